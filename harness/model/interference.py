@@ -90,8 +90,8 @@ class EarlierTrials:
     """What the nodes counted in the earlier trials of a workload in a run, disturbed or not."""
 
     def __init__(self) -> None:
-        # By kind of disturbance and host, in rising order: a run on many nodes has many values.
-        self._values: dict[tuple[str, str], list[float]] = {}
+        # By host, of each kind of disturbance, in rising order: a run on many nodes has many values.
+        self._values: dict[str, list[list[float]]] = {}
 
     def judge_next(self, nodes: ClusterInterference | None) -> str | None:
         """Return why the next trial does not count, in one line; None if it does, or if that is unknown.
@@ -101,11 +101,11 @@ class EarlierTrials:
         """
         found = []
         for node in nodes or ():
-            for kind in _DISTURBANCES:
+            own = self._values.setdefault(node.host, [[] for _ in _DISTURBANCES])
+            for kind, values in zip(_DISTURBANCES, own, strict=True):
                 value = kind.read(node)
                 if value is None:
                     continue
-                values = self._values.setdefault((kind.name, node.host), [])
                 usual = _usual(values, kind)
                 insort(values, value)
                 if usual is not None and value > (limit := kind.limit(usual)):

@@ -18,6 +18,7 @@ MAX_READABLE_SLICES = 10_000
 
 _LEVELS = f"{string.digits}{string.ascii_uppercase}{string.ascii_lowercase}-_"
 _TOP = len(_LEVELS) - 1
+_RANKS = {level: rank for rank, level in enumerate(_LEVELS)}
 _UNKNOWN = "."
 _SERIES = re.compile(rf"([0-9]{{1,15}})(?: ([{re.escape(_LEVELS + _UNKNOWN)}]+))?")
 
@@ -148,7 +149,7 @@ def unpacked(text: str, count: int) -> tuple[int | None, ...]:
     if not levels:
         return (0,) * count
     by_level = {
-        level: None if level == _UNKNOWN else round(largest * _LEVELS.index(level) / _TOP)
+        level: None if level == _UNKNOWN else round(largest * _RANKS[level] / _TOP)
         for level in set(levels)
     }
     return tuple(map(by_level.__getitem__, levels))

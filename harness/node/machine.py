@@ -129,16 +129,17 @@ _ADJTIMEX = (
     "import ctypes; print('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))"
 )
 # The first processor is enough of /proc/cpuinfo. What is missing prints nothing.
-_SCRIPT = (
+SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
     f'"$0" -I -S -c "{_ADJTIMEX}"; '
     f"grep -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))}; exit 0"
 )
+"""Prints the facts for `read_machine`; its `$0` is a Python, which asks for the clock's state."""
 
 
 def machine_command(python: str = "python3") -> list[str]:
-    """Return the command that prints the facts for `read_machine`; `python` asks for the clock's state."""
-    return ["sh", "-c", _SCRIPT, python]
+    """Return the command that runs SCRIPT alone."""
+    return ["sh", "-c", SCRIPT, python]
 
 
 def read_machine(text: str) -> dict[str, str]:

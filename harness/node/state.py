@@ -10,7 +10,7 @@ from harness.model.interference import NodeInterference
 from harness.node import cgroup
 from harness.node.counters import kernel_counters
 from harness.node.interference import NodeCounters, interference
-from harness.node.machine import MachineFacts, lines_by_path
+from harness.node.machine import SCRIPT, MachineFacts, lines_by_path, read_machine
 from harness.node.processes import Process, read_process
 
 WINDOW_S = 0.5
@@ -42,14 +42,14 @@ class NodeState:
 
 # Processes are read outside the window. What is missing prints nothing.
 _SCRIPT = f"""exec 2>/dev/null
+({SCRIPT})
 processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{20}}).*|$1/processes:\\1|p"; }}
 counted() {{
   grep -sE '^(cpu |some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/stat /proc/vmstat \\
     /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
 }}
-echo "/getconf:$(getconf _NPROCESSORS_ONLN)"
 "$0" -I -S -c "$1"
-grep -sE '^(MemTotal|SwapTotal|SwapFree):|^[0-9.]+ ' /dev/null /proc/meminfo /proc/loadavg
+grep -s . /dev/null /proc/loadavg
 scratch=${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}; scratch=${{scratch%%,*}}
 echo "/scratch:$scratch"
 df -Pk "$scratch" | sed -n '2s|^|/df:|p'
@@ -60,11 +60,11 @@ _QUOTA = "print('/quota:%s' % (cpu_quota() or ''))"
 
 
 def state_command(python: str = "python3") -> list[str]:
-    """Return the command that prints a node's state for `read_state`; `python` reads its control group."""
+    """Return the command that prints a node's facts and state for `read_state`; `python` is one there."""
     return ["sh", "-c", _SCRIPT, python, f"{inspect.getsource(cgroup)}\n{_QUOTA}"]
 
 
-def read_state(host: str, facts: MachineFacts, text: str) -> NodeState:
+def read_state(host: str, text: str) -> NodeState:
     """Return the state in the output of `state_command`. Raise ValueError or LookupError if there is none."""
     lines = lines_by_path(text)
     processors = int(lines["/getconf"][0])
@@ -90,7 +90,7 @@ def read_state(host: str, facts: MachineFacts, text: str) -> NodeState:
     swap_bytes = memory.get("SwapTotal", 0)
     return NodeState(
         host,
-        facts,
+        read_machine(text),
         counted,
         _shares(processes["before"], processes["after"], counted.duration_s * processors),
         float(load[0]) if load else None,

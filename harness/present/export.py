@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from harness import __version__
-from harness.analysis.explain.timeline import link_slices, stage_name
+from harness.analysis.explain.timeline import link_slices, stage_name, stage_of
 from harness.analysis.observed.environment import is_emulated
 from harness.model.probe import RecordedProbes
 from harness.model.run import RecordedRun, Trial
@@ -184,8 +184,9 @@ def _slice_values(trial: Trial) -> Iterator[Row]:
     for node in timeline.nodes:
         busy = timeline.series(node.busy_percent)
         for part, percent in zip(link_slices(timeline, node), busy, strict=True):
-            stage = None if part.stage is None else stage_name(timeline, part.stage)
-            yield {**asdict(part), "host": node.host, "stage": stage, "busy_percent": percent}
+            index = stage_of(timeline, part)
+            stage = None if index is None else stage_name(timeline, index)
+            yield {**part._asdict(), "host": node.host, "stage": stage, "busy_percent": percent}
 
 
 def _value(type_: Any, value: Any) -> Any:

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-from tabulate import tabulate
-
 from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
@@ -27,6 +25,8 @@ def is_table(file: Path) -> bool:
 
 def render_table(table: Table) -> str:
     """Return any before/after table in the same form."""
+    from tabulate import tabulate  # noqa: PLC0415  tables for the terminal need none
+
     notes = Footnotes()
     headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [

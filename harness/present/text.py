@@ -5,10 +5,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Literal
-
-from tabulate import SEPARATING_LINE, DataRow, TableFormat, tabulate
-from tabulate import Line as Rule
 
 from harness.analysis.compare.comparison import Comparison
 from harness.present.comparison_table import comparison_table
@@ -69,6 +65,8 @@ def footnotes(notes: Footnotes) -> list[str]:
 
 def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a plain table; all columns with a heading except the first are right-aligned."""
+    from tabulate import tabulate  # noqa: PLC0415  comparing needs none, and importing it takes a while
+
     align = ["left", *("right" if heading else "left" for heading in headings[1:])]
     return tabulate(rows, list(headings), tablefmt="simple", colalign=align, disable_numparse=True)
 
@@ -112,12 +110,13 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
         )
         for index in range(len(table.columns))
     ]
-    subheadings, *lines = zip(
-        [shorten(visible(table.heading), WIDTH), *names], *blocks, strict=True
-    )
-    rule = Rule("", "-", "  ", "")
-    form = TableFormat(None, rule, None, None, _row("  "), _row("  "), 0, None)
-    return _tabulated([["", *headings], subheadings, SEPARATING_LINE, *lines], form, "left")
+    columns = [
+        ["", shorten(visible(table.heading), WIDTH), *names],
+        *([heading, *block] for heading, block in zip(headings, blocks, strict=True)),
+    ]
+    rule = ("-" * max(map(len, column)) for column in columns)
+    first, second, *lines = _joined(columns, "  ", "<")
+    return "\n".join([first, second, "  ".join(rule), *lines])
 
 
 def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> str:
@@ -150,23 +149,15 @@ def _beside(columns: Sequence[Block], gap: str) -> Block:
     kept = [column for column in columns if any(column[1:])]
     if not kept:
         return [""] * len(columns[0])
-    form = TableFormat(None, None, None, None, _row(gap), _row(gap), 0, None)
-    return _tabulated(list(zip(*kept, strict=True)), form, "right").split("\n")
+    return _joined(kept, gap, ">")
 
 
-def _padded(texts: Sequence[str]) -> list[str]:
+def _joined(columns: Sequence[Block], gap: str, side: str) -> Block:
+    """Join columns line by line, each as wide as it must be, its texts on the side `<` or `>`."""
+    padded = [_padded(column, side) for column in columns]
+    return [gap.join(line).rstrip() for line in zip(*padded, strict=True)]
+
+
+def _padded(texts: Sequence[str], side: str = "<") -> Block:
     width = max(map(len, texts))
-    return [f"{text:{width}}" for text in texts]
-
-
-def _row(gap: str) -> DataRow:
-    return DataRow("", gap, "")
-
-
-def _tabulated(
-    rows: Sequence[Sequence[str]], form: TableFormat, side: Literal["left", "right"]
-) -> str:
-    """Align rows without headings: tabulate pads the columns of a table with headings."""
-    return tabulate(
-        rows, tablefmt=form, colglobalalign=side, disable_numparse=True, preserve_whitespace=True
-    )
+    return [f"{text:{side}{width}}" for text in texts]

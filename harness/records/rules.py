@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -185,11 +185,15 @@ def checked(line: Mapping[str, Any], on_mistake: OnMistake) -> dict[str, Any]:
     Raise Mistake if such a value may not be unknown, either.
     """
     shape = SHAPES.get(str(line.get("kind")))
-    found = dict(_checked(line, shape, "$", on_mistake) if shape else line)
+    found = dict(_check_of(shape)(line, "$", on_mistake) if shape else line)
     if shape is Measurement and "value" in found:
-        hint = Annotated[float, _limits(found)] | None
-        found["value"] = _checked(found["value"], hint, "$.value", on_mistake)
+        found["value"] = _check_of_value(_limits(found))(found["value"], "$.value", on_mistake)
     return found
+
+
+@cache
+def _check_of_value(limits: Range) -> "_Check":
+    return _check_of(Annotated[float, limits] | None)
 
 
 def _limits(measurement: Mapping[str, Any]) -> Range:
@@ -205,23 +209,35 @@ def _limits(measurement: Mapping[str, Any]) -> Range:
 
 def check(value: Any, type_: Any) -> None:
     """Raise Mistake unless all values of a JSON value are within the bounds of its type."""
-    _checked(value, type_, "$", refuse)
+    _check_of(type_)(value, "$", refuse)
 
 
-def _checked(value: Any, hint: Any, path: str, on_mistake: OnMistake) -> Any:
+_Check = Callable[[Any, str, OnMistake], Any]
+"""Returns a value, which is at a path of its line, with what is wrong replaced."""
+
+
+@cache
+def _check_of(hint: Any) -> _Check:
+    """Return what checks values of a type. The type is looked at once: a file has many values of it."""
     options = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
-    name = _NAMES.get(type(value)) or ("str" if isinstance(value, str) else "object")
-    found = next((option for option in options if name in _json_types(option)), None)
-    try:
-        if found is None:
-            expected = " | ".join(min(_json_types(option)) for option in options)
-            raise Mistake(f"Expected `{expected}`, got `{name}`", path)
-        return _checked_inside(value, found, path, on_mistake)
-    except Mistake as mistake:
-        if NoneType not in options:
-            raise
-        on_mistake(mistake)
-        return None
+    by_type = {
+        name: _check_inside(option) for option in reversed(options) for name in _json_types(option)
+    }
+    expected = " | ".join(min(_json_types(option)) for option in options)
+
+    def check_(value: Any, path: str, on_mistake: OnMistake) -> Any:
+        name = _NAMES.get(type(value)) or ("str" if isinstance(value, str) else "object")
+        try:
+            if name not in by_type:
+                raise Mistake(f"Expected `{expected}`, got `{name}`", path)
+            return by_type[name](value, path, on_mistake)
+        except Mistake as mistake:
+            if NoneType not in options:
+                raise
+            on_mistake(mistake)
+            return None
+
+    return check_
 
 
 @cache
@@ -237,56 +253,63 @@ def _json_types(hint: Any) -> frozenset[str]:
     return frozenset({_NAMES.get(origin or hint, "object")})
 
 
-def _checked_inside(value: Any, hint: Any, path: str, on_mistake: OnMistake) -> Any:
-    """Return a value of the right type with what is wrong inside of it replaced."""
+def _check_inside(hint: Any) -> _Check:
+    """Return what checks what is inside of values of the right type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         plain, limits = arguments
-        inside = _checked_inside(value, plain, path, on_mistake)
-        _check_limits(inside, plain, limits, path)
-        return inside
+        return partial(_checked_within, plain, limits, _check_inside(plain))
     if is_typeddict(hint) or is_dataclass(hint):
-        return _checked_table(value, hint, path, on_mistake)
+        return partial(_checked_table, hint)
     if origin in {list, tuple}:
-        return _checked_list(value, arguments[0], path, on_mistake)
+        return partial(_checked_list, arguments[0], _check_of(arguments[0]))
     if origin is not None:
         keys, values = arguments
-        return _checked_mapping(value, keys, values, f"{path}[...]", on_mistake)
-    return value
+        return partial(_checked_mapping, keys, values, _check_of(values))
+    return lambda value, *_: value
+
+
+def _checked_within(
+    plain: Any, limits: Any, inside: _Check, value: Any, path: str, on_mistake: OnMistake
+) -> Any:
+    found = inside(value, path, on_mistake)
+    _check_limits(found, plain, limits, path)
+    return found
 
 
 def _checked_mapping(
-    value: dict[str, Any], keys: Any, values: Any, path: str, on_mistake: OnMistake
+    keys: Any, values: Any, check_: _Check, value: dict[str, Any], path: str, on_mistake: OnMistake
 ) -> dict[str, Any]:
+    path = f"{path}[...]"
     if get_origin(keys) is Annotated:
         plain, limits = get_args(keys)
         for key in value:
             _check_limits(key, plain, limits, path)
     if _are_numbers_within(value.values(), values, path):
         return value
-    return {key: _checked(item, values, path, on_mistake) for key, item in value.items()}
+    return {key: check_(item, path, on_mistake) for key, item in value.items()}
 
 
 def _checked_table(
-    value: Mapping[str, Any], shape: Any, path: str, on_mistake: OnMistake
+    shape: Any, value: Mapping[str, Any], path: str, on_mistake: OnMistake
 ) -> dict[str, Any]:
     checked_table = dict(value)
-    for key, hint in _fields(shape).items():
+    for key, check_ in _fields(shape).items():
         if key in value:
-            checked_table[key] = _checked(value[key], hint, f"{path}.{key}", on_mistake)
+            checked_table[key] = check_(value[key], f"{path}.{key}", on_mistake)
         elif key in getattr(shape, "__required_keys__", ()):
             raise Mistake(f"Object missing required field `{key}`", path)
     return checked_table
 
 
 @cache
-def _fields(shape: Any) -> dict[str, Any]:
-    """Return the types of the keys; of a dataclass, those with bounds: msgspec checks the others."""
+def _fields(shape: Any) -> dict[str, _Check]:
+    """Return the checks of the keys; of a dataclass, those with bounds: msgspec checks the others."""
     hints = get_type_hints(shape, include_extras=True)
     if is_dataclass(shape):
-        return {key: hint for key, hint in hints.items() if _has_bounds(hint)}
+        return {key: _check_of(hint) for key, hint in hints.items() if _has_bounds(hint)}
     return {
-        key: get_args(hint)[0] if get_origin(hint) is Required else hint
+        key: _check_of(get_args(hint)[0] if get_origin(hint) is Required else hint)
         for key, hint in hints.items()
     }
 
@@ -297,12 +320,12 @@ def _has_bounds(hint: Any) -> bool:
     return get_origin(hint) is Annotated or any(map(_has_bounds, get_args(hint)))
 
 
-def _checked_list(value: list[Any], hint: Any, path: str, on_mistake: OnMistake) -> list[Any]:
+def _checked_list(
+    hint: Any, check_: _Check, value: list[Any], path: str, on_mistake: OnMistake
+) -> list[Any]:
     if _are_numbers_within(value, hint, path):
         return value
-    return [
-        _checked(item, hint, f"{path}[{number}]", on_mistake) for number, item in enumerate(value)
-    ]
+    return [check_(item, f"{path}[{number}]", on_mistake) for number, item in enumerate(value)]
 
 
 def _are_numbers_within(values: Collection[Any], hint: Any, path: str) -> bool:

@@ -10,7 +10,7 @@ docs/noise.md has the simulations that chose this among other estimators. Standa
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from statistics import median, variance
+from statistics import fmean, median
 from typing import NamedTuple
 
 from harness.statistics.median import MAD_TO_SD
@@ -101,7 +101,10 @@ def _within(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
     """Return the variance within runs; `estimated` numbers were learnt from the same values."""
     repeated = [run for run in runs if len(run) > 1]
     free = sum(len(run) - 1 for run in repeated) - estimated
-    return fsum((len(run) - 1) * variance(run) for run in repeated) / free if free > 0 else None
+    squares = (
+        fsum((value - mean) ** 2 for value in run) for run in repeated for mean in [fmean(run)]
+    )
+    return fsum(squares) / free if free > 0 else None
 
 
 def _centred(run: Sequence[Observed], weights: Sequence[float]) -> list[tuple[float, float]]:

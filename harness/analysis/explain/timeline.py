@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, median
+from statistics import median
+from typing import NamedTuple
 
 from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS, pair_matrix
@@ -30,18 +31,13 @@ _MIN_OTHER_WAY = 0.5
 """A link is full both ways if one direction is full for at least this part of the other's time."""
 
 
-@dataclass(frozen=True)
-class LinkSlice:
-    """What the links of a node carried in a slice of a trial, with headers; None is unknown.
-
-    `stage` is the index of the stage that takes most of the slice, None between stages.
-    """
+class LinkSlice(NamedTuple):
+    """What the links of a node carried in a slice of a trial, with headers; None is unknown."""
 
     start_s: float
     length_s: float
     received_bytes: int | None
     sent_bytes: int | None
-    stage: int | None
 
     def bit_s(self, direction: str) -> float | None:
         """Return the rate in one direction, RECEIVES or SENDS."""
@@ -58,14 +54,14 @@ def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]
             length_s=timeline.interval_s,
             received_bytes=received,
             sent_bytes=sent,
-            stage=_stage(timeline, number * timeline.interval_s),
         )
         for number, (received, sent) in enumerate(zip(*series, strict=True))
     )
 
 
-def _stage(timeline: Timeline, start_s: float) -> int | None:
-    end_s = start_s + timeline.interval_s
+def stage_of(timeline: Timeline, part: LinkSlice) -> int | None:
+    """Return the index of the stage that takes most of a slice, None between stages."""
+    start_s, end_s = part.start_s, part.start_s + part.length_s
     overlaps_s = [
         min(end_s, stage.end_s) - max(start_s, stage.start_s) for stage in timeline.stages
     ]
@@ -172,33 +168,38 @@ class TrialLink:
         """The most that the link carried for a second, as a part of its goodput, in either direction."""
         if self.goodput is None:
             return 0.0
-        length = math.ceil(SECOND_S / self.timeline.interval_s)
-        starts = range(max(1, len(self.slices) - length + 1))
-        return max(
-            fmean(part.bit_s(way) or 0.0 for part in self.slices[start : start + length])
-            / self.goodput.bit_s(way)
-            for way in (RECEIVES, SENDS)
-            for start in starts
-        )
+        length = min(len(self.slices), math.ceil(SECOND_S / self.timeline.interval_s))
+        shares = []
+        for way in (RECEIVES, SENDS):
+            rates = [part.bit_s(way) or 0.0 for part in self.slices]
+            seconds = zip(*(rates[start:] for start in range(length)), strict=False)
+            shares.append(max(map(sum, seconds)) / length / self.goodput.bit_s(way))
+        return max(shares)
 
-    def stage_name(self, index: int | None) -> str:
-        """Return the name of a stage, or `between stages`."""
+    def stage_name(self, part: LinkSlice) -> str:
+        """Return the name of the stage that takes most of a slice, or `between stages`."""
+        index = stage_of(self.timeline, part)
         return BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
 
 
 def trial_links(
-    column: ConfigurationRuns, measurements: Iterable[Measurement] = ()
+    column: ConfigurationRuns,
+    measurements: Iterable[Measurement] = (),
+    without: Collection[str] = (),
 ) -> tuple[TrialLink, ...]:
     """Return the trials of a configuration that count and whose busiest node is known.
 
-    `measurements` are those of the configuration's probes.
+    `measurements` are those of the configuration's probes; `without` names workloads to leave out.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
     links = (
         TrialLink(recorded.run, trial, trial.timeline, node, goodput(recorded.run, mesh, node.host))
         for recorded in column.runs
         for trial in measured_trials([recorded])
-        if trial.wall_s is not None and trial.timeline and (node := busiest_node(trial.timeline))
+        if trial.wall_s is not None
+        and trial.workload not in without
+        and trial.timeline
+        and (node := busiest_node(trial.timeline))
     )
     return tuple(link for link in links if link.is_known)
 
@@ -278,7 +279,7 @@ def _direction(links: Iterable[TrialLink]) -> str | None:
 def _full_stages(links: Iterable[TrialLink]) -> Iterator[str]:
     """Yield the name of the stage of each slice in which the link was full."""
     for link in links:
-        yield from (link.stage_name(part.stage) for part in link.full_slices(RECEIVES, SENDS))
+        yield from (link.stage_name(part) for part in link.full_slices(RECEIVES, SENDS))
 
 
 def _commonest(names: Iterable[str]) -> str | None:

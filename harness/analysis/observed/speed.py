@@ -98,8 +98,8 @@ def _expected(workload: str, runs: Sequence[RecordedRun]) -> float:
     shares = [
         min(1.0, node.busy_s / (node.duration_s * node.processors))
         for recorded in runs
-        for trial in recorded.trials
-        if trial.workload == workload and trial.phase is Phase.MEASURED
+        for trial in recorded.by_workload.get(workload, ())
+        if trial.phase is Phase.MEASURED
         for node in trial.interference or ()
         if node.busy_s is not None
     ]

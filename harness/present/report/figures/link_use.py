@@ -71,14 +71,14 @@ class Course(NamedTuple):
 
 def courses(comparison: Comparison, measured: Measured) -> list[Course]:
     """Return the courses in the order of the table; there are none of controls, or without timelines."""
+    controls = comparison.common_controls
     uses = {
-        column.name: link_uses(trial_links(column, measured.get(column.name, ())))
+        column.name: link_uses(trial_links(column, measured.get(column.name, ()), controls))
         for column in comparison.columns
     }
     return [
         Course(row.workload, name, of_column[row.workload])
         for row in comparison.rows
-        if row.workload not in comparison.common_controls
         for name, of_column in uses.items()
         if row.workload in of_column
     ]

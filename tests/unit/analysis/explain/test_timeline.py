@@ -17,6 +17,7 @@ from harness.analysis.explain.timeline import (
     full_share,
     link_slices,
     link_uses,
+    stage_of,
     trial_links,
     typical_trial,
 )
@@ -84,7 +85,7 @@ class TestCalculatedByHand:
 
     def test_slices_have_the_bytes_of_each_direction_and_the_stage(self) -> None:
         slices = self.LINK.slices
-        assert [part.stage for part in slices] == [0, 0, 0, 1, 1, None]
+        assert [stage_of(self.LINK.timeline, part) for part in slices] == [0, 0, 0, 1, 1, None]
         assert [part.start_s for part in slices] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         assert known(slices[2].bit_s(RECEIVES)) == pytest.approx(150e6, rel=0.01)
         assert known(slices[3].sent_bytes) == pytest.approx(17.5e6, rel=0.01)
@@ -110,7 +111,8 @@ class TestSlices:
     def test_belong_to_the_stage_that_takes_most_of_them(self) -> None:
         stages = (Stage("a", 0.0, 0.3), Stage("b", 0.3, 1.0), Stage("c", 1.4, 1.5))
         timeline = a_timeline(a_node("n1", [1, 1, 1]), slices=3, stages=stages)
-        assert [part.stage for part in link_slices(timeline, timeline.nodes[0])] == [1, 2, None]
+        slices = link_slices(timeline, timeline.nodes[0])
+        assert [stage_of(timeline, part) for part in slices] == [1, 2, None]
 
     @given(st.lists(st.none() | st.integers(0, 10**9), min_size=1, max_size=64))
     def test_cover_the_whole_trial_whatever_is_unknown(self, received: list[int | None]) -> None:
