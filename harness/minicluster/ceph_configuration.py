@@ -16,7 +16,7 @@ from harness.model.layout import Layout, LayoutKind
 USER = "clusterlift"
 ZONE = "default"
 GATEWAY_POOL = "rgw"
-PLACEMENT_GROUPS = 16
+PLACEMENT_GROUPS = 8
 OSD_BYTES = 10 * 2**30
 """What an OSD can store. Its file is sparse: it takes what is stored."""
 _MB = 2**20
@@ -106,7 +106,9 @@ def _ceph_conf(cluster: Cluster) -> str:
         "rgw_frontends": f"beast endpoint={LOCALHOST}:{gateway}",
     }
     lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
-    return f"[global]\n{lines}"
+    # Without a socket, an OSD answers no question about its placement groups. The path is relative to the
+    # directory where it runs: a socket's may have 107 characters.
+    return f"[global]\n{lines}\n[osd]\nadmin_socket = $name.socket\n"
 
 
 def _keyring(servers: int) -> str:

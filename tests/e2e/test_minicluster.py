@@ -89,8 +89,10 @@ def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path
 @pytest.mark.smoke
 @pytest.mark.skipif(shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH")
 def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
-    """Until then, each bucket is in a pool that has its layout."""
-    script = 'ceph osd pool ls detail > "$0.new" && mv "$0.new" "$0" && sleep 600'
+    """Until then, each bucket is in a pool that has its layout, and its placement groups can be asked."""
+    script = (
+        '(ceph osd pool ls detail; ceph tell 2.0 query) > "$0.new" && mv "$0.new" "$0" && sleep 600'
+    )
     layouts = ("--layout", "rs:2+1", "--layout", "replicated:2")
     pools = tmp_path / "pools"
     run = subprocess.Popen(
@@ -105,5 +107,6 @@ def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
     run.wait()
     eventually(lambda: is_removed(cluster), "something is left", seconds=60)
     text = pools.read_text()
+    assert '"state": "active+clean"' in text
     assert re.search("'rs-2-1' erasure profile rs-2-1 size 3 .* stripe_width 8192 ", text)
     assert "'replicated-2' replicated size 2 " in text

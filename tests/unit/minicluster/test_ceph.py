@@ -143,6 +143,13 @@ class TestConfiguration:
         assert "rgw_frontends = beast endpoint=127.0.0.1:7000" in lines
         assert {"public_addr = 127.0.0.1", "cluster_addr = 127.0.0.1"} <= set(lines)
 
+    def test_osds_alone_have_sockets_which_the_length_of_no_path_forbids(
+        self, ceph: CephCluster, cluster: Cluster
+    ) -> None:
+        for_all, for_osds = (cluster.directory / "ceph.conf").read_text().split("[osd]\n")
+        assert "admin_socket = \n" in for_all
+        assert for_osds == "admin_socket = $name.socket\n"
+
     def test_keys_are_in_files_that_nobody_else_may_read_and_in_no_command(
         self, ceph: CephCluster, cluster: Cluster
     ) -> None:
@@ -168,8 +175,8 @@ class TestConfiguration:
         pools = (cluster.directory / "pools").read_text().splitlines()
         assert pools[1:4] == [
             "osd erasure-code-profile set rs-2-1-64k k=2 m=1 crush-failure-domain=osd stripe_unit=65536",
-            "osd pool create rs-2-1-64k 16 16 erasure rs-2-1-64k",
-            "osd pool create replicated-1 16 16 replicated --size 1 --yes-i-really-mean-it",
+            "osd pool create rs-2-1-64k 8 8 erasure rs-2-1-64k",
+            "osd pool create replicated-1 8 8 replicated --size 1 --yes-i-really-mean-it",
         ]
         zone = json.loads((cluster.directory / "zone.json").read_text())
         group = json.loads((cluster.directory / "zonegroup.json").read_text())
