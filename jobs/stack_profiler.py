@@ -36,12 +36,12 @@ class StackProfiler:
         """Begin to ask all executors. No trial may run meanwhile."""
         program = inspect.getsource(stacks)  # not from the module's file, which may be in a zip
         hosts = executor_hosts(spark)
-        started = _on_executors(spark, hosts, partial(_start, program, _own_jvm(spark)))
+        started = _on_executors(spark, hosts, partial(_start, program, own_jvm(spark)))
         return cls(spark, hosts, started, last_own_stage(spark))
 
     def stop(self) -> "SeenTasks | None":
         """End to ask, and return what was seen of the stages since the start; None if nothing was."""
-        stop = partial(_stop, list(self.started.values()), _own_jvm(self.spark))
+        stop = partial(_stop, list(self.started.values()), own_jvm(self.spark))
         answers = _on_executors(self.spark, self.hosts, stop)
         before = last_own_stage(self.spark) if not is_local(self.spark) else None
         tasks = {
@@ -101,7 +101,7 @@ def _reason(answer: Mapping[str, Any] | None) -> str | None:
     return answer.get("error") or (None if answer.get("dumps", 0) > 1 else TOO_SHORT)
 
 
-def _own_jvm(spark: SparkSession) -> int | None:
+def own_jvm(spark: SparkSession) -> int | None:
     """Return the process of the driver's virtual machine if that is the executor."""
     if not is_local(spark):
         return None

@@ -14,15 +14,16 @@ Sides = Sequence[ProfiledTime | None]
 
 TOLERANCE = 0.1
 APART = "!"
-"""Marks what samples and Spark's metrics do not agree on within TOLERANCE."""
+"""Marks what samples and Spark's metrics do not agree on within TOLERANCE, or MIN_SHARE of all."""
 MIN_SHARE = 0.01
 """What takes less on every side is put together."""
 CAPTION = (
     "Task seconds of a trial by what tasks did, from the stacks of profile rounds; shares with their 95 % "
     "interval. Waiting is the fraction in which the thread was neither running nor ready to run. ?: no rule "
     "knows this frame. Stacks are taken where Java can stop a thread: they do not show the collection of "
-    "garbage, which stops all threads, nor what native code does. !: more than 10 % apart from Spark's "
-    "metric; threads that wait for a processor are ready to run, but take no processor time."
+    "garbage, which stops all threads, nor what native code does. !: apart from Spark's metric by more than "
+    "10 %, and by more than 1 % of all; threads that wait for a processor are ready to run, but take no "
+    "processor time."
 )
 _HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
 _ALONE = ("", "task seconds", *_HEADINGS[2:4])
@@ -117,7 +118,14 @@ def _agreement(sides: Sides) -> str:
     """Return what samples and Spark's metrics say of the same times."""
     checks = [{check.name: check for check in side.checks} if side else {} for side in sides]
     lines = [
-        [name, *(cell for of_side in checks for cell in _check_cells(of_side.get(name)))]
+        [
+            name,
+            *(
+                cell
+                for of_side, side in zip(checks, sides, strict=True)
+                for cell in _check_cells(of_side.get(name), side.task_s if side else 0.0)
+            ),
+        ]
         for name in dict.fromkeys(name for of_side in checks for name in of_side)
     ]
     headings = (f"{side}sampled" for side in _side_names(sides))
@@ -125,17 +133,18 @@ def _agreement(sides: Sides) -> str:
     return narrow_table(["task seconds", *columns], lines)
 
 
-def _check_cells(check: Check | None) -> Iterator[str]:
+def _check_cells(check: Check | None, task_s: float) -> Iterator[str]:
     if check is None:
         yield from (_UNKNOWN,) * 3
         return
     yield _UNKNOWN if check.sampled_s is None else f"{check.sampled_s:.2f}"
     yield f"{check.spark_s:.2f}"
-    difference = check.difference
-    if difference is None:
+    if check.sampled_s is None or not check.spark_s:
         yield _UNKNOWN
-    else:
-        yield f"{difference:+.0%}{APART if abs(difference) > TOLERANCE else ''}"
+        return
+    apart_s = check.sampled_s - check.spark_s
+    is_apart = abs(apart_s) > max(TOLERANCE * check.spark_s, MIN_SHARE * task_s)
+    yield f"{apart_s / check.spark_s:+.0%}{APART if is_apart else ''}"
 
 
 def _samples(sides: Sides) -> Iterator[str]:

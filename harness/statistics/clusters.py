@@ -23,3 +23,25 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
     error = math.sqrt(max(between, share * (1 - share) / total))
     distance = two_sided_quantile(clusters - 1, 1 - LEVEL) * error
     return share, Interval(max(0.0, share - distance), min(1.0, share + distance))
+
+
+def likely_shares(hits: Sequence[float], sizes: Sequence[int]) -> list[float]:
+    """Return the likely share of hits of each cluster.
+
+    Small clusters differ by chance: each share is drawn towards that of all, the more, the less the clusters
+    differ by more than chance (empirical Bayes). A cluster of size 0 has the share of all.
+    """
+    total = sum(sizes)
+    if not total:
+        return [0.0] * len(sizes)
+    share = sum(hits) / total
+    by_chance = share * (1 - share)
+    observed = [(hit / size, size) for hit, size in zip(hits, sizes, strict=True) if size]
+    squares = math.fsum(size * (own - share) ** 2 for own, size in observed)
+    weight = total - math.fsum(size**2 for _, size in observed) / total
+    excess = squares - (len(observed) - 1) * by_chance
+    between = max(0.0, excess / weight) if weight else 0.0
+    return [
+        share + between * (hit - share * size) / (between * size + by_chance) if between else share
+        for hit, size in zip(hits, sizes, strict=True)
+    ]

@@ -6,7 +6,6 @@ run, in a class that may wait for the network; so the gain is the most that is p
 """
 
 import random
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +14,15 @@ from math import hypot, sqrt
 from statistics import fmean, stdev
 
 from harness.analysis.explain.frames import DISK, NETWORK, class_of
-from harness.model.profile import Profile, TaskSpan
+from harness.model.profile import Profile, TaskGroup, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
+from harness.statistics.clusters import likely_shares
 from harness.statistics.median import LEVEL, Interval
 from harness.statistics.mixed_model import NORMAL_DF
 from harness.statistics.student import two_sided_quantile
 
-DRAWS = 40
+DRAWS = 20
 """How often the samples of all tasks are drawn anew, to know by how much they mislead."""
 MIN_TRIALS = 3
 """With fewer, the differences between trials show less than the samples of each."""
@@ -95,24 +95,23 @@ class Replay:
     def gain(self, classes: Collection[str], *, with_results: bool = False) -> tuple[float, float]:
         """Return which fraction of the time the waits in these classes cost, and its standard error.
 
-        `with_results` removes the time in which the driver fetched results, too. Chance in the samples makes
-        a stage end later on average: its last task is the one of which too few waits were seen. Drawing
-        the samples anew shows by how much; that is taken away.
+        `with_results` removes the time in which the driver fetched results, too.
         """
-        fractions = self._fractions(classes)
-        gain = self._gain_without(fractions, with_results=with_results)
-        errors = [
-            _standard_error(fraction, group.samples)
-            for fraction, group in zip(fractions, self.profile.groups, strict=True)
-        ]
+        waits: list[float] = [self._waits(group, classes) for group in self.profile.groups]
+        shares = self._likely_shares(waits)
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
-        drawn = [
-            self._gain_without(
-                list(map(chance.gauss, fractions, errors)), with_results=with_results
-            )
+        drawn = (
+            [
+                _drawn(share, group.samples, chance)
+                for share, group in zip(shares, self.profile.groups, strict=True)
+            ]
             for _ in range(DRAWS)
+        )
+        gains = [
+            self._gain_without(self._likely_shares(again), with_results=with_results)
+            for again in drawn
         ]
-        return max(0.0, 2 * gain - fmean(drawn)), stdev(drawn)
+        return max(0.0, self._gain_without(shares, with_results=with_results)), stdev(gains)
 
     @cached_property
     def _classes(self) -> list[str | None]:
@@ -128,33 +127,30 @@ class Replay:
             for span in group.spans
         ]
 
-    def _fractions(self, classes: Collection[str]) -> list[float]:
-        """Return in which part of its samples each group waited; that of its stage if it was never seen."""
-        groups = self.profile.groups
-        waits = [
-            sum(
-                waiting
-                for node, waiting in zip(group.nodes, group.waiting, strict=True)
-                if self._classes[node] in classes
-            )
-            for group in groups
-        ]
-        waits_of, samples_of = Counter[int](), Counter[int]()
-        for group, waiting in zip(groups, waits, strict=True):
-            waits_of[group.stage] += waiting
-            samples_of[group.stage] += group.samples
-        return [
-            waiting / group.samples
-            if group.samples
-            else waits_of[group.stage] / (samples_of[group.stage] or 1)
-            for group, waiting in zip(groups, waits, strict=True)
-        ]
+    def _waits(self, group: TaskGroup, classes: Collection[str]) -> int:
+        """Return the samples in which a group waited in one of these classes."""
+        counts = zip(group.nodes, group.waiting, strict=True)
+        return sum(waiting for node, waiting in counts if self._classes[node] in classes)
 
-    def _gain_without(self, fractions: Sequence[float], *, with_results: bool) -> float:
-        """Return the gain if all groups lose these fractions of the time in which they had a thread."""
+    def _likely_shares(self, waits: Sequence[float]) -> list[float]:
+        """Return in which part of its time each group waited, by its stage and its own samples.
+
+        By its own samples alone, the last task of a stage would end too late: it would be the one of which
+        too few waits were seen by chance.
+        """
+        groups = self.profile.groups
+        found: dict[int, float] = {}
+        for stage in {group.stage for group in groups}:
+            numbers = [number for number, group in enumerate(groups) if group.stage == stage]
+            hits, sizes = zip(*((waits[n], groups[n].samples) for n in numbers), strict=True)
+            found |= zip(numbers, likely_shares(hits, sizes), strict=True)
+        return [found[number] for number in range(len(groups))]
+
+    def _gain_without(self, shares: Sequence[float], *, with_results: bool) -> float:
+        """Return the gain if all groups lose these parts of the time in which they had a thread."""
         in_thread = self._thread_share
         lengths_ms = [
-            (span.lasted_ms - span.fetching_ms) * max(0.0, 1 - in_thread * fractions[number])
+            (span.lasted_ms - span.fetching_ms) * max(0.0, 1 - in_thread * shares[number])
             + (0 if with_results else span.fetching_ms)
             for span, number in self._tasks
         ]
@@ -175,10 +171,11 @@ class Replay:
         return (replayed_ms(spans, lengths_ms, slots) + after_ms) / MS_PER_S
 
 
-def _standard_error(fraction: float, samples: int) -> float:
-    """Return that of a fraction of samples, which is not 0 where all samples agree."""
-    likely = (fraction * samples + 0.5) / (samples + 1)
-    return sqrt(likely * (1 - likely) / (samples or 1))
+def _drawn(share: float, samples: int, chance: random.Random) -> float:
+    """Draw how many samples wait, about as a binomial does; not surely none where none was seen."""
+    likely = (share * samples + 0.5) / (samples + 1)
+    error = sqrt(samples * likely * (1 - likely))
+    return min(float(samples), max(0.0, chance.gauss(share * samples, error)))
 
 
 def replayed_ms(spans: Sequence[TaskSpan], lengths_ms: Sequence[float], slots: int) -> float:

@@ -52,13 +52,6 @@ class Check:
     sampled_s: float | None
     spark_s: float
 
-    @property
-    def difference(self) -> float | None:
-        """By how much samples show more, as a fraction of Spark's; None if one of them shows nothing."""
-        if self.sampled_s is None or not self.spark_s:
-            return None
-        return self.sampled_s / self.spark_s - 1
-
 
 @dataclass(frozen=True)
 class ProfiledTime:
