@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.analysis.compare import power as power_analysis
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.compare.identical_runs import identical_runs
 from harness.analysis.compare.power import needed_after
@@ -154,6 +155,9 @@ def quick_pages() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chart, "svg", checked)
         patch.setattr(page, "_template_environment", cache(page._template_environment))
-        for module, name in ((readiness_analysis, "detectable_change"),):
+        for module, name in (
+            (readiness_analysis, "detectable_change"),
+            (power_analysis, "runs_needed"),
+        ):
             patch.setattr(module, name, cache(getattr(module, name)))
         yield

@@ -94,6 +94,7 @@ class Campaign:
     def run(self, mutations: Iterator[tuple[Mutation, str]]) -> None:
         """Write each mutated text to the file, and look at what comes of it."""
         for mutation, text in mutations:
+            self.file.unlink(missing_ok=True)  # to write over a file is to wait for the disk
             self.file.write_text(text, encoding="utf-8")
             self.applied += 1
             if problem := self._problem(mutation):

@@ -50,10 +50,10 @@ def sleeping(spark: SparkSession) -> None:
     force(spark.range(0, PARTITIONS, 1, PARTITIONS).mapInArrow(sleep, "id long"))
 
 
-def spinning(spark: SparkSession) -> None:
+def spinning(spark: SparkSession, rows: int = 1_000_000) -> None:
     """Run a loop in the JVM that neither reads nor writes nor shuffles."""
     digest = F.sha2(F.sha2(F.col("id").cast("string"), 512), 512)
-    force(spark.range(0, 1_000_000, 1, PARTITIONS).where(digest != ""))
+    force(spark.range(0, rows, 1, PARTITIONS).where(digest != ""))
 
 
 def shuffling(spark: SparkSession) -> None:
@@ -92,7 +92,7 @@ class TestKnownParts:
         assert metrics.time.unattributed_s >= 0.9 * PARTITIONS * SLEEP_S
 
     def test_a_busy_loop_in_the_jvm(self, spark: SparkSession, log: EventLog) -> None:
-        spinning(spark)
+        spinning(spark, rows=1_000)
         metrics = measure(log, lambda: spinning(spark))
         slept = measure(log, lambda: sleeping(spark))
         assert busiest(metrics.time) == "cpu_s"
@@ -104,7 +104,7 @@ class TestKnownParts:
         before = stages(spark)
         metrics = measure(log, lambda: shuffling(spark))
         new = [stage for id_, stage in stages(spark).items() if id_ not in before]
-        without_shuffle = measure(log, lambda: spinning(spark))
+        without_shuffle = measure(log, lambda: spinning(spark, rows=1_000))
         assert metrics.shuffle_written_bytes > 128 * 100_000 / 2
         assert metrics.shuffle_local_bytes == metrics.shuffle_written_bytes
         assert metrics.shuffle_remote_bytes == 0

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,15 +150,14 @@ def test_a_wrong_answer_is_rejected(
 READERS = [name for name, workload in WORKLOADS.items() if workload.reads_data]
 
 
-@pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("column", ["prefix4", "float_val", "integer_val"])
-def test_one_flipped_bit_in_a_file_is_a_wrong_answer(
-    context: Context, tmp_path: Path, name: str, column: str
-) -> None:
-    """Without Hadoop's checksums of local files, the answer alone shows it."""
-    spark = context.spark
-    dataset = write_dataset(spark, Request(str(tmp_path / "rows"), RECIPE, Format.CSV, 2))
-    part = min((tmp_path / "rows").glob("part-*"))
+@pytest.fixture(scope="module", params=["prefix4", "float_val", "integer_val"])
+def damaged(
+    request: pytest.FixtureRequest, context: Context, tmp_path_factory: pytest.TempPathFactory
+) -> Context:
+    """A context with a file in which a bit of this column is flipped."""
+    spark, rows, column = context.spark, tmp_path_factory.mktemp("damaged") / "rows", request.param
+    dataset = write_dataset(spark, Request(str(rows), RECIPE, Format.CSV, 2))
+    part = min(rows.glob("part-*"))
     part.with_name(f".{part.name}.crc").unlink()
     lines = part.read_bytes().split(b"\n")
     values = lines[700].split(b",")
@@ -168,7 +166,12 @@ def test_one_flipped_bit_in_a_file_is_a_wrong_answer(
     values[recipes.COLUMNS.index(column)] = bytes(last)
     lines[700] = b",".join(values)
     part.write_bytes(b"\n".join(lines))
-    damaged = replace(context, data=dataset.frame(spark), digests=dataset.digests)
+    return replace(context, data=dataset.frame(spark), digests=dataset.digests)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_one_flipped_bit_in_a_file_is_a_wrong_answer(damaged: Context, name: str) -> None:
+    """Without Hadoop's checksums of local files, the answer alone shows it."""
     answer = answer_of(WORKLOADS[name], damaged)
     with pytest.raises(WrongAnswer, match=r"the digest of the rows is|is .*, not"):
         WORKLOADS[name].check(answer, damaged)
@@ -440,13 +443,18 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
 # No rows.
 
 
+@pytest.fixture(scope="module")
+def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
+    """A context with an empty dataset."""
+    uri = str(tmp_path_factory.mktemp("data") / "none")
+    dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
+    return Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
+
+
 @pytest.mark.parametrize("sink", SINKS)
 def test_every_workload_runs_on_no_rows(
-    workload: Workload, spark: SparkSession, log: EventLog, tmp_path: Path, sink: str
+    workload: Workload, no_rows: Context, log: EventLog, sink: str
 ) -> None:
-    uri = str(tmp_path / "none")
-    dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
-    no_rows = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
     trial = SparkTrialRunner(workload, no_rows, SINKS[sink], log).prepare("group", 1)
     trial.run()
     trial.check()

@@ -161,12 +161,16 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, number: int) -> Callable[[], int]:
 def test_wherever_an_overwrite_is_killed_a_whole_dataset_remains_and_the_next_one_goes_on(
     spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the last row on, one call of the file system after the other is the last."""
+    """From the last row on, one call of the file system after the other is the last.
+
+    The next overwrite, which is killed, too, goes on after what the one before left behind.
+    """
     monkeypatch.setattr(Owner, "has_ended", lambda _: True)
     real = writer.data_files
-    seeds = []
+    replaced = []
+    seed = 1
+    write(Recipe(10, seed), partitions=1)
     for number in itertools.count():
-        write(Recipe(10, seed=1), partitions=1, overwrite=True)
         with monkeypatch.context() as patch:
             calls: list[Callable[[], int]] = []
 
@@ -177,19 +181,20 @@ def test_wherever_an_overwrite_is_killed_a_whole_dataset_remains_and_the_next_on
 
             patch.setattr(writer, "data_files", proven)
             try:
-                write(Recipe(10, seed=2), partitions=1, overwrite=True)
+                write(Recipe(10, seed + 1), partitions=1, overwrite=True)
             except Killed:
                 ended = False
             else:
                 ended = True
         dataset = open_dataset(spark, str(tmp_path / "dataset"))
         verify_content(spark, dataset)
-        seeds.append(dataset.manifest.recipe.seed)
+        replaced.append(dataset.manifest.recipe.seed - seed)
+        seed = dataset.manifest.recipe.seed
         if ended:
             break
-    assert len(seeds) > 15
-    assert seeds == sorted(seeds)
-    assert set(seeds) == {1, 2}
+    assert len(replaced) > 15
+    assert replaced == sorted(replaced)
+    assert set(replaced) == {0, 1}
     assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
 
 

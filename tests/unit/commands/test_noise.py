@@ -1,6 +1,7 @@
 """`clusterlift noise` compares identical runs with each other in all ways."""
 
 import re
+from functools import cache
 from math import comb
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness.analysis.compare import identical_runs as analysis
-from harness.analysis.compare.identical_runs import MAX_PAIRS, identical_runs
+from harness.analysis.compare.identical_runs import MAX_PAIRS, IdenticalRuns, identical_runs
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.run import Ending, RecordedRun
@@ -38,6 +39,12 @@ def runs(number: int, seed: int = 1) -> list[RecordedRun]:
 
 def configuration(number: int, seed: int = 1) -> ConfigurationRuns:
     return ConfigurationRuns("1g", tuple(runs(number, seed)))
+
+
+@cache
+def of_twelve() -> IdenticalRuns:
+    """Return what twelve runs show; to compare them takes seconds."""
+    return identical_runs(configuration(12))
 
 
 def record(results: Path, number: int) -> None:
@@ -70,7 +77,7 @@ class TestIdenticalRuns:
         assert (single.claims, single.alarms) == (None, None)
 
     def test_differ_less_the_more_runs_are_on_either_side(self) -> None:
-        single, two, three = identical_runs(configuration(12)).pairs
+        single, two, three = of_twelve().pairs
         assert single.most_differ > two.most_differ > three.most_differ > 0
 
     def test_are_claimed_to_differ_about_as_often_as_promised(self) -> None:
@@ -80,7 +87,7 @@ class TestIdenticalRuns:
         assert np.mean([pairs.alarms for pairs in of_seeds]) <= 0.1
 
     def test_show_how_much_trials_and_runs_vary(self) -> None:
-        for variation in identical_runs(configuration(12)).variations:
+        for variation in of_twelve().variations:
             assert variation.is_control == (variation.workload in CONTROLS)
             assert variation.trials_sd == pytest.approx(TRIAL_SD, rel=0.3)
             expected = (RUN_SD**2 + np.pi / 2 * TRIAL_SD**2 / TRIALS) ** 0.5
