@@ -7,6 +7,7 @@ CLASSES = Path(__file__).parents[1] / ".cache/spark-classes.jsa"
 
 COLD_JVM = (
     "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+    " -XX:ReservedCodeCacheSize=240m"  # as with both compilers: what is compiled is not thrown away
     " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"  # of Spark's and Hadoop's jars
 )
 """The options of a JVM with any class path."""

@@ -16,10 +16,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median, variance
+from statistics import median
 
 from harness.statistics.median import LEVEL, Interval
 from harness.statistics.student import two_sided_p, two_sided_quantile
+from harness.statistics.variance import sample_variance
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
@@ -62,7 +63,7 @@ def run_median(times_s: Sequence[float], measured_s: Sequence[float] | None = No
     """
     logs = [math.log(time_s) for time_s in measured_s or times_s]
     return RunMedian(
-        math.log(median(times_s)), variance(logs) if len(logs) > 1 else None, len(logs)
+        math.log(median(times_s)), sample_variance(logs) if len(logs) > 1 else None, len(logs)
     )
 
 

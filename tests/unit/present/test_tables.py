@@ -376,11 +376,18 @@ def test_where_every_trial_was_disturbed_their_time_is_in_parentheses_and_conclu
     assert "In parentheses" not in sound
 
 
+def unsafe_characters(page: str) -> set[str]:
+    return {c for c in page if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
+
+
 class TestAnyTable:
     @given(comparisons())
-    def test_text_fits_the_terminal(self, comparison: Comparison) -> None:
-        lines = text.render(comparison).split("\n")
-        assert max(map(len, lines)) <= text.WIDTH
+    def test_text_fits_the_terminal_and_has_no_control_characters(
+        self, comparison: Comparison
+    ) -> None:
+        table = text.render(comparison)
+        assert max(map(len, table.split("\n"))) <= text.WIDTH
+        assert unsafe_characters(table) <= {"\n"}
 
     @given(
         st.lists(st.text("abc-", min_size=1, max_size=20), min_size=3, max_size=3, unique=True),
@@ -405,16 +412,12 @@ class TestAnyTable:
         assert text.render(compare(columns)).count("workload ") == 1
 
     @given(comparisons())
-    def test_text_and_markdown_have_no_control_characters(self, comparison: Comparison) -> None:
-        for table in (text.render(comparison), markdown.render(comparison)):
-            unsafe = {c for c in table if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
-            assert unsafe <= {"\n"}
-
-    @given(comparisons())
-    def test_markdown_has_the_same_number_of_cells_in_each_line(
+    def test_markdown_has_as_many_cells_in_each_line_and_no_control_characters(
         self, comparison: Comparison
     ) -> None:
-        table = markdown.render(comparison).split("\n\n")[0]
+        page = markdown.render(comparison)
+        assert unsafe_characters(page) <= {"\n"}
+        table = page.split("\n\n")[0]
         cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.split("\n")}
         assert cells == {len(comparison.columns) + 2}
 
