@@ -42,7 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     if "QFS_HOME" in os.environ:
         confs |= qfs_home().spark_properties()
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
-    # Each trial asks for a collection of garbage. Here, that would be a quarter of the work, and change no result.
+    # Each trial asks for a collection of garbage: here, a quarter of the work, which changes no result.
     os.environ["SPARK_SUBMIT_OPTS"] = f"{COLD_SPARK} -XX:+DisableExplicitGC"
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers need pandas, too
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"
