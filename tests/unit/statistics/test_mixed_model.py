@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median, variance
+from statistics import median
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from harness.statistics.mixed_model import (
     MixedModel,
     run_median,
 )
+from harness.statistics.variance import sample_variance
 
 Side = Sequence[Mapping[str, Sequence[float]]]
 """The seconds of trials by workload, for each run."""
@@ -71,7 +72,7 @@ class TestRunMedian:
         found = run_median(times_s)
         logs = [math.log(time_s) for time_s in times_s]
         assert found.log_time == math.log(median(times_s))
-        assert found.trial_variance == (variance(logs) if len(logs) > 1 else None)
+        assert found.trial_variance == (sample_variance(logs) if len(logs) > 1 else None)
         assert found.trials == len(times_s)
 
 
