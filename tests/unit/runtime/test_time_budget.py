@@ -72,6 +72,16 @@ class TestWhatIsExpected:
     def test_plans_no_more_turns_than_fit(self) -> None:
         assert self.left_s(500, complete=0, total_s=1200) == (2, 1200)
 
+    def test_is_learnt_from_the_shortest_turn_once_there_is_one(self) -> None:
+        moments_s = [0.0]
+        budget = TimeBudget(600, lambda: moments_s[-1])
+        budget.expect(30)
+        for took_s in (90, 70, 80):
+            budget.begin_turn(complete=0)
+            moments_s.append(moments_s[-1] + took_s)
+            budget.end_turn()
+        assert budget.least_s == 70
+
     def test_follows_from_an_earlier_run_with_the_start_of_spark(self) -> None:
         """That run's description was written at second 0; its second round ended at second 100."""
         trials = [
