@@ -105,6 +105,7 @@ class TrialAggregator:
         self.unreadable_lines = 0
         self.stages = Stages(start_ms)
         self.spans: list[TaskSpan] = []
+        self._submitted_ms: dict[int, int] = {}
         self._start_ms = start_ms
         self._slots = slots
         self._jobs = _Jobs()
@@ -120,6 +121,10 @@ class TrialAggregator:
                 self._jobs.follow(event)
             case StageStarted():
                 self._running_tasks[event.key] = 0
+                if event.at_ms is not None:
+                    self._submitted_ms.setdefault(
+                        event.key.stage, self._since_start_ms(event.at_ms)
+                    )
                 self.stages.started(event)
             case StageEnded():
                 self.stages.ended(event, self._slots.now)
@@ -136,10 +141,20 @@ class TrialAggregator:
         self._sums.add(task, parts_ns)
         self.stages.add(task, parts_ns)
         if not task.killed and len(self.spans) <= MAX_TIMED_TASKS:
-            launched_ms = max(0, round(task.launched_ms - self._start_ms))
+            launched_ms = self._since_start_ms(task.launched_ms)
             self.spans.append(
-                TaskSpan(task.key.stage, task.task, launched_ms, task.duration_ms, task.fetching_ms)
+                TaskSpan(
+                    task.key.stage,
+                    task.task,
+                    min(launched_ms, self._submitted_ms.get(task.key.stage, launched_ms)),
+                    launched_ms,
+                    task.duration_ms,
+                    task.fetching_ms,
+                )
             )
+
+    def _since_start_ms(self, at_ms: int) -> int:
+        return max(0, round(at_ms - self._start_ms))
 
     def metrics(self) -> TaskMetrics:
         """Return the metrics of all events. No event can be added afterwards."""

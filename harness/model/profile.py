@@ -26,11 +26,13 @@ Seen = Mapping[Stack, tuple[int, int]]
 class TaskSpan(NamedTuple):
     """When a task ran, in milliseconds from the trial's start; `task` is Spark's number of it.
 
-    In the last `fetching_ms` of `lasted_ms` it had ended, and the driver fetched its result.
+    At `submitted_ms` its stage could begin. In the last `fetching_ms` of `lasted_ms` the task had ended, and
+    the driver fetched its result.
     """
 
     stage: int
     task: int
+    submitted_ms: int
     launched_ms: int
     lasted_ms: int
     fetching_ms: int = 0
@@ -49,8 +51,8 @@ class TaskGroup:
     """Tasks of a stage, and where they were seen: how often running and how often waiting at each of `nodes`.
 
     Samples of one task are not independent, because the task is often where it was before. Groups are.
-    `launched_ms`, `lasted_ms` and `fetching_ms` are as in TaskSpan, of the tasks whose times are known. A
-    group without `nodes` was never seen.
+    `submitted_ms` is as in TaskSpan; so are `launched_ms`, `lasted_ms` and `fetching_ms`, of the tasks whose
+    times are known. A group without `nodes` was never seen.
     """
 
     stage: Count
@@ -58,6 +60,7 @@ class TaskGroup:
     nodes: tuple[Count, ...]
     running: tuple[Count, ...]
     waiting: tuple[Count, ...]
+    submitted_ms: Count = 0
     launched_ms: tuple[Count, ...] = ()
     lasted_ms: tuple[Count, ...] = ()
     fetching_ms: tuple[Count, ...] = ()
@@ -77,7 +80,7 @@ class TaskGroup:
     def spans(self) -> list[TaskSpan]:
         """When the tasks of the group ran; their numbers are not recorded."""
         times = zip(self.launched_ms, self.lasted_ms, self.fetching_ms, strict=True)
-        return [TaskSpan(self.stage, 0, *of_task) for of_task in times]
+        return [TaskSpan(self.stage, 0, self.submitted_ms, *of_task) for of_task in times]
 
 
 @dataclass(frozen=True)
@@ -238,6 +241,7 @@ def _task_group(
         nodes,
         running_of,
         waiting_of,
+        submitted_ms=min((span.submitted_ms for span in spans), default=0),
         launched_ms=tuple(span.launched_ms for span in spans),
         lasted_ms=tuple(span.lasted_ms for span in spans),
         fetching_ms=tuple(span.fetching_ms for span in spans),

@@ -76,9 +76,9 @@ PROFILE = Profile.of(
         SeenTask(
             3,
             {("Task.run", "next"): (3, 1), ("Task.run", "next", "read"): (0, 9)},
-            TaskSpan(3, 7, 100, 1_300, 200),
+            TaskSpan(3, 7, 50, 100, 1_300, 200),
         ),
-        SeenTask(4, {("Task.run", "write"): (5, 0)}, TaskSpan(4, 8, 1_400, 500)),
+        SeenTask(4, {("Task.run", "write"): (5, 0)}, TaskSpan(4, 8, 1_400, 1_400, 500)),
     ],
     cost=0.02,
 )

@@ -181,14 +181,14 @@ def _drawn(share: float, samples: int, chance: random.Random) -> float:
 def replayed_ms(spans: Sequence[TaskSpan], lengths_ms: Sequence[float], slots: int) -> float:
     """Return when the last of these tasks ends if they last as long as given, not as they did.
 
-    In the order in which they were launched, tasks start on the slot that is free first. The first task of a
-    stage starts as long as it did after the last of those stages which had ended before: those it may
-    have depended on, and the driver worked in between.
+    In the order in which they were launched, tasks start on the slot that is free first. A stage can begin as
+    long as it could after the last of those stages which had ended before: those it may have depended on,
+    and the driver worked in between.
     """
     began: dict[int, int] = {}
     ended: dict[int, int] = {}
     for span in spans:
-        began[span.stage] = min(began.get(span.stage, span.launched_ms), span.launched_ms)
+        began[span.stage] = min(began.get(span.stage, span.submitted_ms), span.submitted_ms)
         end_ms = span.launched_ms + span.lasted_ms
         ended[span.stage] = max(ended.get(span.stage, 0), end_ms)
     by_end = sorted(ended, key=ended.__getitem__)

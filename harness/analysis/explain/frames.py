@@ -39,6 +39,10 @@ RULES: tuple[tuple[str, str], ...] = (
     ("reading from a local disk", r"RawLocalFileSystem|LocalFSFileInput|ChecksumFileSystem"),
     ("reading from a local disk", r"fs\.FSInputChecker"),
     ("asking the file system", r"hadoop\.fs\.(FileSystem|FileContext)\b"),
+    (
+        "waiting for the driver or a block of another node",
+        r"BlockTransferService|RpcEndpointRef\.ask",
+    ),
     (SHUFFLE_WAIT, r"ShuffleBlockFetcherIterator\.(next|fetch)"),
     ("reading shuffle blocks", r"BufferReleasingInputStream|FileSegmentManagedBuffer"),
     ("reading shuffle blocks", r"ShuffleBlockFetcher|BlockStoreShuffleReader"),
@@ -86,6 +90,7 @@ NETWORK = frozenset(
     {
         SHUFFLE_WAIT,
         "fetching broadcasts",
+        "waiting for the driver or a block of another node",
         "asking the file system",
         "asking QFS for files",
         "reading from HDFS: waiting for stripes",

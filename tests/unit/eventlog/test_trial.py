@@ -276,7 +276,7 @@ class TestSpans:
         self,
     ) -> None:
         lines = [
-            *(job_started(0, 1_000), stage_started(3)),
+            *(job_started(0, 1_000), stage_started(3, at_ms=1_050)),
             task_ended(
                 3, 1_100, 1_500, task=7, fetching_result_since_ms=1_480, metrics=task_counters()
             ),
@@ -284,8 +284,8 @@ class TestSpans:
             task_ended(3, 1_200, 1_500, task=9, killed=True),
         ]
         assert read_log(lines, Slots(), start_ms=1_000.4).spans == (
-            TaskSpan(3, 7, 100, 400, 20),
-            TaskSpan(3, 8, 200, 100, 0),
+            TaskSpan(3, 7, 50, 100, 400, 20),
+            TaskSpan(3, 8, 50, 200, 100, 0),
         )
 
     def test_of_too_many_there_are_as_many_as_show_it(

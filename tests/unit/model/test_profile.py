@@ -75,21 +75,21 @@ def test_the_times_of_tasks_are_kept_with_their_group_also_of_those_that_were_ne
     found = Profile.of(
         0.1, ["0 on n1"], {},
         [
-            SeenTask(1, {("run",): (1, 0)}, TaskSpan(1, 7, 100, 900, 50)),
-            SeenTask(1, {}, TaskSpan(1, 8, 100, 20)),
+            SeenTask(1, {("run",): (1, 0)}, TaskSpan(1, 7, 90, 100, 900, 50)),
+            SeenTask(1, {}, TaskSpan(1, 8, 90, 100, 20)),
             SeenTask(1, {("run",): (1, 0)}),
         ],
     )  # fmt: skip
     assert [(group.samples, group.spans) for group in found.groups] == [
-        (1, [TaskSpan(1, 0, 100, 900, 50)]),
-        (0, [TaskSpan(1, 0, 100, 20, 0)]),
+        (1, [TaskSpan(1, 0, 90, 100, 900, 50)]),
+        (0, [TaskSpan(1, 0, 90, 100, 20, 0)]),
         (1, []),
     ]
 
 
 def test_the_times_of_too_many_tasks_are_not_kept() -> None:
     tasks = [
-        SeenTask(1, {("run",): (1, 0)} if number % 2 else {}, TaskSpan(1, number, number, 1))
+        SeenTask(1, {("run",): (1, 0)} if number % 2 else {}, TaskSpan(1, number, 0, number, 1))
         for number in range(MAX_TIMED_TASKS + 1)
     ]
     groups = Profile.of(0.1, ["0 on n1"], {}, tasks).groups

@@ -24,7 +24,7 @@ HOSTILE = ("Task.run", "com.<script>alert(1)</script>.x.y")
 
 def trials(workload: str, seen: Seen, lasted_ms: int | None = None) -> list[Trial]:
     metrics = task_metrics(cpu_s=6.0, unattributed_s=4.0)
-    span = TaskSpan(1, 1, 500, lasted_ms) if lasted_ms else None
+    span = TaskSpan(1, 1, 500, 500, lasted_ms) if lasted_ms else None
     profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, seen, span)] * 2)
     return [
         *(ok(workload, 5.0 + number / 10, number, tasks=metrics) for number in range(1, 7)),

@@ -18,7 +18,7 @@ DISK_READ = ("Task.run", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInp
 
 
 def span(stage: int, launched_ms: int, lasted_ms: int, fetching_ms: int = 0) -> TaskSpan:
-    return TaskSpan(stage, launched_ms, launched_ms, lasted_ms, fetching_ms)
+    return TaskSpan(stage, launched_ms, launched_ms, launched_ms, lasted_ms, fetching_ms)
 
 
 def profiled(
@@ -43,6 +43,10 @@ class TestReplay:
     def test_a_stage_waits_for_those_that_had_ended_before_it_and_the_driver(self) -> None:
         """The second task of stage 0 starts at once where the first one was: 100 + 10 + 300 + 50 + 250."""
         assert replayed_ms(self.STAGES, [10, 300, 300, 200, 250], slots=2) == 710
+
+    def test_a_stage_that_waited_for_a_slot_begins_as_soon_as_there_is_one(self) -> None:
+        spans = [span(0, 0, 500), TaskSpan(1, 1, 0, 500, 300)]
+        assert replayed_ms(spans, [100, 300], slots=1) == 400
 
     def test_who_did_not_wait_is_not_faster(self) -> None:
         """Of stage 0, a task of 400 ms remains, so 200 ms less of stage 1 help nobody."""

@@ -75,6 +75,15 @@ def stack(*above: str) -> Stack:
         ),
         (["net.jpountz.lz4.LZ4JNI.LZ4_decompress_fast"], "decompression"),
         (
+            [
+                "org.apache.spark.broadcast.TorrentBroadcast.$anonfun$readBlocks$1",
+                "org.apache.spark.storage.BlockManager.fetchRemoteManagedBuffer",
+                "org.apache.spark.network.BlockTransferService.fetchBlockSync",
+                "jdk.internal.misc.Unsafe.park",
+            ],
+            "waiting for the driver or a block of another node",
+        ),
+        (
             ["java.security.MessageDigest.digest", "sun.security.provider.SHA5.implCompress0"],
             "hashing",
         ),

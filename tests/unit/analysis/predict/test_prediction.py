@@ -105,7 +105,7 @@ def test_the_full_share() -> None:
 
 def test_what_remains_without_waits_for_the_network_is_a_note() -> None:
     baseline = configuration()
-    seen = SeenTask(1, {CSV: (7_000, 0), FETCH: (0, 3_000)}, TaskSpan(1, 1, 0, 10_000))
+    seen = SeenTask(1, {CSV: (7_000, 0), FETCH: (0, 3_000)}, TaskSpan(1, 1, 0, 0, 10_000))
     trial = ok(
         *("join", 10.0),
         phase=Phase.PROFILE,
