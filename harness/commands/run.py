@@ -246,8 +246,12 @@ def _is_precise(
         left = "more runs than are worth waiting for"
     else:
         more = worst.runs - complete
-        left = f"about {count_of(more, 'run')} more, {duration_text(budget.expected_s(more))}"
-    say(f"{known}; ±{percent(precision, 1)} takes {left}, at most {duration_text(budget.left_s)}")
+        expected_s = budget.expected_s(more)
+        left = f"about {count_of(more, 'more run')}"
+        left += f", or {duration_text(expected_s)}" if expected_s else ""
+    say(
+        f"{known}; ±{percent(precision, 1)} takes {left}; {duration_text(budget.left_s)} of the time are left"
+    )
     return False
 
 

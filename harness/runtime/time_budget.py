@@ -88,8 +88,8 @@ class TimeBudget:
         return max(planned, MIN_RUNS - complete)
 
     def expected_s(self, turns: int) -> float:
-        """Return how long these turns will take, each as long as those before; at most what is left."""
-        return min(self.left_s, turns * median(self._took_s)) if self._took_s else self.left_s
+        """Return how long these turns will take, each as long as those before; 0 if nobody knows."""
+        return turns * median(self._took_s or [self._expected_s])
 
     def remaining_s(self, complete: int) -> float:
         """Return the seconds until the last turn ends: those left, or more if too few turns fit.

@@ -429,8 +429,8 @@ class TestTime:
         assert main(["run", "--precision", "3%", "--minutes", "4"]) == 0
         said = lines(capfd.readouterr().err)
         assert (
-            "w is known to ±5.0 %; ±3.0 % takes about 3 runs more, 2 min 00 s, at most 2 min 00 s"
-            in said
+            "w is known to ±5.0 %; ±3.0 % takes about 3 more runs, or 3 min 00 s; 2 min 00 s of the time are "
+            "left" in said
         )
         assert said[-1] == "the time is over before every time is known to ±3.0 %"
         assert len(spark.calls()) == 4
