@@ -281,9 +281,9 @@ class UntilReached(Rounds):
         if not self._is_cold(self._round):
             return rest_s + later_s
         known_s = rest_s + later_s * AFTER_COLD
-        expected_s = self._started + self._expected_s - self._clock()
-        if not known_s / 3 < expected_s < math.inf:  # unknown, or the machine was much faster then
-            expected_s = known_s
+        expected_s = known_s
+        if math.isfinite(self._expected_s):  # the machine may be slower now than it was then
+            expected_s = max(known_s / 2, self._started + self._expected_s - self._clock())
         shown = len(self._took_s) / len(self._trials)
         return shown * known_s + (1 - shown) * expected_s
 
