@@ -218,7 +218,7 @@ $(CLASSES): $(VENV)/installed
 	@mkdir -p $(@D)
 	@rm -f $@
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
-	  SPARK_SUBMIT_OPTS='-XX:ArchiveClassesAtExit=$(CURDIR)/$@ -XX:+UseSerialGC -Xlog:cds*=off' \
+	  SPARK_SUBMIT_OPTS='-XX:ArchiveClassesAtExit=$(CURDIR)/$@ -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:cds*=off' \
 	  spark-submit --master 'local[2]' $(LOCAL_SPARK) datagen/generate.py "$$directory/rows" --rows 1000 > "$$directory/log" 2>&1 \
 	  || { cat "$$directory/log" >&2; exit 1; }
 
