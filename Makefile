@@ -18,7 +18,8 @@ STORAGE       ?= $(if $(filter yarn,$(MASTER)),hdfs,local)
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
-# Of s3. Default: as many as LAYOUT needs, and 3 at least.
+# Of s3: ceph or minio; and how many OSDs Ceph has. Default: as many as LAYOUT needs, and 3 at least.
+STORE         ?= ceph
 OSDS          ?=
 NODEMANAGERS  ?= 2
 # Which of the lab's tests `make test-lab` runs.
@@ -42,7 +43,7 @@ NAME          ?=
 
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
-CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS OSDS NODEMANAGERS \
+CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS STORE OSDS NODEMANAGERS \
   DATASET REPARTITION NAME KILLS HISTORIES SEED
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
@@ -133,7 +134,7 @@ on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
   "local local") $(call again,$(1)) ;; \
   "local hdfs") clusterlift hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
   "local qfs") clusterlift qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
-  "local s3") clusterlift s3 run $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
+  "local s3") clusterlift s3 run --store $(call quoted,STORE) $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
     $(call again,$(1)) ;; \
   "yarn hdfs") clusterlift yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
   "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs, qfs or s3" >&2; exit 2 ;; \

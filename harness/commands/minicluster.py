@@ -12,13 +12,14 @@ import click
 from click.core import ParameterSource
 
 from harness.commands.command import group
-from harness.minicluster.ceph import CephCluster, checked_layout
+from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import bouncy_castle_jars, minicluster_jar
 from harness.minicluster.lifecycle import Service, down, running, up
+from harness.minicluster.minio import MinioCluster
 from harness.minicluster.own_network import NoOwnNetwork, enter_own_network, is_in_another_network
 from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.qfs_home import qfs_home
@@ -32,6 +33,8 @@ from harness.terminal import count_of, say, show, visible
 
 MAX_SERVERS = 64
 FEWEST_OSDS = 3
+STORES = {"ceph": "replicated:2", "minio": "rs:4+2"}
+"""The object stores, each with the layout that it has unless others are named."""
 RUN_PROGRAMS = "run programs as you"
 OWN, SHARED = "own", "shared"
 
@@ -286,7 +289,7 @@ def s3() -> None:
 
 def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Sequence[Layout]:
     try:
-        return tuple(dict.fromkeys(map(checked_layout, texts)))
+        return tuple(dict.fromkeys(map(Layout.parse, texts)))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -300,7 +303,7 @@ def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Seq
 )
 @click.option(
     "--store",
-    type=click.Choice(["ceph"]),
+    type=click.Choice(list(STORES)),
     default="ceph",
     show_default=True,
     help="The object store. Its programs have to be on the PATH.",
@@ -311,28 +314,38 @@ def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Seq
     "layouts",
     metavar="LAYOUT",
     multiple=True,
-    default=["replicated:2"],
-    show_default=True,
     callback=_layouts,
     help="A layout, replicated:N or rs:D+P[:cell], that a bucket has; the bucket of rs:2+1 is s3a://rs-2-1. "
-    "Give the option again for another bucket.",
+    "Of Ceph, give the option again for another bucket.  "
+    f"[default: {', '.join(f'{layout} of {store}' for store, layout in STORES.items())}]",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_beside_s3(
-    store: str,  # noqa: ARG001  there is one
-    osds: int | None,
-    layouts: Sequence[Layout],
-    command: Sequence[str],
+    store: str, osds: int | None, layouts: Sequence[Layout], command: Sequence[str]
 ) -> int:
     _check_program(command)
-    needed = max(layouts, key=lambda layout: layout.nodes)
-    osds = osds or max(FEWEST_OSDS, needed.nodes)
-    if osds < needed.nodes:
-        raise BadInput(f"--osds {osds}: {needed} needs {needed.nodes}, one for each copy or stripe")
-    system = CephCluster(layouts)
-    with interruptible(once=True), running(system, osds, keep_logs=True) as cluster:
+    layouts = layouts or (Layout.parse(STORES[store]),)
+    system: CephCluster | MinioCluster = (
+        CephCluster(layouts) if store == "ceph" else MinioCluster(layouts)
+    )
+    if problem := system.problem():
+        raise BadInput(f"--layout {problem}")
+    servers = _disks(store, osds, layouts)
+    with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
         system.create_buckets(cluster)
         code = _run_in_foreground(command, system.client_environment(cluster))
         dead = cluster.dead()
     _report(dead)
     return code
+
+
+def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
+    """Return how many OSDs or drives start. Raises BadInput for too few."""
+    largest = max(layouts, key=lambda layout: layout.nodes)
+    if store != "ceph":
+        if osds is not None:
+            raise BadInput(f"--osds {osds} is of Ceph; {store} has a drive for each stripe")
+        return largest.nodes
+    if osds is not None and osds < largest.nodes:
+        raise BadInput(f"--osds {osds}: {largest} needs {largest.nodes}, one for each part of it")
+    return osds or max(FEWEST_OSDS, largest.nodes)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST
+from harness.minicluster.object_store import bucket_name
 from harness.model.layout import Layout, LayoutKind
 
 USER = "clusterlift"
@@ -28,15 +29,10 @@ _ROOM_OF_ZONE = (
 )
 
 
-def bucket_name(layout: Layout) -> str:
-    """Return the name of the bucket, the placement target and the pool that have a layout: `rs-2-1`."""
-    return str(layout).replace(":", "-").replace("+", "-")
-
-
 def write_ceph_configuration(
     cluster: Cluster, layouts: Sequence[Layout], access_key: str, secret_key: str
 ) -> None:
-    """Write all files into the cluster's directory, which nobody else may read."""
+    """Write all files. Each layout has a pool and a placement target, with the name of its bucket."""
     texts = {
         "ceph.conf": _ceph_conf(cluster),
         "keyring": _keyring(cluster.servers),

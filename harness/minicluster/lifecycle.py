@@ -33,14 +33,14 @@ POLL_S = 0.1
 
 
 class Service(Protocol):
-    """What differs between HDFS, QFS, Ceph and YARN."""
+    """What differs between HDFS, QFS, Ceph, MinIO and YARN."""
 
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, ResourceManager."""
+    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, MinIO server, ResourceManager."""
     server: ClassVar[str]
-    """The kind of its other daemons: DataNode, chunk server, OSD, NodeManager."""
+    """The kind of its other daemons: DataNode, chunk server, OSD, drive, NodeManager."""
     servers_option: ClassVar[str]
 
     def port_count(self, servers: int) -> int:

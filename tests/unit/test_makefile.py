@@ -94,7 +94,7 @@ class TestRuns:
         [
             ("STORAGE=hdfs", "hdfs run --datanodes 3"),
             ("STORAGE=qfs", "qfs run --chunk-servers 4"),
-            ("STORAGE=s3", "s3 run"),
+            ("STORAGE=s3", "s3 run --store ceph"),
             ("MASTER=yarn", "yarn run --nodemanagers 2 --datanodes 3"),
         ],
     )

@@ -1,8 +1,10 @@
-"""What Ceph needs to start, what its daemons and its clients are told, and how its buckets are made."""
+"""What object stores need to start, what daemons and clients are told, and how buckets are made."""
 
 import base64
 import hmac
 import json
+import os
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,11 +17,13 @@ from harness.cli import main
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.ceph import PROGRAMS, CephCluster
 from harness.minicluster.cluster import Cluster
+from harness.minicluster.minio import MinioCluster
 from harness.minicluster.s3a import s3a_artifacts, s3a_class_path
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 
 LAYOUTS = tuple(map(Layout.parse, ("rs:2+1:64k", "replicated:1")))
+MINIO = ("--store", "minio")
 VERSION = "echo 'ceph version 18.2.7 (6b0e98) reef (stable)'"
 
 Install = Callable[..., None]
@@ -112,19 +116,37 @@ class TestRefusals:
         [
             (
                 ["--layout", "xor:2+1"],
-                "'xor:2+1': Ceph stores replicated:N, and rs:D+P[:cell] with",
+                "xor:2+1: Ceph stores replicated:N, and rs:D+P[:cell] of at",
             ),
-            (["--layout", "rs:1+1"], "'rs:1+1': Ceph stores replicated:N, and rs:D+P[:cell] with"),
+            (["--layout", "rs:1+1"], "rs:1+1: Ceph stores replicated:N, and rs:D+P[:cell] of at"),
             (
                 ["--layout", "unknown"],
-                "'unknown': Ceph stores replicated:N, and rs:D+P[:cell] with",
+                "unknown: Ceph stores replicated:N, and rs:D+P[:cell] of at",
             ),
             (["--layout", "twice"], "'twice' is not a layout; the forms are "),
             (
                 ["--osds", "4", "--layout", "rs:3+2"],
-                "--osds 4: rs:3+2 needs 5, one for each copy or ",
+                "--osds 4: rs:3+2 needs 5, one for each part",
             ),
-            (["--store", "minio"], "'minio' is not 'ceph'"),
+            (["--store", "s4"], "'s4' is not one of 'ceph', 'minio'"),
+            (
+                [*MINIO, "--layout", "replicated:2"],
+                "replicated:2: MinIO stores rs:D+P of P <= D and",
+            ),
+            (
+                [*MINIO, "--layout", "rs:2+3"],
+                "rs:2+3: MinIO stores rs:D+P of P <= D and D + P <= 16",
+            ),
+            (
+                [*MINIO, "--layout", "rs:9+8"],
+                "rs:9+8: MinIO stores rs:D+P of P <= D and D + P <= 16",
+            ),
+            ([*MINIO, "--layout", "rs:4+2:64k"], "rs:4+2:64k: MinIO stores rs:D+P of P <= D and"),
+            (
+                [*MINIO, "--layout", "rs:4+2", "--layout", "rs:5+1"],
+                "--layout rs:5+1: one MinIO has one layout",
+            ),
+            ([*MINIO, "--osds", "4"], "--osds 4 is of Ceph; minio has a drive for each stripe"),
         ],
     )
     def test_options(
@@ -215,6 +237,71 @@ class TestConfiguration:
             "spark.hadoop.clusterlift.s3a.ceph.conf": conf,
         }
 
+    @pytest.mark.parametrize("failing", ["osds", "pools"])
+    def test_a_command_that_ceph_refuses_ends_the_gateway_and_is_its_last_line(
+        self, failing: str, ceph: CephCluster, cluster: Cluster, install: Install
+    ) -> None:
+        [gateway, *_] = ceph.launches(cluster)
+        install(
+            'case "$*" in "osd stat") echo "3 osds: 3 up (since 1s), 3 in" ;; esac\n'
+            f"cmp -s - {failing} && echo 'Error EINVAL: k=1 must be >= 2'\nexit 0"
+        )
+        done = subprocess.run(
+            gateway.command,
+            cwd=cluster.directory,
+            env={"PATH": f"{os.environ['PATH']}:/usr/bin:/bin"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode != 0
+        assert done.stdout == "Error EINVAL: k=1 must be >= 2\n"
+
+
+class TestMinio:
+    STORE = MinioCluster((Layout.parse("rs:4+2"),), "the-access-key", "the-secret-key")
+
+    @pytest.fixture
+    def cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+        """A cluster of six drives, and a program of the name."""
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/minio").touch(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
+        cluster = Cluster("s3", "x", (7000,), 6)
+        cluster.directory.mkdir(parents=True)
+        return cluster
+
+    def test_has_a_drive_for_each_stripe_and_the_parity_of_its_layout(
+        self, cluster: Cluster
+    ) -> None:
+        [launch] = self.STORE.launches(cluster)
+        assert launch.command[-1] == f"{cluster.directory}/drive{{1...6}}"
+        assert "127.0.0.1:7000" in launch.command
+        assert "the-secret-key" not in " ".join(launch.command)
+        environment = launch.environment
+        assert environment is not None
+        assert environment["MINIO_STORAGE_CLASS_STANDARD"] == "EC:2"
+        assert environment["HOME"] == str(cluster.directory)
+
+    def test_is_named_to_spark(self, cluster: Cluster) -> None:
+        self.STORE.prepare(cluster)
+        defaults = (cluster.conf_directory / "spark-defaults.conf").read_text()
+        assert "spark.hadoop.clusterlift.s3a.store minio\n" in defaults
+        assert self.STORE.client_environment(cluster)["CLUSTERLIFT_FS"] == "s3a://rs-4-2"
+
+    def test_without_its_program_the_error_says_so(self, cluster: Cluster, tmp_path: Path) -> None:
+        (tmp_path / "bin/minio").unlink()
+        with pytest.raises(BadInput, match=r"^--store minio: no program 'minio' is on the PATH"):
+            self.STORE.prepare(cluster)
+
+    def test_its_bucket_needs_no_location(self) -> None:
+        with gateway(200) as (cluster, requests):
+            self.STORE.create_buckets(cluster)
+            assert self.STORE.live_servers(cluster) == cluster.servers
+        assert [request.path for request in requests] == ["/rs-4-2", "/minio/health/cluster"]
+        assert requests[0].body == ""  # type: ignore[attr-defined]
+
 
 class TestJars:
     def test_are_fetched_for_a_spark_without_them(
@@ -292,7 +379,7 @@ class TestGateway:
         with (
             gateway(403) as (cluster, _),
             pytest.raises(
-                ClusterliftError, match=r"^Ceph does not create bucket rs-2-1-64k: AccessDenied$"
+                ClusterliftError, match=r"^bucket rs-2-1-64k cannot be created: AccessDenied$"
             ),
         ):
             self.CEPH.create_buckets(cluster)
