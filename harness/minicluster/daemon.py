@@ -118,16 +118,28 @@ def end(daemons: Iterable[Daemon]) -> None:
 
     Raises ClusterliftError if one still runs after 30 s.
     """
-    left = list(daemons)
-    for daemon in left:
+    running = [daemon for daemon in daemons if daemon.is_alive()]
+    for daemon in running:
         daemon.kill()
     deadline = time.monotonic() + END_S
-    while left := [daemon for daemon in left if daemon.is_alive()]:
+    while left := _left(running):
         if time.monotonic() > deadline:
             raise ClusterliftError(
                 f"{left[0].name}, process {left[0].pid}, does not end; try again"
             )
         time.sleep(POLL_S)
+
+
+def _left(killed: Sequence[Daemon]) -> list[Daemon]:
+    """Return those that still run, or of which a child does: what waits for a disk dies only afterwards."""
+    if alive := [daemon for daemon in killed if daemon.is_alive()]:
+        return alive
+    groups = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+                groups.add(os.getpgid(process.pid))
+    return [daemon for daemon in killed if daemon.pid in groups]
 
 
 def end_containers(directory: Path) -> None:

@@ -38,7 +38,7 @@ class Service(Protocol):
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, MinIO server, ResourceManager."""
+    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, ResourceManager."""
     server: ClassVar[str]
     """The kind of its other daemons: DataNode, chunk server, OSD, drive, NodeManager."""
     servers_option: ClassVar[str]

@@ -100,6 +100,16 @@ class TestDaemon:
         assert not daemon.is_alive()
         eventually(lambda: not child.exists() or not child.read_bytes())  # gone, or not reaped yet
 
+    def test_has_ended_only_when_its_children_have(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A child that waits for a disk dies after its parent: here, one that SIGKILL does not reach."""
+        daemon = start_script(tmp_path, "sleep 1 & echo $!; wait")
+        child = Path("/proc") / first_log_line(daemon) / "cmdline"
+        monkeypatch.setattr(os, "killpg", os.kill)
+        end([daemon])
+        assert not child.exists() or not child.read_bytes()  # gone, or not reaped yet
+
     def test_a_program_that_cannot_be_started_is_named(self, tmp_path: Path) -> None:
         with (
             pytest.raises(ClusterliftError, match=r"^cannot start /no/such: there is no such prog"),
