@@ -1,6 +1,7 @@
 """All tests of this directory share one Spark session."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from datagen.storage import Storage
 from datagen.writer import ReplicationWait, Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
+from harness.minicluster.s3a import s3a_class_path
 from harness.model.layout import Layout
 from jobs.spark_event_log import EventLog
 from tests.jvm import COLD_SPARK
@@ -41,6 +43,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     }
     if "QFS_HOME" in os.environ:
         confs |= qfs_home().spark_properties()
+    if shutil.which("ceph-osd"):
+        paths = [confs.get("spark.driver.extraClassPath"), s3a_class_path()]
+        confs["spark.driver.extraClassPath"] = ":".join(filter(None, paths))
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
     # Each trial asks for a collection of garbage: here, a quarter of the work, which changes no result.
     os.environ["SPARK_SUBMIT_OPTS"] = f"{COLD_SPARK} -XX:+DisableExplicitGC"

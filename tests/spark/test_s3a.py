@@ -1,0 +1,132 @@
+"""On a real Ceph, through its gateway and S3A, a dataset has the layout of its pool, or it is not one."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.dataset import open_dataset, verify_content
+from datagen.filesystem import Directory
+from datagen.manifest import Format
+from datagen.recipe import Recipe
+from datagen.replaceable import CURRENT
+from datagen.spark import scala_context
+from datagen.writer import ReplicationWait, Request, write_dataset
+from harness.minicluster.ceph import CephCluster
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.lifecycle import running
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
+from tests.daemons import kill
+from tests.waiting import eventually
+
+from .conftest import CLUSTER_ROWS, Write, names_beside
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH"
+)
+
+CLASS = "fs.s3a.create.storage.class"
+
+
+@pytest.fixture(scope="module")
+def cluster(spark: SparkSession) -> Iterator[Cluster]:
+    service = CephCluster([Layout.parse("rs:2+1"), Layout.parse("replicated:2")])
+    with running(service, 4) as cluster:
+        service.create_buckets(cluster)
+        conf = scala_context(spark).hadoopConfiguration()
+        properties = (cluster.conf_directory / "spark-defaults.conf").read_text().splitlines()
+        for name, value in (line.split(maxsplit=1) for line in properties if "s3a." in line):
+            conf.set(name.removeprefix("spark.hadoop."), value)
+        yield cluster
+
+
+@pytest.fixture
+def uri(cluster: Cluster, request: pytest.FixtureRequest) -> str:
+    assert cluster.servers == 4
+    return f"s3a://rs-2-1/bench/{request.node.name}"
+
+
+def test_a_dataset_is_written_proven_reused_and_replaced(
+    write_layout: Write, spark: SparkSession, uri: str
+) -> None:
+    first = write_layout("rs:2+1")
+    assert (first.uri, str(first.stored.layout), first.stored.missing) == (uri, "rs:2+1:4k", 0)
+    assert sum(first.stored.placement.values()) == pytest.approx(
+        1.5 * first.manifest.bytes, rel=0.01
+    )
+    assert first.stored.client["fs.s3a.input.stream.type"] == "classic"
+    assert write_layout("rs:2+1", reuse=True).manifest == first.manifest
+    with pytest.raises(BadInput, match="is a dataset already; --overwrite replaces it"):
+        write_layout("rs:2+1")
+    second = write_layout("rs:2+1", rows=100, overwrite=True)
+    dataset = open_dataset(spark, uri)
+    assert dataset.manifest == second.manifest
+    assert dataset.manifest.recipe == Recipe(100)
+    verify_content(spark, dataset)
+    assert set(Directory(spark, uri).entries()) == {CURRENT, dataset.directory.name}
+    assert names_beside(first) == set()
+
+
+def test_a_layout_that_the_pool_has_not_is_refused_before_anything_is_written(
+    write_layout: Write, spark: SparkSession, uri: str
+) -> None:
+    with pytest.raises(
+        BadInput, match=r"stores new objects of class STANDARD as rs:2\+1:4k; choose"
+    ):
+        write_layout("replicated:2")
+    assert not Directory(spark, uri).exists()
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "message"),
+    [
+        ("THREE_COPIES", "'THREE_COPIES', which S3A does not know: it would store the default"),
+        ("GLACIER", "the placement of the bucket has no storage class GLACIER; it has STANDARD"),
+    ],
+)
+def test_a_storage_class_that_nobody_knows_is_refused(
+    write_layout: Write, spark: SparkSession, uri: str, storage_class: str, message: str
+) -> None:
+    conf = scala_context(spark).hadoopConfiguration()
+    conf.set(CLASS, storage_class)
+    try:
+        with pytest.raises(BadInput, match=message):
+            write_layout("rs:2+1")
+    finally:
+        conf.unset(CLASS)
+    assert not Directory(spark, uri).exists()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_bucket_that_is_not_there_is_one_line(spark: SparkSession) -> None:
+    with pytest.raises(
+        BadInput, match=r"^s3a://absent/rows: there is no bucket absent, or the cred"
+    ):
+        open_dataset(spark, "s3a://absent/rows")
+
+
+def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
+    write_layout: Write, spark: SparkSession, cluster: Cluster, uri: str
+) -> None:
+    """The last test: an OSD is dead afterwards."""
+    whole = write_layout("rs:2+1", rows=CLUSTER_ROWS)
+    kill(cluster, "osd-3")
+
+    def is_found() -> bool:
+        try:
+            open_dataset(spark, uri)
+        except BadInput as error:
+            return "lack" in str(error) and "an OSD may be down" in str(error)
+        return False
+
+    eventually(is_found, "the OSD's stripes are not missed", seconds=120)
+    assert open_dataset(spark, uri, accept_layout_drift=True).frame(spark).count() == CLUSTER_ROWS
+    layout = Layout.parse("rs:2+1")
+    request = Request(uri, Recipe(CLUSTER_ROWS), Format.CSV, 12, layout=layout, overwrite=True)
+    with pytest.raises(
+        ClusterliftError, match=r"is not accepted: layout rs:2\+1:4k was requested, but .* lack"
+    ):
+        write_dataset(spark, request, replication_wait=ReplicationWait(patience_s=0))
+    assert open_dataset(spark, uri, accept_layout_drift=True).manifest == whole.manifest
