@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
@@ -27,13 +28,14 @@ pytestmark = pytest.mark.skipif(
     shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH"
 )
 
+OSDS = 4
 CLASS = "fs.s3a.create.storage.class"
 
 
 @pytest.fixture(scope="module")
 def cluster(spark: SparkSession) -> Iterator[Cluster]:
     service = CephCluster([Layout.parse("rs:2+1"), Layout.parse("replicated:2")])
-    with running(service, 4) as cluster:
+    with running(service, OSDS) as cluster:
         service.create_buckets(cluster)
         conf = scala_context(spark).hadoopConfiguration()
         properties = (cluster.conf_directory / "spark-defaults.conf").read_text().splitlines()
@@ -43,9 +45,9 @@ def cluster(spark: SparkSession) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def uri(cluster: Cluster, request: pytest.FixtureRequest) -> str:
-    assert cluster.servers == 4
-    return f"s3a://rs-2-1/bench/{request.node.name}"
+def uri(cluster: Cluster) -> str:
+    assert cluster.servers == OSDS
+    return f"s3a://rs-2-1/bench/{uuid4()}"
 
 
 def test_a_dataset_is_written_proven_reused_and_replaced(
@@ -53,9 +55,8 @@ def test_a_dataset_is_written_proven_reused_and_replaced(
 ) -> None:
     first = write_layout("rs:2+1")
     assert (first.uri, str(first.stored.layout), first.stored.missing) == (uri, "rs:2+1:4k", 0)
-    assert sum(first.stored.placement.values()) == pytest.approx(
-        1.5 * first.manifest.bytes, rel=0.01
-    )
+    # Ceph fills the last row of cells.
+    assert 1.5 <= sum(first.stored.placement.values()) / first.manifest.bytes < 1.6
     assert first.stored.client["fs.s3a.input.stream.type"] == "classic"
     assert write_layout("rs:2+1", reuse=True).manifest == first.manifest
     with pytest.raises(BadInput, match="is a dataset already; --overwrite replaces it"):
@@ -107,6 +108,7 @@ def test_a_bucket_that_is_not_there_is_one_line(spark: SparkSession) -> None:
         open_dataset(spark, "s3a://absent/rows")
 
 
+@pytest.mark.slow
 def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
     write_layout: Write, spark: SparkSession, cluster: Cluster, uri: str
 ) -> None:
@@ -121,7 +123,7 @@ def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
             return "lack" in str(error) and "an OSD may be down" in str(error)
         return False
 
-    eventually(is_found, "the OSD's stripes are not missed", seconds=120)
+    eventually(is_found, "the OSD's stripes are not missed", seconds=300)
     assert open_dataset(spark, uri, accept_layout_drift=True).frame(spark).count() == CLUSTER_ROWS
     layout = Layout.parse("rs:2+1")
     request = Request(uri, Recipe(CLUSTER_ROWS), Format.CSV, 12, layout=layout, overwrite=True)
