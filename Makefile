@@ -92,7 +92,7 @@ help:
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
-	@echo "make test-slow     every command of the README and of docs/"
+	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
 	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [HISTORIES="$(call quoted,HISTORIES)"] [SEED=N]"
@@ -169,7 +169,7 @@ check: setup
 	@lint-imports --no-logo --no-cache
 
 test: setup
-	@$(PYTEST) $(PARALLEL) $(APART:%=--ignore=tests/%)
+	@$(PYTEST) $(PARALLEL) -m "not slow" $(APART:%=--ignore=tests/%)
 
 test-scripts: setup classes
 	@$(PYTEST) $(PARALLEL) -m smoke tests/e2e
@@ -178,7 +178,7 @@ test-e2e: setup classes
 	@$(PYTEST) -m "not slow" tests/e2e
 
 test-slow: setup classes
-	@$(PYTEST) -m slow tests/e2e
+	@$(PYTEST) -m slow tests/e2e tests/spark
 
 # These wait for their transfers most of the time: three processes together use half of two processors.
 test-probes: setup

@@ -94,6 +94,7 @@ _SOURCES: Sequence[Callable[[RecordedRun], Facts]] = (
             _declared,
             _links,
             environment.dataset_facts,
+            environment.client_facts,
             environment.parameter_facts,
             environment.environment_facts,
         ),

@@ -27,6 +27,8 @@ def test_a_known_property_has_its_value(name: str, value: str) -> None:
     ("name", "value"),
     [
         ("spark.hadoop.fs.azure.account.key.a", "abc=="),
+        ("spark.hadoop.fs.s3a.bucket.rows.secret.key", "hunter2"),
+        ("spark.hadoop.hadoop.security.credential.provider.path", "jceks://file/hunter2"),
         ("spark.executorEnv.DB_PASS", "hunter2"),
         ("spark.sql.catalog.c.url", "jdbc:postgresql://u:p@h/db"),
         ("spark.executor.memory.mine", "4g"),
@@ -71,7 +73,12 @@ def test_of_s3a_what_affects_reading_has_its_value_and_what_else_was_chosen_a_di
         "fs.s3a.select.enabled": "true",
         "fs.s3a.select.input.csv.header": "mine",
         "fs.s3a.endpoint": "http://gateway",
+        "fs.s3a.access.key": "hunter2",
         "fs.s3a.secret.key": "hunter2",
+        "fs.s3a.session.token": "hunter2",
+        "fs.s3a.encryption.key": "hunter2",
+        "fs.s3a.proxy.password": "hunter2",
+        "fs.s3a.security.credential.provider.path": "jceks://file/hunter2",
     }
     chosen = in_force.keys() - {"fs.s3a.readahead.range", "fs.s3a.select.enabled"}
     assert recorded_s3a(in_force, chosen) == {
