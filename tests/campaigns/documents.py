@@ -147,6 +147,8 @@ def complete_run(configuration: str) -> Run:
             "file_count": 4,
             "coder": "native",
             "page_cache": True,
+            "server": "ceph 18.2.7",
+            "client": {"fs.s3a.input.stream.type": "classic"},
             "digest": "00011a3e89fde421",
         },
         omitted={"calc-pi-arrow-udf": "pyarrow is not installed"},
