@@ -53,6 +53,14 @@ class Layout:
             return cls(kind, data, parity, cell)
         raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
 
+    @classmethod
+    def recorded(cls, text: str) -> Self:
+        """Return the layout that a results file names: unknown, if the text has none of the forms."""
+        try:
+            return cls.parse(text)
+        except ValueError:
+            return cls(LayoutKind.UNKNOWN)
+
     def is_met_by(self, observed: "Layout | None") -> bool:
         """Return whether `observed` is what this layout asks for; None never is."""
         if observed is None:

@@ -15,8 +15,8 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
 
     None, too, if the data has no known layout, or several.
     """
-    layouts = [Layout.parse(text) for text in column.layouts]
-    if received < LITTLE or len(layouts) != 1:
+    layouts = list(map(Layout.recorded, column.layouts))
+    if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
         return None
     [layout] = layouts
     data = f"the data is {layout}"

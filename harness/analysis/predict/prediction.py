@@ -271,7 +271,7 @@ def _require_layout(
                 f"--layout {target.layout}: every byte of an object store comes from a server, whatever the "
                 "layout: measure a copy of the data in it over the present links, and name it: --copy"
             )
-        present = [Layout.parse(layout).kind for layout in baseline.layouts]
+        present = [Layout.recorded(layout).kind for layout in baseline.layouts]
         if (
             LayoutKind.REPLICATED in present
             or Layout.parse(target.layout).kind is not LayoutKind.REPLICATED

@@ -45,6 +45,11 @@ def test_little_has_no_cause_and_neither_have_several_layouts() -> None:
     assert cause(column("hdfs://n1:9820/rows", "replicated:2", "rs:3+2:1m"), 0.9) is None
 
 
+@pytest.mark.parametrize("layout", ["unknown", "x", "replicated:0"])
+def test_a_layout_that_is_not_known_explains_nothing(layout: str) -> None:
+    assert cause(column("hdfs://n1:9820/rows", layout), 0.9) is None
+
+
 def test_what_the_shuffle_received_is_no_input() -> None:
     read = {"input_bytes_by_locality": {"NODE_LOCAL": 90, "ANY": 10}}
     trials = [
