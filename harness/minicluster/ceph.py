@@ -24,17 +24,16 @@ from harness.terminal import last_line
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 OLDEST = 18
 PACKAGES = "ceph-common ceph-mon ceph-osd radosgw"
-ANSWER_S = 10.0
-XML = "application/xml"
 
 # All start together: each waits for the others. A shell becomes its daemon after what has to be done once.
+# Without -f, an OSD would do that in a session of its own, where it is not killed.
 MONITOR = """\
 monmaptool --create --addv a "$1" monmap
 ceph-mon -i a --mkfs --monmap monmap --keyring keyring
 exec ceph-mon -f -i a
 """
 OSD = """\
-ceph-osd -i "$1" --mkfs --no-mon-config --osd-uuid "$2"
+ceph-osd -f -i "$1" --mkfs --no-mon-config --osd-uuid "$2"
 exec ceph-osd -f -i "$1"
 """
 # `ceph` goes on after a command that failed, and says so in a line that begins with Error.

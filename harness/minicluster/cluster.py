@@ -121,14 +121,15 @@ def find_all(scheme: str) -> list[Cluster]:
 
 def remove(cluster: Cluster) -> None:
     """Remove everything that it stores; the state file last, so that a removal can be repeated."""
-    with suppress(FileNotFoundError):
-        for entry in cluster.directory.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            elif entry.name != STATE_FILE:
-                entry.unlink()
-        (cluster.directory / STATE_FILE).unlink()
-        cluster.directory.rmdir()
+    while cluster.directory.exists():
+        with suppress(FileNotFoundError):  # another process removes it, too, or its own files
+            for entry in cluster.directory.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                elif entry.name != STATE_FILE:
+                    entry.unlink()
+            (cluster.directory / STATE_FILE).unlink(missing_ok=True)
+            cluster.directory.rmdir()
 
 
 def _remove_unfinished() -> None:

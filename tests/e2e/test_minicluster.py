@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.minicluster.cluster import Cluster, find_all
@@ -86,8 +88,32 @@ def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path
     assert is_removed(cluster)
 
 
+needs_ceph = pytest.mark.skipif(
+    shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH"
+)
+
+
 @pytest.mark.smoke
-@pytest.mark.skipif(shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH")
+@needs_ceph
+def test_a_run_that_is_killed_as_osds_make_their_files_leaves_nothing(tmp_path: Path) -> None:
+    run = subprocess.Popen([*CLUSTERLIFT, "s3", "run", "--", "true"], cwd=ROOT)
+    directory = tmp_path / "clusterlift/minicluster"
+    eventually(lambda: [*directory.glob("s3-*/osd-2/block")], "no OSD started", seconds=120)
+    run.kill()
+    run.wait()
+    eventually(lambda: not [*directory.glob("s3-*")], "files are left", seconds=60)
+    assert not [process for process in psutil.process_iter() if uses(process, tmp_path)]
+
+
+def uses(process: psutil.Process, directory: Path) -> bool:
+    """Return whether a process is a daemon of a Ceph in this directory."""
+    with suppress(psutil.Error):
+        return process.environ().get("CEPH_CONF", "").startswith(str(directory))
+    return False
+
+
+@pytest.mark.smoke
+@needs_ceph
 def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
     """Until then, each bucket is in a pool that has its layout, and its placement groups can be asked."""
     script = (

@@ -306,6 +306,21 @@ class TestDown:
         with pytest.raises(BadInput, match=r"^--name: no fake is called 'a' \(existing: none\)$"):
             find("fake", "a")
 
+    def test_leaves_nothing_where_a_file_disappears_meanwhile(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cluster = up(FakeFileSystem(), "x", 1)
+        unlink = Path.unlink
+
+        def already_gone(file: Path, *, missing_ok: bool = False) -> None:
+            unlink(file, missing_ok=missing_ok)
+            if file.name == "head.serving":
+                raise FileNotFoundError(file)
+
+        monkeypatch.setattr(Path, "unlink", already_gone)
+        down(cluster)
+        assert not cluster.directory.exists()
+
     def test_does_not_follow_symbolic_links(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "elsewhere" / "file").touch()
