@@ -20,12 +20,16 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         return None
     [layout] = layouts
     data = f"the data is {layout}"
+    if received <= ALL and _is_on(column, "s3a"):
+        return (
+            f"{data} in an object store: a task receives its input from a server, wherever it runs"
+        )
     if layout.kind in _STRIPED and received <= ALL:
         return (
             f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "
             "task receives most of its input on whichever node it runs"
         )
-    if layout.kind in _STRIPED and _is_on_qfs(column):
+    if layout.kind in _STRIPED and _is_on(column, "qfs"):
         return (
             f"{data} on QFS, whose client reads ahead 1 MiB of each of {layout.data} stripes: what is beyond "
             "the end of a split is received again for the next one. Larger splits, or fewer and larger "
@@ -42,6 +46,6 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
     )
 
 
-def _is_on_qfs(column: ConfigurationRuns) -> bool:
+def _is_on(column: ConfigurationRuns, scheme: str) -> bool:
     datasets = (recorded.run.dataset or {} for recorded in column.runs)
-    return any(str(dataset.get("uri", "")).startswith("qfs:") for dataset in datasets)
+    return any(str(dataset.get("uri", "")).startswith(f"{scheme}:") for dataset in datasets)
