@@ -18,7 +18,7 @@ from harness.terminal import show
     "--properties-file",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Properties file for spark-submit; QFS needs one.  [default: Spark's own]",
+    help="Properties file for spark-submit; QFS and S3 need one.  [default: Spark's own]",
 )
 def layout_command(uri: str, properties_file: str | None) -> int:
     """Show how the files in a directory are stored: layout, nodes, bytes.
