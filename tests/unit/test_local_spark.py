@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from datagen.storage import storages
 from harness import local_spark
 from harness.local_spark import (
     closing_message,
@@ -157,7 +158,7 @@ def test_everything_that_runs_on_a_node_works_from_the_archive(
     workloads = {
         file.stem.replace("_", "-") for file in (ROOT / "jobs/workloads").glob("[a-z]*.py")
     }
-    assert done.stdout.split() == [*sorted(workloads), "file", "hdfs", "qfs", "True"]
+    assert done.stdout.split() == [*sorted(workloads), *sorted(storages()), "True"]
 
 
 def test_the_archive_depends_on_the_code_alone(
