@@ -9,7 +9,13 @@ from typing import Annotated, TypedDict
 
 from harness.model.bounds import Closed, Length, Pattern
 from harness.model.errors import BadInput
-from harness.model.limits import MAX_NODES, MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
+from harness.model.limits import (
+    MAX_NODES,
+    MAX_PARTITIONS,
+    MAX_PI_SAMPLES,
+    MAX_PROFILE_ROUNDS,
+    MAX_TRIALS,
+)
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.records.rules import check
 from harness.runtime.command_line import (
@@ -39,7 +45,6 @@ class DatasetOptions:
 
 PRECISION = 0.02
 MAX_FACTS = 10_000
-MAX_PROFILE_ROUNDS = 100
 MAX_TIME_S = 30 * 60.0
 
 

@@ -101,7 +101,8 @@ class Experiment:
 
     `runs` are those of each configuration. `turns` says when the next configuration takes its turn: after a
     run, or within one application, after a trial of every workload.
-    `warmup` is a number of trials, or "auto": until the workload is steady.
+    `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
+    profile rounds of a run.
     `workloads` are those of Spark: None for all, and empty for none. `programs` are the external ones, each
     with `per_host` processes on a node; `growing` says whether their problem is so large for each node.
     """
@@ -115,6 +116,7 @@ class Experiment:
     warmup: int | str
     workloads: tuple[str, ...] | None
     sink: str | None
+    profile: int
     repartition: int | None
     pi_samples: int | None
     probe_seconds: int | None

@@ -11,6 +11,7 @@ trials = 3              # trials of each workload in a run that count
 warmup = "auto"         # they count from where the workload is steady; or a number of warm-up trials
 workloads = ["group-by", "sha-512"]     # default: all
 sink = "noop"           # what forces a computation; or "rdd-count", as in 2020
+profile = 1             # rounds after the trials of each run that show what tasks spend their time on
 repartition = 16        # partitions that the workload `repartition` makes
 pi_samples = 2_000_000  # points that each Pi workload draws
 probe_seconds = 3       # probe the network before each run, for 3 s a transfer; default: it is not probed
@@ -72,6 +73,7 @@ from harness.model.limits import (
     MAX_PARTITIONS,
     MAX_PER_HOST,
     MAX_PI_SAMPLES,
+    MAX_PROFILE_ROUNDS,
     MAX_ROWS,
     MAX_TRIALS,
 )
@@ -285,6 +287,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     warmup: WarmUp = "auto"
     workloads: list[str] | None = None
     sink: Literal["noop", "rdd-count"] | None = None
+    profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
     repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
     pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
     probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
@@ -388,6 +391,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             warmup=self.warmup,
             workloads=None if self.workloads is None else tuple(self.workloads),
             sink=self.sink,
+            profile=self.profile,
             repartition=self.repartition,
             pi_samples=self.pi_samples,
             probe_seconds=self.probe_seconds,
@@ -458,7 +462,7 @@ def workload_problems(names: Sequence[str]) -> Iterator[str]:
             yield f"{name} is there twice"
 
 
-_NOT_IN_ID = frozenset({"runs", "trials", "warmup", "probe_seconds"})
+_NOT_IN_ID = frozenset({"runs", "trials", "warmup", "profile", "probe_seconds"})
 """Raising one of these adds to the results that exist."""
 
 

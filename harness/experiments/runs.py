@@ -396,6 +396,7 @@ class _ExperimentRunner:
             "--results": self._site.results_option(self._results),
             "--workloads": ",".join(experiment.workloads or ()),
             "--sink": experiment.sink or "",
+            "--profile": str(experiment.profile or ""),
             "--repartition": str(experiment.repartition or ""),
             "--pi-samples": str(experiment.pi_samples or ""),
         }

@@ -320,6 +320,7 @@ EXPERIMENT: Mapping[str, Any] = {
     "workloads": ["group-by", "sha-512"],
     "sink": "noop",
     "repartition": 16,
+    "profile": 1,
     "pi_samples": 1000,
     "probe_seconds": 3,
     "scaling": [1, 2],

@@ -626,8 +626,9 @@ class TestRunExperiment:
             site.run()
 
     def test_optional_values_become_options(self, site: FakeSite) -> None:
-        site.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
+        site.run(f'sink = "rdd-count"\nrepartition = 16\nprofile = 2\n{TEXT}')
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(site.arguments)
+        assert site.arguments[site.arguments.index("--profile") + 1] == "2"
         assert "--pi-samples" not in site.arguments
 
     @pytest.mark.parametrize(("line", "option"), [("", "auto"), ("warmup = 0\n", "0")])
