@@ -110,8 +110,8 @@ def site_of(experiment: Experiment, results: Path | None) -> Site:
         return HostsSite(experiment.site, experiment.name, results or Path("results"))
     if results is not None:
         raise BadInput(
-            "--results: the lab writes to the directory that it mounts: set the variable RESULTS before it "
-            "starts"
+            "--results: leave it out, because the lab's containers mount the directory for results when they "
+            "start: set the environment variable RESULTS to another one before that"
         )
     return LabSite(experiment.site, experiment.name)
 
