@@ -11,9 +11,8 @@ from xml.etree import ElementTree as ET
 from datagen.filesystem import Directory
 from datagen.storage.signed_request import Credentials, ask
 from harness.model.errors import BadInput
-from harness.model.spark_properties import S3A, recorded_s3a
+from harness.model.spark_properties import S3A, S3A_STORE, recorded_s3a
 
-STORE = "clusterlift.s3a.store"
 STANDARD = "STANDARD"
 DEFAULTS = "core-default.xml"
 """The source of a property that nobody has chosen."""
@@ -112,7 +111,7 @@ class Bucket:
         at = endpoint(self.directory.conf, self.name)
         if at is None:
             raise BadInput(
-                f"{self.directory.uri}: {STORE} is set, but fs.s3a.endpoint is not: name the server"
+                f"{self.directory.uri}: {S3A_STORE} is set, but fs.s3a.endpoint is not: name the server"
             )
         region = self.setting("endpoint.region") or "us-east-1"
         try:

@@ -21,9 +21,9 @@ from datagen.storage.bucket import STANDARD, StoredObject
 from datagen.storage.observer import Observer
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
+from harness.model.spark_properties import S3A_CEPH_CONF
 from harness.terminal import first_line
 
-CONF = "clusterlift.s3a.ceph.conf"
 TIMEOUT_S = 120.0
 AT_ONCE = 4
 """How many programs ask at the same time: each takes a third of a second of a processor."""
@@ -231,7 +231,7 @@ class Ceph(Observer):
 
     def _run(self, program: str, *arguments: str) -> str:
         """Return what a program of Ceph prints. Raise BadInput, in one line, if it fails."""
-        conf = self.bucket.directory.conf.get(CONF)
+        conf = self.bucket.directory.conf.get(S3A_CEPH_CONF)
         command = [program, *([f"--conf={conf}"] if conf else []), *arguments]
         shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
         try:
@@ -247,7 +247,7 @@ class Ceph(Observer):
         except FileNotFoundError as error:
             raise BadInput(
                 f"{shown} is not installed on the driver's node: install Ceph's ceph-common and radosgw, and "
-                f"set {CONF} unless its configuration is /etc/ceph/ceph.conf"
+                f"set {S3A_CEPH_CONF} unless its configuration is /etc/ceph/ceph.conf"
             ) from error
         except subprocess.TimeoutExpired as error:
             raise BadInput(

@@ -12,12 +12,13 @@ from typing import Any
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
-from datagen.storage.bucket import STORE, Bucket, endpoint, host_and_port, setting
+from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.observer import Observer
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
+from harness.model.spark_properties import S3A_STORE
 from harness.terminal import say
 
 OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph, Minio)}
@@ -62,7 +63,7 @@ class S3(Storage):
         if (observer := _observer(bucket)) is None:
             raise BadInput(
                 f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
-                f"--conf spark.hadoop.{STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave --layout out"
+                f"--conf spark.hadoop.{S3A_STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave --layout out"
             )
         return observer.check_request(layout)
 
@@ -81,7 +82,8 @@ class S3(Storage):
         if observer := _observer(bucket):
             return replace(observer.observe(names), client=bucket.client())
         say(
-            f"{directory.uri}: its layout is unknown, because {STORE} does not name its server (docs/s3.md)"
+            f"{directory.uri}: its layout is unknown, because {S3A_STORE} does not name its server "
+            "(docs/s3.md)"
         )
         files = (entry for entry in directory.entries().values() if entry.name in names)
         return StoredFiles(
@@ -100,11 +102,11 @@ def bucket_of(uri: str) -> str:
 
 
 def _observer(bucket: Bucket) -> Observer | None:
-    name = bucket.directory.conf.get(STORE)
+    name = bucket.directory.conf.get(S3A_STORE)
     if name is None:
         return None
     if (observer := OBSERVERS.get(str(name))) is None:
-        raise BadInput(f"{STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
+        raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
     return observer(bucket)
 
 

@@ -19,6 +19,7 @@ from harness.minicluster.daemon import Launch
 from harness.minicluster.object_store import ObjectStore, endpoint, is_answered
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
+from harness.model.spark_properties import S3A_CEPH_CONF
 from harness.terminal import last_line
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
@@ -87,9 +88,7 @@ class CephCluster(ObjectStore):
                 "blanks, commas, semicolons and equals signs"
             )
         write_ceph_configuration(cluster, self.layouts, self.access_key, self.secret_key)
-        self.write_spark_configuration(
-            cluster, "ceph", {"clusterlift.s3a.ceph.conf": str(ceph_conf(cluster))}
-        )
+        self.write_spark_configuration(cluster, "ceph", {S3A_CEPH_CONF: str(ceph_conf(cluster))})
         for name in ("monitor", *(f"osd-{number}" for number in range(cluster.servers))):
             (cluster.directory / name).mkdir()
 

@@ -17,6 +17,7 @@ from harness.minicluster.s3a import s3a_properties
 from harness.minicluster.spark_configuration import write_spark_configuration
 from harness.model.errors import ClusterliftError
 from harness.model.layout import Layout
+from harness.model.spark_properties import S3A_STORE
 
 ANSWER_S = 10.0
 XML = "application/xml"
@@ -43,7 +44,7 @@ class ObjectStore:
         self, cluster: Cluster, store: str, properties: Mapping[str, str]
     ) -> None:
         """Tell Spark where the store is, and by Hadoop's properties which one it is."""
-        hadoop = {"clusterlift.s3a.store": store, **properties}
+        hadoop = {S3A_STORE: store, **properties}
         write_spark_configuration(
             cluster.conf_directory,
             {

@@ -82,6 +82,8 @@ _KNOWN = {
 KNOWN = frozenset(name for names in _KNOWN.values() for name in names.split())
 
 S3A = "fs.s3a."
+S3A_STORE, S3A_CEPH_CONF = "clusterlift.s3a.store", "clusterlift.s3a.ceph.conf"
+"""Properties of ours: which server is behind S3A, and Ceph's configuration file."""
 _S3A_READS_BY = """
     attempts.maximum block.size checksum.generation checksum.validation connection.establish.timeout
     connection.expect.continue connection.maximum connection.ssl.enabled connection.timeout connection.ttl
