@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 
 from harness.analysis.explain.blocked import Bound, bound
@@ -60,7 +61,7 @@ class ProfiledTime:
     - `task_s`: the seconds of all tasks of an execution.
     - `by_kind`: the largest first; `checks`: held against Spark's metrics.
     - `weights`: by stack, the seconds of tasks.
-    - `bound`: what the workload gains at most without waits; None if the times of its tasks are not recorded.
+    - `profiled`: the trials, with their profiles.
     """
 
     trials: int
@@ -70,7 +71,12 @@ class ProfiledTime:
     checks: tuple[Check, ...]
     weights: Mapping[Stack, float]
     silent: tuple[str, ...]
-    bound: Bound | None = None
+    profiled: Sequence[tuple[Trial, Profile]]
+
+    @cached_property
+    def bound(self) -> Bound | None:
+        """What the workload gains at most without waits; None if the times of its tasks are not recorded."""
+        return bound(self.profiled)
 
     @property
     def unknown_share(self) -> float:
@@ -104,7 +110,7 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
         by_kind=by_kind,
         checks=tuple(_checks(found, groups, by_kind, task_s)),
         weights=weights,
-        bound=bound(found),
+        profiled=found,
         silent=tuple(
             dict.fromkeys(
                 f"executor {name} gave no stacks: {reason}"

@@ -205,8 +205,10 @@ class Predictor:
     def _bounds(self) -> Iterator[str]:
         """Yield for each workload that has a profile which part of the time is no wait for the network."""
         for name in self.baseline.workloads:
+            if name in self.baseline.controls:
+                continue
             profile = profiled_time(self._start.runs, name)
-            if profile and profile.bound and name not in self.baseline.controls:
+            if profile and profile.bound:
                 gain = profile.bound.network
                 low, high = (percent(1 - end) for end in reversed(gain.interval))
                 yield f"{name} {percent(1 - gain.share)} ({low} to {high})"
