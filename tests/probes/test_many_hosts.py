@@ -40,7 +40,7 @@ def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
         assert first.endswith("or more between each of 12 random pairs of hosts")
         faults = [line for line in gate(names, "slow") if line.startswith("- ")]
         assert faults
-        assert all(fault.startswith(f"- {names[5]}") for fault in faults)
+        assert not [fault for fault in faults if not fault.startswith(f"- {names[5]}")]
 
 
 def test_slow_links_among_64_hosts_are_found_in_a_few_rounds(
