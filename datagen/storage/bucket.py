@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from datagen.filesystem import Directory
-from datagen.storage.signed_request import Credentials, ask
+from harness.http_request import Credentials, ask
 from harness.model.errors import BadInput
 from harness.model.spark_properties import S3A, S3A_STORE, recorded_s3a
 
@@ -107,7 +107,7 @@ class Bucket:
         return (self.setting("create.storage.class") or STANDARD).upper()
 
     def ask(self, path: str, query: dict[str, str], body: bytes | None = None) -> bytes:
-        """Return what the server answers to a signed request."""
+        """Return what the server answers to a signed GET or, with a body, POST request."""
         at = endpoint(self.directory.conf, self.name)
         if at is None:
             raise BadInput(
@@ -115,7 +115,8 @@ class Bucket:
             )
         region = self.setting("endpoint.region") or "us-east-1"
         try:
-            return ask(at, path, query, self._credentials, region=region, body=body)
+            method = "GET" if body is None else "POST"
+            return ask(at, path, query, self._credentials, region=region, method=method, body=body)
         except OSError as error:
             cause = getattr(error, "reason", None) or error
             raise BadInput(f"{self.directory.uri}: {at}{path}: {cause}") from error

@@ -16,7 +16,7 @@ from harness.minicluster.ceph_configuration import (
 )
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import Launch
-from harness.minicluster.object_store import ObjectStore, endpoint, is_answered
+from harness.minicluster.object_store import ObjectStore, is_answered
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
@@ -105,7 +105,7 @@ class CephCluster(ObjectStore):
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the gateway answers: it starts after every OSD."""
-        return cluster.servers if is_answered(endpoint(cluster)) else None
+        return cluster.servers if is_answered(cluster) else None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return where Ceph's tools find their configuration, too."""

@@ -3,13 +3,12 @@
 import json
 import os
 import shutil
-import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from xml.sax.saxutils import escape
 
+from harness.http_request import answer_to
 from harness.local_spark import spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.jar import minicluster_jar
@@ -76,13 +75,9 @@ def write_properties(file: Path, properties: Mapping[str, str]) -> None:
 
 def answer_of(url: str) -> Any:
     """Return the JSON that a daemon's web server answers with; None if it does not."""
-    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310  http
-    # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(request, timeout=ANSWER_S) as answer:
-            return json.load(answer)
-    except (URLError, OSError, ValueError):
+        return json.loads(answer_to(url, {"Accept": "application/json"}, timeout_s=ANSWER_S))
+    except (OSError, ValueError):
         return None
 
 

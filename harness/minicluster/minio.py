@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.object_store import ObjectStore, endpoint, is_answered
+from harness.minicluster.object_store import ObjectStore, is_answered
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 
@@ -66,5 +66,4 @@ class MinioCluster(ObjectStore):
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the server says that it can write to them."""
-        is_ready = is_answered(f"{endpoint(cluster)}/minio/health/cluster")
-        return cluster.servers if is_ready else None
+        return cluster.servers if is_answered(cluster, "/minio/health/cluster") else None

@@ -1,16 +1,11 @@
 """An object store on this machine: its buckets, and the Spark that reaches it by S3A."""
 
-import base64
-import hmac
-import re
 import secrets
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from email.utils import formatdate
 from typing import ClassVar
-from urllib.error import HTTPError
 
+from harness.http_request import Credentials, ask
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST
 from harness.minicluster.s3a import s3a_properties
@@ -20,7 +15,6 @@ from harness.model.layout import Layout
 from harness.model.spark_properties import S3A_STORE
 
 ANSWER_S = 10.0
-XML = "application/xml"
 
 
 @dataclass(frozen=True)
@@ -63,33 +57,20 @@ class ObjectStore:
 
     def create_buckets(self, cluster: Cluster) -> None:
         """Create a bucket for each layout. Raises ClusterliftError if the store refuses."""
+        credentials = Credentials(self.access_key, self.secret_key)
         for name in map(bucket_name, self.layouts):
+            body = (
+                f"<CreateBucketConfiguration><LocationConstraint>{location}</LocationConstraint>"
+                "</CreateBucketConfiguration>"
+                if (location := self.location(name))
+                else ""
+            )
             try:
-                self._put_bucket(cluster, name)
-            except HTTPError as error:
-                code = re.search("<Code>(.*?)</Code>", error.read().decode(errors="replace"))
-                reason = code[1] if code else error.reason
-                raise ClusterliftError(f"bucket {name} cannot be created: {reason}") from error
+                ask(
+                    endpoint(cluster), f"/{name}", {}, credentials, method="PUT", body=body.encode()
+                )
             except OSError as error:
                 raise ClusterliftError(f"bucket {name} cannot be created: {error}") from error
-
-    def _put_bucket(self, cluster: Cluster, name: str) -> None:
-        """Ask for a bucket. The request is signed as version 2 of S3's signatures has it."""
-        date = formatdate(usegmt=True)
-        text = f"PUT\n\n{XML}\n{date}\n/{name}"
-        signature = base64.b64encode(hmac.digest(self.secret_key.encode(), text.encode(), "sha1"))
-        body = (
-            f"<CreateBucketConfiguration><LocationConstraint>{location}</LocationConstraint>"
-            "</CreateBucketConfiguration>"
-            if (location := self.location(name))
-            else ""
-        )
-        _send(
-            f"{endpoint(cluster)}/{name}",
-            body,
-            Date=date,
-            Authorization=f"AWS {self.access_key}:{signature.decode()}",
-        )
 
 
 def bucket_name(layout: Layout) -> str:
@@ -102,24 +83,10 @@ def endpoint(cluster: Cluster) -> str:
     return f"http://{LOCALHOST}:{cluster.ports[0]}"
 
 
-def is_answered(url: str) -> bool:
-    """Return whether a server answers, without an error."""
+def is_answered(cluster: Cluster, path: str = "/") -> bool:
+    """Return whether the store answers, without an error."""
     try:
-        _send(url)
+        ask(endpoint(cluster), path, {}, timeout_s=ANSWER_S)
     except OSError:
         return False
     return True
-
-
-def _send(url: str, body: str | None = None, **headers: str) -> None:
-    """Send a request, PUT if it has a body. Raises OSError without an answer, or if that is an error."""
-    request = urllib.request.Request(  # noqa: S310  http
-        url,
-        data=None if body is None else body.encode(),
-        method="GET" if body is None else "PUT",
-        headers={"Content-Type": XML, **headers},
-    )
-    # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(request, timeout=ANSWER_S):
-        pass

@@ -3,7 +3,6 @@
 import copy
 import json
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,6 @@ from datagen.storage.bucket import Bucket, StoredObject, endpoint, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
-from datagen.storage.signed_request import Credentials, signed_headers
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 
@@ -116,23 +114,6 @@ def test_a_storage_class_that_s3a_would_take_for_the_default_is_refused() -> Non
     directory.errors_as_bad_input = __import__("contextlib").nullcontext  # type: ignore[method-assign]
     with pytest.raises(BadInput, match="is 'THREE_COPIES', which S3A does not know"):
         s3a._check_storage_class(Bucket(directory))
-
-
-def test_a_request_is_signed_as_aws_shows_it() -> None:
-    """The example `Get bucket lifecycle` of AWS's documentation of signature version 4."""
-    headers = signed_headers(
-        ("GET", "https://examplebucket.s3.amazonaws.com", "/", {"lifecycle": ""}, b""),
-        Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
-        "us-east-1",
-        datetime(2013, 5, 24, tzinfo=UTC),
-    )
-    assert headers["authorization"].endswith(
-        "Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
-    )
-
-
-def test_credentials_have_no_text() -> None:
-    assert "hunter2" not in repr(Credentials("hunter2", "hunter2", "hunter2"))
 
 
 # Ceph, as its programs answered for two buckets on four OSDs after one of them was killed.

@@ -1,26 +1,26 @@
 """What object stores need to start, what daemons and clients are told, and how buckets are made."""
 
-import base64
-import hmac
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.http_request import Credentials, signed_headers
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.ceph import PROGRAMS, CephCluster
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.minio import MinioCluster
+from harness.minicluster.object_store import endpoint
 from harness.minicluster.s3a import s3a_artifacts, s3a_class_path
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
+from tests.web import Asked, server
 
 LAYOUTS = tuple(map(Layout.parse, ("rs:2+1:64k", "replicated:1")))
 MINIO = ("--store", "minio")
@@ -300,7 +300,7 @@ class TestMinio:
             self.STORE.create_buckets(cluster)
             assert self.STORE.live_servers(cluster) == cluster.servers
         assert [request.path for request in requests] == ["/rs-4-2", "/minio/health/cluster"]
-        assert requests[0].body == ""  # type: ignore[attr-defined]
+        assert requests[0].body == b""
 
 
 class TestJars:
@@ -336,50 +336,33 @@ class TestJars:
 
 
 @contextmanager
-def gateway(status: int) -> Iterator[tuple[Cluster, list[BaseHTTPRequestHandler]]]:
-    """A server that answers every request with this status; provide the requests, too."""
-    requests: list[BaseHTTPRequestHandler] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        body = ""
-
-        def answer(self) -> None:
-            self.body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-            requests.append(self)
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(b"<Error><Code>AccessDenied</Code></Error>")
-
-        do_GET = do_PUT = answer  # noqa: N815  names of the base
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base's name
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Cluster("s3", "x", (server.server_port, 1), 3), requests
-        server.shutdown()
+def gateway(status: int) -> Iterator[tuple[Cluster, list[Asked]]]:
+    """A store that answers every request with this status; provide the requests, too."""
+    with server(status, b"<Error><Code>AccessDenied</Code></Error>") as (url, requests):
+        yield Cluster("s3", "x", (int(url.rpartition(":")[2]), 1), 3), requests
 
 
 class TestGateway:
-    CEPH = CephCluster(LAYOUTS, "the-access-key", "the-secret-key")
+    KEYS = ("the-access-key", "the-secret-key")
+    CEPH = CephCluster(LAYOUTS, *KEYS)
 
     def test_a_bucket_for_each_layout_is_requested_with_its_placement(self) -> None:
         with gateway(200) as (cluster, requests):
             self.CEPH.create_buckets(cluster)
         assert [request.path for request in requests] == ["/rs-2-1-64k", "/replicated-1"]
         [first, _] = requests
-        assert ">:rs-2-1-64k</LocationConstraint>" in first.body  # type: ignore[attr-defined]
-        date, kind = first.headers["Date"], first.headers["Content-Type"]
-        signed = f"PUT\n\n{kind}\n{date}\n/rs-2-1-64k".encode()
-        signature = base64.b64encode(hmac.digest(b"the-secret-key", signed, "sha1")).decode()
-        assert first.headers["Authorization"] == f"AWS the-access-key:{signature}"
+        assert b">:rs-2-1-64k</LocationConstraint>" in first.body
+        at = datetime.strptime(first.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        signed = ("PUT", endpoint(cluster), "/rs-2-1-64k", {}, first.body)
+        expected = signed_headers(signed, Credentials(*self.KEYS), "us-east-1", at)
+        assert first.headers["authorization"] == expected["authorization"]
 
     def test_a_refusal_is_reported_with_its_code(self) -> None:
         with (
             gateway(403) as (cluster, _),
             pytest.raises(
-                ClusterliftError, match=r"^bucket rs-2-1-64k cannot be created: AccessDenied$"
+                ClusterliftError,
+                match=r"^bucket rs-2-1-64k cannot be created: the server answers 403 Acc",
             ),
         ):
             self.CEPH.create_buckets(cluster)

@@ -1,11 +1,12 @@
-"""Requests to an object store, signed by version 4 of AWS's signatures, with the standard library alone.
+"""HTTP requests with the standard library alone, and their signature by version 4 of AWS's signatures.
 
-S3A and AWS's SDK read answers in their own way, and drop what only one server adds to them.
+S3A and AWS's SDK read the answers of object stores in their own way, and drop what only one server adds.
 """
 
 import hashlib
 import hmac
 import http.client
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,7 +18,8 @@ TIMEOUT_S = 60.0
 MAX_ANSWER_BYTES = 2**26
 SERVICE = "s3"
 DIRECT = build_opener(ProxyHandler({}))
-"""S3A, too, uses no proxy that the environment names."""
+"""S3A, too, uses no proxy that the environment names; and none reaches this machine's 127.0.0.1."""
+_ERROR_CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 
 
 @dataclass(frozen=True)
@@ -33,32 +35,53 @@ def ask(
     endpoint: str,
     path: str,
     query: Mapping[str, str],
-    credentials: Credentials,
+    credentials: Credentials | None = None,
     *,
     region: str = "us-east-1",
+    method: str = "GET",
     body: bytes | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> bytes:
-    """Return the answer to a GET or, with a body, a POST request.
+    """Return the answer to a request, which is signed if there are credentials.
 
     Raises OSError if there is no answer, or if the server refuses.
     """
-    method = "GET" if body is None else "POST"
-    headers = signed_headers(
-        (method, endpoint, path, query, body or b""), credentials, region, datetime.now(UTC)
-    )
-    url = f"{endpoint}{quote(path, safe='/~')}?{_canonical_query(query)}"
-    request = Request(url, data=body, headers=headers, method=method)  # noqa: S310  the user's own endpoint
+    headers = {}
+    if credentials is not None:
+        signed = (method, endpoint, path, query, body or b"")
+        headers = signed_headers(signed, credentials, region, datetime.now(UTC))
+    asked = f"?{_canonical_query(query)}" if query else ""
+    url = f"{endpoint}{quote(path, safe='/~')}{asked}"
+    return answer_to(url, headers, method=method, body=body, timeout_s=timeout_s)
+
+
+def answer_to(
+    url: str,
+    headers: Mapping[str, str],
+    *,
+    method: str = "GET",
+    body: bytes | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> bytes:
+    """Return the answer to a request. Raises OSError if there is none, or if the server refuses."""
+    request = Request(url, data=body, headers=dict(headers), method=method)  # noqa: S310  http or https
     try:
-        with DIRECT.open(request, timeout=TIMEOUT_S) as answer:
+        with DIRECT.open(request, timeout=timeout_s) as answer:
             content: bytes = answer.read(MAX_ANSWER_BYTES + 1)
     except HTTPError as error:
-        error.close()
-        raise OSError(f"the server answers {error.code} {error.reason}") from error
+        raise OSError(f"the server answers {error.code} {_reason(error)}") from error
     except http.client.HTTPException as error:
         raise OSError(f"the server's answer is no HTTP: {type(error).__name__}") from error
     if len(content) > MAX_ANSWER_BYTES:
         raise OSError(f"an answer has more than {MAX_ANSWER_BYTES:,} bytes")
     return content
+
+
+def _reason(error: HTTPError) -> str:
+    """Return the code of S3's error, such as `AccessDenied`; else what HTTP calls it."""
+    with error:
+        code = _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES))
+    return code[1].decode() if code else str(error.reason)
 
 
 def signed_headers(
