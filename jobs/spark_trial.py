@@ -149,6 +149,8 @@ def _spark_loss_detected(spark: SparkSession) -> Iterator[None]:
 
 def _has_ended(spark: SparkSession) -> bool:
     try:
-        return bool(scala_context(spark).isStopped())
+        # On a busy machine, a JVM that got SIGTERM needs seconds until its hooks stop the context.
+        hooks = java_packages(spark).org.apache.spark.util.ShutdownHookManager
+        return bool(scala_context(spark).isStopped()) or bool(hooks.inShutdown())
     except (Py4JError, OSError, AttributeError):
         return True

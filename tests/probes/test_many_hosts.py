@@ -39,8 +39,9 @@ def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
         first, _probe = gate(names[:5], "sound")
         assert first.endswith("or more between each of 12 random pairs of hosts")
         faults = [line for line in gate(names, "slow") if line.startswith("- ")]
-        assert faults
-        assert not [fault for fault in faults if not fault.startswith(f"- {names[5]}")]
+        assert [fault for fault in faults if fault.startswith(f"- {names[5]}")]
+        # Where a hypervisor takes processors, one of its pairs may be named: too slow to be judged then.
+        assert not [fault for fault in faults if names[5] not in fault]
 
 
 def test_slow_links_among_64_hosts_are_found_in_a_few_rounds(
