@@ -13,22 +13,49 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
-    "Measure a configuration": ("doctor", "bench", "run", "program", "experiment"),
-    "Compare configurations": (
-        "compare",
-        "explain",
-        "scaling",
-        "report",
-        "show",
-        "export",
-        "import",
-    ),
-    "Prepare a comparison": ("power", "ready", "noise", "layout"),
-    "Predict an upgrade": ("predict", "score"),
-    "Measure the network": ("probe", "packets", "gate"),
-    "Run a test cluster on this machine": ("hdfs", "qfs", "s3", "yarn", "lab"),
+    "Measure a configuration": {
+        "doctor": "Say what is wrong with the machines before the first trial, and what mends it.",
+        "bench": "Generate a dataset, run the workloads on it, and print a table.",
+        "run": "Run jobs/benchmark.py several times, each time as an application of its own.",
+        "program": "Run programs of MPI as workloads: HPC Challenge with HPL, and PHOLD.",
+        "experiment": "Run the experiment that FILE.toml defines, and compare its configurations.",
+    },
+    "Compare configurations": {
+        "compare": "Compare the times of workloads in two or more configurations.",
+        "explain": "Show where the time went before and after a change.",
+        "scaling": "Show how performance grows with the number of nodes, for each CONFIGURATION.",
+        "report": "Write a comparison with charts, probes and costs to one HTML file.",
+        "show": "Show one run: its environment, its trials and a summary.",
+        "export": "Export trials, their metrics and network probes to Parquet files.",
+        "import": "Import results that others have published.",
+    },
+    "Prepare a comparison": {
+        "power": "Compute how many runs, of how many trials, are needed to detect a change.",
+        "ready": "Check that a baseline has all that a comparison needs.",
+        "noise": "Compare identical runs with each other (an A/A test).",
+        "layout": "Show how the files in a directory are stored: layout, nodes, bytes.",
+    },
+    "Predict an upgrade": {
+        "predict": "Predict the times of BASELINE's workloads over other links, and save the prediction.",
+        "score": "Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.",
+    },
+    "Measure the network": {
+        "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
+        "packets": "Show what packets of each size carry and cost, for each CONFIGURATION.",
+        "gate": "List the faults of a probed network, for example after an upgrade.",
+    },
+    "Run a test cluster on this machine": {
+        "hdfs": "Start and stop a small, real HDFS on this machine.",
+        "qfs": "Start and stop a small, real QFS on this machine.",
+        "s3": "Run a command beside a small, real object store on this machine.",
+        "yarn": "Run a command beside a small, real YARN on this machine.",
+        "lab": "Run a cluster of containers with links of the rate that you choose.",
+    },
 }
-"""The commands by the heading that `--help` lists them under."""
+"""The commands by the heading that `--help` lists them under, each with the first sentence of its own help.
+
+It is here, too, so that a list of all commands does not import them all, which takes half a second.
+"""
 
 MODULES = {
     "import": "import_published",
@@ -42,10 +69,9 @@ ALIASES = {"plan": "power", "aa": "noise"}
 """Former names of commands, which still work."""
 
 PROG = "clusterlift"
-COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
+SUMMARIES = dict(chain.from_iterable(group_.items() for group_ in GROUPS.values()))
+COMMANDS = tuple(SUMMARIES)
 INTERRUPTED = 130
-_SUMMARY_WIDTH = 200
-"""Wider than any summary, so that the help wraps summaries instead of cutting them."""
 
 
 class LazyGroup(Group):
@@ -62,17 +88,11 @@ class LazyGroup(Group):
         commands = (value for value in vars(module).values() if isinstance(value, click.Command))
         return next(command for command in commands if command.name == cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
-        for heading, names in GROUPS.items():
-            commands = filter(None, (self.get_command(ctx, name) for name in names))
+        for heading, summaries in GROUPS.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [
-                        (f"{command.name:{width}}", command.get_short_help_str(_SUMMARY_WIDTH))
-                        for command in commands
-                    ]
-                )
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in summaries.items()])
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, value: object) -> None:

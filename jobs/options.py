@@ -18,14 +18,8 @@ from harness.model.limits import (
 )
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.records.rules import check
-from harness.runtime.command_line import (
-    Parser,
-    option_type,
-    parse_facts,
-    parse_fraction,
-    parse_time,
-    whole_number,
-)
+from harness.runtime.command_line import Parser, option_type, whole_number
+from harness.runtime.option_values import parse_facts, parse_fraction, parse_time
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.sinks import SINKS

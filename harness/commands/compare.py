@@ -7,13 +7,11 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, Comparison, compare
-from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
-from harness.present.comparison_table import probe_table
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, earlier_configuration, find_probes
@@ -130,6 +128,10 @@ def _table(configurations: Sequence[str], results: Path, format_: str = "text", 
 
 
 def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:
+    # A table of workloads does not need them.
+    from harness.analysis.compare.probe_comparison import compare_probes  # noqa: PLC0415
+    from harness.present.probe_table import probe_table  # noqa: PLC0415
+
     if format_ not in PROBE_FORMATS:
         raise BadInput(
             f"--probes supports the formats {' and '.join(PROBE_FORMATS)} only; "

@@ -8,7 +8,7 @@ import click
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.records.published import import_published
-from harness.runtime.command_line import parse_facts
+from harness.runtime.option_values import parse_facts
 from harness.terminal import show, visible
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from harness.model.errors import BadInput
-from harness.runtime.command_line import parse_fraction
+from harness.runtime.option_values import parse_fraction
 
 T = TypeVar("T")
 

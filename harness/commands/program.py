@@ -21,7 +21,7 @@ from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
-from harness.runtime.command_line import parse_facts, parse_time
+from harness.runtime.option_values import parse_facts, parse_time
 from harness.terminal import count_of, show, visible
 
 INTERRUPTED = 130

@@ -23,7 +23,7 @@ from harness.node.kernel import positive
 from harness.option_types import WholeNumber
 from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
-from harness.runtime.command_line import parse_fraction
+from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
 from harness.runtime.warm_up import AUTO

@@ -1,10 +1,9 @@
-"""Comparisons of workloads and of probes as tables, with captions and warnings."""
+"""Comparisons of workloads as tables, with captions and warnings."""
 
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
-from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.observed.sample import Outcome, Performance, Sample, fraction
+from harness.analysis.observed.sample import Outcome, Performance, Sample
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
@@ -21,11 +20,9 @@ from harness.present.table import (
 )
 from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
-from harness.terminal import count_of, percent, significant
+from harness.terminal import count_of, percent
 
-_TRIAL, _VALUE = "trial", "value"
-_DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
-"""The unit that a table shows instead of the measured one, and its size in measured units."""
+_TRIAL = "trial"
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
@@ -33,7 +30,6 @@ _PEAKS = {
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
 MAX_LIMIT = 10.0
 """The largest limit of a single run's changes that a caption states: nobody looks for a time tenfold."""
-_UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -51,7 +47,7 @@ def comparison_table(comparison: Comparison) -> Table:
         warnings=warnings(comparison),
         caption=" ".join(
             [
-                *_time_sentences(counts, _TRIAL),
+                *time_sentences(counts, _TRIAL),
                 *filter(None, [speed_sentence(comparison)]),
                 *_performance_sentences(comparison),
                 *_disturbed_sentences(comparison),
@@ -121,56 +117,7 @@ def _performance_text(found: Performance) -> str:
     return f"{text} ({found.efficiencies[sources[0]]:.1%})" if sources else text
 
 
-def probe_table(probed: ProbeTable) -> Table:
-    """Return the table of one metric, with a line for each host or pair of hosts."""
-    cells = [cell for _, row in probed.rows for cell in row]
-    counts = common(_counts(cell) for cell in cells if cell.value is not None)
-    unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
-    return Table(
-        heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
-        headings=HEADINGS,
-        columns=tuple(Heading(name) for name in probed.configurations),
-        lines=tuple(
-            Line(name, tuple(_probe_entry(cell, size) for cell in row)) for name, row in probed.rows
-        ),
-        with_n=counts is None,
-        warnings=(),
-        caption=" ".join(
-            [
-                f"{probed.better.capitalize()} is better.",
-                *(["The value of a host is the median of its pairs."] if probed.by_host else []),
-                *_time_sentences(counts, _VALUE),
-                *_verdict_sentences(probed.changes, ""),
-            ]
-        ),
-    )
-
-
-def _counts(cell: ProbeCell) -> Counts:
-    return Counts(cell.runs, len(cell.sample.values) if cell.sample else 0)
-
-
-def _without_unit(metric: str) -> str:
-    """Return a metric's name in words, without the unit at its end."""
-    suffix = next(filter(metric.endswith, _UNIT_SUFFIXES), "")
-    return metric.removesuffix(suffix).replace("_", " ")
-
-
-def _probe_entry(cell: ProbeCell, size: float) -> Entry:
-    if cell.sample is None:
-        return Entry(Fields("missing"))
-    errors = cell.sample.errors
-    notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
-    if cell.value is None:
-        return Entry(Fields("failed"), notes)
-    uncertainty = (
-        fraction(cell.interval.max_distance(cell.value), cell.value) if cell.interval else None
-    )
-    value = significant(cell.value / size)
-    return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)
-
-
-def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
+def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
     """Yield what a value is; `noun` is what a measurement is called.
 
     `counts` are the numbers of all cells, None if the table has a column for them.
@@ -205,7 +152,7 @@ def speed_sentence(comparison: Comparison) -> str:
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
     beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
-    yield from _verdict_sentences(comparison.changes, beyond)
+    yield from verdict_sentences(comparison.changes, beyond)
     if comparison.model.differences.is_in_turns:
         yield (
             "The configurations took turns in the same applications, so what differs between applications "
@@ -231,7 +178,7 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
+def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
     verdicts = {change.verdict for change in changes}
     tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
     if tested:

@@ -12,7 +12,7 @@ from harness.node.kernel import count
 from harness.option_types import WholeNumber
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.traffic import FIRST_PORT
-from harness.runtime.command_line import parse_time
+from harness.runtime.option_values import parse_time
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -12,15 +12,16 @@ import sys
 from pathlib import Path
 from typing import ClassVar
 
+import click
 import pytest
 
 from harness import __version__
-from harness.cli import COMMANDS, main
+from harness.cli import COMMANDS, SUMMARIES, clusterlift, main
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Run, Trial
 from harness.records.reader import load
 from harness.records.writer import Recording
-from harness.runtime.command_line import parse_fact, parse_facts
+from harness.runtime.option_values import parse_fact, parse_facts
 from tests.unit.builders import a_run, assert_golden, failed, ok
 
 ROOT = Path(__file__).parents[3]
@@ -310,8 +311,15 @@ class TestProcess:
         assert sorted(listed) == sorted(COMMANDS)
         assert "  show        Show one run: its environment, its trials and a summary." in lines
 
-    def test_no_command_is_imported_before_it_is_called(self) -> None:
-        program = "import sys, harness.cli; harness.cli.main(['--version']); print(*sys.modules)"
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_the_summary_of_a_command_is_how_its_own_help_begins(self, name: str) -> None:
+        command = clusterlift.get_command(click.Context(clusterlift), name)
+        assert command
+        assert SUMMARIES[name] == command.get_short_help_str(limit=200)
+
+    @pytest.mark.parametrize("option", ["--version", "--help"])
+    def test_no_command_is_imported_before_it_is_called(self, option: str) -> None:
+        program = f"import sys, harness.cli; harness.cli.main(['{option}']); print(*sys.modules)"
         done = subprocess.run(
             [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
         )

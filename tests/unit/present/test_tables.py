@@ -17,8 +17,9 @@ from harness.analysis.compare.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text
-from harness.present.comparison_table import comparison_table, probe_table
+from harness.present.comparison_table import comparison_table
 from harness.present.data_formats import escape_formula
+from harness.present.probe_table import probe_table
 from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
 from tests.unit.builders import (

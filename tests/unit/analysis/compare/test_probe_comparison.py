@@ -7,7 +7,7 @@ import pytest
 from harness.analysis.compare.probe_comparison import compare_probes
 from harness.model.probe import HIGHER, LOWER, Measurement, Metric
 from harness.present import markdown, text
-from harness.present.comparison_table import probe_table
+from harness.present.probe_table import probe_table
 from harness.statistics.change import Verdict
 from tests.unit.builders import assert_golden
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.runtime.command_line import parse_fraction, parse_time
+from harness.runtime.option_values import parse_fraction, parse_time
 
 
 @pytest.mark.parametrize(

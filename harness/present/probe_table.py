@@ -1,0 +1,71 @@
+"""Comparisons of probes as tables."""
+
+from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
+from harness.analysis.observed.sample import fraction
+from harness.present.comparison_table import time_sentences, verdict_sentences
+from harness.present.table import (
+    HEADINGS,
+    Counts,
+    Entry,
+    Fields,
+    Heading,
+    Line,
+    Table,
+    common,
+    fields,
+)
+from harness.terminal import significant
+
+_VALUE = "value"
+_DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
+"""The unit that a table shows instead of the measured one, and its size in measured units."""
+_UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
+
+
+def probe_table(probed: ProbeTable) -> Table:
+    """Return the table of one metric, with a line for each host or pair of hosts."""
+    cells = [cell for _, row in probed.rows for cell in row]
+    counts = common(_counts(cell) for cell in cells if cell.value is not None)
+    unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
+    return Table(
+        heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
+        headings=HEADINGS,
+        columns=tuple(Heading(name) for name in probed.configurations),
+        lines=tuple(
+            Line(name, tuple(_probe_entry(cell, size) for cell in row)) for name, row in probed.rows
+        ),
+        with_n=counts is None,
+        warnings=(),
+        caption=" ".join(
+            [
+                f"{probed.better.capitalize()} is better.",
+                *(["The value of a host is the median of its pairs."] if probed.by_host else []),
+                *time_sentences(counts, _VALUE),
+                *verdict_sentences(probed.changes, ""),
+            ]
+        ),
+    )
+
+
+def _counts(cell: ProbeCell) -> Counts:
+    return Counts(cell.runs, len(cell.sample.values) if cell.sample else 0)
+
+
+def _without_unit(metric: str) -> str:
+    """Return a metric's name in words, without the unit at its end."""
+    suffix = next(filter(metric.endswith, _UNIT_SUFFIXES), "")
+    return metric.removesuffix(suffix).replace("_", " ")
+
+
+def _probe_entry(cell: ProbeCell, size: float) -> Entry:
+    if cell.sample is None:
+        return Entry(Fields("missing"))
+    errors = cell.sample.errors
+    notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
+    if cell.value is None:
+        return Entry(Fields("failed"), notes)
+    uncertainty = (
+        fraction(cell.interval.max_distance(cell.value), cell.value) if cell.interval else None
+    )
+    value = significant(cell.value / size)
+    return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)

@@ -1,0 +1,57 @@
+"""The values that options have as text, for the entry scripts and for `clusterlift`."""
+
+import re
+from collections.abc import Iterable
+
+from harness.model.errors import BadInput
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
+
+
+def parse_fraction(text: str) -> float:
+    """Return 0.02 for `2%` or `0.02`. Raise ValueError unless it is between 0% and 100%."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        fraction = float(number) / (100 if percent else 1)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a percentage; write for example 2%") from None
+    if not 0 < fraction < 1:
+        raise ValueError(f"{text} is out of range: it must be more than 0% and less than 100%")
+    return fraction
+
+
+def parse_time(text: str) -> float:
+    """Return the seconds of `30m`, `90 s` or `1h30m`. Raise ValueError unless they are more than 0."""
+    amounts = _AMOUNT.findall(text)
+    if not amounts or _AMOUNT.sub("", text.strip()):
+        raise ValueError(f"'{text}' is not a time; write for example 90s, 30m or 1h30m")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in amounts)
+    if seconds <= 0:
+        raise ValueError(f"{text} is out of range: it must be more than 0 s")
+    return seconds
+
+
+def parse_fact(text: str) -> tuple[str, str]:
+    """Return key and value of `--fact KEY=VALUE`, stripped; the value may be empty.
+
+    Raise BadInput if there is no key or no `=`.
+    """
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key:
+        missing = "key before the '='" if equals else "'='"
+        raise BadInput(
+            f"--fact {text!r} has no {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
+        )
+    return key, value
+
+
+def parse_facts(texts: Iterable[str]) -> dict[str, str]:
+    """Return all facts of a command line, in order. Raise BadInput if a key is given twice."""
+    facts: dict[str, str] = {}
+    for text in texts:
+        key, value = parse_fact(text)
+        if key in facts:
+            raise BadInput(f"--fact {key!r} is given twice; give each fact once")
+        facts[key] = value
+    return facts
