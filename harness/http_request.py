@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
@@ -70,6 +70,8 @@ def answer_to(
             content: bytes = answer.read(MAX_ANSWER_BYTES + 1)
     except HTTPError as error:
         raise OSError(f"the server answers {error.code} {_reason(error)}") from error
+    except URLError as error:
+        raise OSError(str(error.reason)) from error
     except http.client.HTTPException as error:
         raise OSError(f"the server's answer is no HTTP: {type(error).__name__}") from error
     if len(content) > MAX_ANSWER_BYTES:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from datagen.filesystem import Directory
 from harness.http_request import Credentials, ask
 from harness.model.errors import BadInput
-from harness.model.spark_properties import S3A, S3A_STORE, recorded_s3a
+from harness.model.spark_properties import S3A, S3A_OWN, S3A_STORE, recorded_s3a
 
 STANDARD = "STANDARD"
 DEFAULTS = "core-default.xml"
@@ -19,9 +19,9 @@ DEFAULTS = "core-default.xml"
 _NAMESPACE = re.compile(rb' xmlns="[^"]*"')
 
 
-def setting(conf: Any, bucket: str, name: str) -> str | None:
+def setting(conf: Any, bucket: str, name: str, prefix: str = S3A) -> str | None:
     """Return the value of `fs.s3a.<name>` that S3A uses for a bucket; None if nobody has set it."""
-    for key in (f"fs.s3a.bucket.{bucket}.{name}", f"fs.s3a.{name}"):
+    for key in (f"{prefix}bucket.{bucket}.{name}", f"{prefix}{name}"):
         if value := conf.get(key):
             return str(value)
     return None
@@ -75,6 +75,10 @@ class Bucket:
         """Return the value of `fs.s3a.<name>` that is in force; None if nobody has set it."""
         return setting(self.directory.conf, self.name, name)
 
+    def own(self, name: str) -> str | None:
+        """Return the value of our own property `clusterlift.s3a.<name>`, for this bucket or for all."""
+        return setting(self.directory.conf, self.name, name, S3A_OWN)
+
     def client(self) -> dict[str, str]:
         """Return the versions of S3A and of its SDK, and what is recorded of the settings in force."""
         directory, jvm = self.directory, self.directory.jvm
@@ -118,8 +122,7 @@ class Bucket:
             method = "GET" if body is None else "POST"
             return ask(at, path, query, self._credentials, region=region, method=method, body=body)
         except OSError as error:
-            cause = getattr(error, "reason", None) or error
-            raise BadInput(f"{self.directory.uri}: {at}{path}: {cause}") from error
+            raise BadInput(f"{self.directory.uri}: {at}{path}: {error}") from error
 
     @cached_property
     def _credentials(self) -> Credentials:

@@ -103,12 +103,7 @@ class Minio(Observer):
 
     def _admin(self, path: str, query: dict[str, str], body: bytes | None = None) -> Any:
         answer = self.bucket.ask(f"{ADMIN}/{path}", query, body)
-        try:
-            return json.loads(answer)
-        except ValueError as error:
-            raise BadInput(
-                f"{self.bucket.directory.uri}: {path} answers no JSON: is the server a MinIO?"
-            ) from error
+        return self.parsed(answer, f"{path}, which MinIO would understand,")
 
 
 def _layout(data: int, parity: int) -> Layout:

@@ -1,13 +1,18 @@
 """What observes how a server behind `s3a:` stores objects: S3 itself has no request that asks for it."""
 
+import json
+import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from typing import ClassVar
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
 
 from datagen.observed_layout import StoredFiles
 from datagen.storage.bucket import Bucket
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
+from harness.terminal import first_line
+
+PROGRAM_S = 120.0
 
 
 class Observer(ABC):
@@ -46,3 +51,38 @@ class Observer(ABC):
     @abstractmethod
     def explain(stored: StoredFiles) -> str:
         """Return the likely reason why objects are not stored as expected; empty if none is known."""
+
+    # How programs of the store are asked.
+
+    def parsed(self, text: str | bytes, source: str) -> Any:
+        """Return the JSON in a text. Raise BadInput, with its source, if it is none."""
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise BadInput(f"{self.bucket.directory.uri}: {source} answers no JSON") from error
+
+    def run(self, command: Sequence[str], install: str, typed: str = "") -> str:
+        """Return what a program prints; `typed` is its standard input, `install` what to do without it.
+
+        Raise BadInput, in one line, if it fails.
+        """
+        shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
+        try:
+            done = subprocess.run(  # noqa: S603  the store's own programs
+                command,
+                input=typed,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=PROGRAM_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise BadInput(f"{shown} is not installed on the driver's node: {install}") from error
+        except subprocess.TimeoutExpired as error:
+            raise BadInput(
+                f"{shown} does not answer within {PROGRAM_S:.0f} s: is the store up?"
+            ) from error
+        if done.returncode != 0:
+            raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
+        return done.stdout

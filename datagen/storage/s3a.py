@@ -16,12 +16,15 @@ from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.observer import Observer
+from datagen.storage.seaweedfs import Seaweedfs
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.terminal import say
 
-OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph, Minio)}
+OBSERVERS: dict[str, type[Observer]] = {
+    observer.name: observer for observer in (Ceph, Minio, Seaweedfs)
+}
 STREAM = "input.stream.type"
 """The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
 
@@ -102,10 +105,9 @@ def bucket_of(uri: str) -> str:
 
 
 def _observer(bucket: Bucket) -> Observer | None:
-    name = bucket.directory.conf.get(S3A_STORE)
-    if name is None:
+    if (name := bucket.own("store")) is None:
         return None
-    if (observer := OBSERVERS.get(str(name))) is None:
+    if (observer := OBSERVERS.get(name)) is None:
         raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
     return observer(bucket)
 

@@ -2,42 +2,26 @@
 
 import copy
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from datagen.observed_layout import StoredFiles
 from datagen.storage import minio as minio_module
 from datagen.storage import s3a
-from datagen.storage.bucket import Bucket, StoredObject, endpoint, setting
+from datagen.storage.bucket import Bucket, endpoint, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 
+from .fake_bucket import FakeBucket
+
 CAPTURED = Path(__file__).parents[2] / "captured"
-
-
-class FakeBucket(Bucket):
-    """A bucket whose server lists these objects: names, bytes, storage class."""
-
-    def __init__(self, conf: Mapping[str, str], name: str, prefix: str, listed: Any = ()) -> None:
-        uri = SimpleNamespace(getHost=lambda: name, getPath=lambda: f"/{prefix}")
-        super().__init__(
-            SimpleNamespace(  # type: ignore[arg-type]
-                conf=conf, uri=f"s3a://{name}/{prefix}", path=SimpleNamespace(toUri=lambda: uri)
-            )
-        )
-        object.__setattr__(self, "listed", listed)
-
-    def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
-        found = [StoredObject(*each, ET.Element("Contents")) for each in self.listed]  # type: ignore[attr-defined]
-        return [each for each in found if each.name in names]
 
 
 # S3A's settings.
@@ -94,8 +78,10 @@ def test_a_layout_is_refused_unless_the_server_is_named() -> None:
         STORAGE.check_request(directory, Layout.parse("replicated:2"))
 
 
-def test_an_unknown_server_is_refused() -> None:
-    directory = FakeBucket({"clusterlift.s3a.store": "disk"}, "rows", "data").directory
+@pytest.mark.parametrize("of", ["", "bucket.rows."])
+def test_an_unknown_server_is_refused(of: str) -> None:
+    conf = {"clusterlift.s3a.store": "ceph", f"clusterlift.s3a.{of}store": "disk"}
+    directory = FakeBucket(conf, "rows", "data").directory
     with pytest.raises(BadInput, match=r"clusterlift.s3a.store is 'disk': the known servers are"):
         STORAGE.check_request(directory, Layout.parse("replicated:2"))
 
@@ -394,5 +380,5 @@ def test_minio_has_two_classes() -> None:
 
 def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CapturedMinio, "ask", lambda *_: b"<html>")
-    with pytest.raises(BadInput, match="info answers no JSON: is the server a MinIO"):
+    with pytest.raises(BadInput, match="info, which MinIO would understand, answers no JSON"):
         minio().layout_of_new_objects()
