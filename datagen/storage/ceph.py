@@ -1,6 +1,7 @@
 """Ceph's object store: what RADOS, below its gateway, says about the parts of every object.
 
-An S3 object is a head, and tails of 4 MiB. Each is an object of RADOS, in a pool that has a layout. A pool
+An S3 object is a head, and tails of 4 MiB; one that was uploaded in parts is an empty head, and pieces of
+4 MiB of each part. Each is an object of RADOS, in a pool that has a layout. A pool
 consists of placement groups, each on some storage daemons (OSDs). Ceph acknowledges a write when it has
 stored fewer copies or stripes than the pool promises: only the state of the placement group tells. So every
 group is asked which objects it has, and whether all its OSDs have them.
@@ -193,9 +194,13 @@ class Ceph(Observer):
         self, found: StoredObject, parts: Sequence[str], group_of: Mapping[str, PlacementGroup]
     ) -> StoredFile:
         pool = self._pool_of(found.storage_class)
-        head = f"{self._bucket_stats['marker']}_{self.bucket.prefix}{found.name}"
-        # Of an object that is not of the standard class, the head has no data, and is in the standard pool.
-        with_data = [part for part in parts if pool is self._pool_of(STANDARD) or part != head]
+        marker = self._bucket_stats["marker"]
+        head = f"{marker}_{self.bucket.prefix}{found.name}"
+        # A head has no data, and is in the standard pool, if the object is not of the standard class; neither
+        # has that of an object which was uploaded in parts.
+        in_parts = any(part.startswith(f"{marker}__multipart_") for part in parts)
+        has_data = pool is self._pool_of(STANDARD) and not in_parts
+        with_data = [part for part in parts if has_data or part != head]
         lengths = dict(
             zip(
                 sorted(with_data, key=lambda part: _order(part, head)),
@@ -206,7 +211,7 @@ class Ceph(Observer):
         placement: Counter[str] = Counter()
         missing = 0
         for part in parts:
-            of_part = pool if part in lengths else self._pool_of(STANDARD)
+            of_part = self._pool_of(STANDARD) if part == head else pool
             group = group_of.get(part)
             holders = group.holders if group else ()
             missing += max(of_part.size - len(holders), int(group is None or not group.is_whole))

@@ -197,6 +197,31 @@ def test_a_group_that_only_moves_or_checks_its_objects_is_whole(state: str) -> N
     assert observed(answers, "replicated-2", "bench/rows/").missing == 0
 
 
+def test_an_object_that_was_uploaded_in_parts_has_an_empty_head_and_pieces_of_its_parts() -> None:
+    """With these names, a real Ceph stored what S3A uploads if fs.s3a.multipart.size is 8M."""
+    whole, answers = osd_is_back(), osd_is_back()
+    listed = "radosgw-admin bucket radoslist --bucket=replicated-2"
+    [head, tail] = [
+        line.split("\t") for line in answers[listed] if "rows" in line and "part-00000" in line
+    ][::-1]
+    assert "__shadow_" in tail[0]
+    marker, _, key = head[0].partition("_")
+    first, second = (f"{marker}__{kind}_{key}.2~3vA9" for kind in ("multipart", "shadow"))
+    for command, answer in answers.items():
+        if command == listed:
+            answer += [
+                "\t".join((f"{first}.1", *head[1:])),
+                "\t".join((f"{second}.1_1", *tail[1:])),
+            ]
+            answer.remove("\t".join(tail))
+        elif command.startswith("rados "):
+            answer.extend([f"{first}.1"] * (head[0] in answer))
+            answer.extend([f"{second}.1_1"] * (tail[0] in answer))
+    stored = observed(answers, "replicated-2", "bench/rows/")
+    assert stored.missing == 0
+    assert stored.placement == observed(whole, "replicated-2", "bench/rows/").placement
+
+
 def test_an_object_of_rados_that_no_group_has_lacks_all_its_copies() -> None:
     answers = osd_is_back()
     for command, answer in answers.items():
