@@ -13,6 +13,7 @@ import pytest
 from tests.waiting import eventually
 
 from .campaign import AFTER, BEFORE, MIDDLE, Case, Outcomes
+from .ceph import OverwriteOnCeph
 from .lab import LabExperiment
 from .processes import Ended, end_marked, run, stack_trace, still_running
 from .scenarios import (
@@ -28,7 +29,7 @@ from .scenarios import (
 
 SCENARIOS = (
     *(Generate, Overwrite, Benchmark, Runs, Presentation, HdfsRun, ProbeViaSpark),
-    LabExperiment,
+    *(OverwriteOnCeph, LabExperiment),
 )
 LEFT_S = 60.0
 """How long what a signal ended may take to be gone."""
