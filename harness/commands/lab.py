@@ -13,6 +13,7 @@ from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import at_rate, read_links, set_links
 from harness.lab.lock import lab_lock
+from harness.lab.storages import LAYOUTS
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.model.errors import BadInput
@@ -42,6 +43,16 @@ def _as_cpus(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
+def _as_storages(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+    """Split the names of file systems; an option's callback."""
+    names = tuple(value.split(","))
+    if not set(names) <= set(LAYOUTS) or len(set(names)) < len(names):
+        raise click.BadParameter(
+            f"{value!r}: name one of {', '.join(LAYOUTS)}, or several with commas between them"
+        )
+    return names
+
+
 @group()
 def lab() -> None:
     """Run a cluster of containers with links of the rate that you choose."""
@@ -68,10 +79,13 @@ def lab() -> None:
 )
 @click.option(
     "--storage",
-    type=click.Choice(["hdfs", "qfs"]),
+    "storages",
+    callback=_as_storages,
     default="hdfs",
     show_default=True,
-    help="The file system; QFS needs QFS_TARBALL (a URL or a file) or QFS_HOME.",
+    metavar="NAMES",
+    help=f"The file system, one of {', '.join(LAYOUTS)}, or several with commas between them, of which the "
+    "first is Spark's default. QFS needs QFS_TARBALL (a URL or a file) or QFS_HOME.",
 )
 @click.option(
     "--racks",
@@ -86,9 +100,11 @@ def lab() -> None:
     metavar="RATE",
     help=f"Rate of the uplink.  [default: {DEFAULT_UPLINK}, with 2 racks]",
 )
-def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: str | None) -> None:
+def up_command(
+    nodes: int, cpus: float, storages: tuple[str, ...], rack_count: int, uplink: str | None
+) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
-    shape = LabSpec(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
+    shape = LabSpec(nodes, cpus, storages, _uplink(nodes, rack_count, uplink))
     with lab_lock(), interruptible():
         started = up(shape)
     show(status_text(running_lab()) if started else "this lab is up already")
@@ -217,7 +233,7 @@ def status_text(current: Lab) -> str:
     reason = current.why_not_ready()
     return "\n".join(
         [
-            f"{shape_of(current)}: {current.uri}",
+            f"{shape_of(current)}: {' '.join(map(current.uri, current.storages))}",
             f"not ready: {reason}" if reason else "ready",
             "",
             tabulate(rows, ("node", "state", "link")),

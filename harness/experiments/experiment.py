@@ -22,7 +22,8 @@ DISK_BYTES_PER_ROW = 300
 class Data:
     """A dataset to generate. Without a layout it has the file system's default.
 
-    Without a `uri`, the site chooses where it is stored.
+    Without a `uri`, the site chooses where it is stored; in the lab, on the file system `storage`, by default
+    the first one.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Data:
     layout: str | None
     format: str
     uri: str | None = None
+    storage: str | None = None
 
 
 @dataclass(frozen=True)

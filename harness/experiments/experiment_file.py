@@ -3,7 +3,7 @@
 name = "ethernet-upgrade"
 nodes = 4               # the lab's number of workers
 cpus = 0.5              # processors of each worker
-storage = "hdfs"        # or "qfs"
+storage = "hdfs"        # or "qfs", or "ceph", or several: ["hdfs", "qfs", "ceph"]
 runs = 3                # runs of each configuration
 turns = "rounds"        # one Spark application measures all configurations, which take turns after a trial of
                         # every workload; default: "runs", an application for each run
@@ -26,6 +26,7 @@ memory = "64mb"
 rows = 2_000_000
 layout = "xor:2+1"      # default: the file system's own
 format = "csv"          # or "parquet"
+storage = "hdfs"        # one of the lab's; default: the first
 uri = "hdfs://nn:9820/x"    # default: below the site's `data`; the lab chooses it itself
 
 [configurations.1g-coded]
@@ -64,10 +65,11 @@ import msgspec
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
+from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
 from harness.model.interface import DEVICE_NAME
-from harness.model.layout import FORMS, Layout, LayoutKind
+from harness.model.layout import FORMS, Layout
 from harness.model.limits import (
     MAX_NODES,
     MAX_PARTITIONS,
@@ -87,12 +89,6 @@ from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
 WORKLOADS = ROOT / "jobs/workloads"
-CODED_LAYOUTS = {
-    "hdfs": ("rs:3+2:1m", "rs:6+3:1m", "rs:10+4:1m", "xor:2+1:1m"),
-    "qfs": ("rs:6+3:64k",),
-}
-"""The erasure coded layouts that the lab's file systems store."""
-
 MAX_RUNS = 1000
 MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
@@ -129,6 +125,7 @@ Property = Annotated[
         description="a property of Spark such as spark.shuffle.compress",
     ),
 ]
+StorageName = Literal["hdfs", "qfs", "ceph"]
 Trials = Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)]
 WarmUp = Annotated[
     Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
@@ -143,6 +140,7 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
     layout: Annotated[str, msgspec.Meta(max_length=40, description=FORMS)] | None = None
     format: Literal["csv", "parquet"] = "csv"
     uri: Text | None = None
+    storage: StorageName | None = None
 
     def __post_init__(self) -> None:
         if self.layout is not None:
@@ -280,7 +278,9 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     growing: bool = False
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
-    storage: Literal["hdfs", "qfs"] | None = None
+    storage: StorageName | Annotated[tuple[StorageName, ...], msgspec.Meta(min_length=1)] | None = (
+        None
+    )
     runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
     turns: Literal["runs", "rounds"] = "runs"
     trials: Trials = 3
@@ -352,10 +352,19 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_lab(self) -> None:
         check_cpus(self.shape.cpus)
+        storages = self.shape.storages
+        if len(set(storages)) < len(storages):
+            raise ValueError("storage: a file system is there twice")
         for name, table in self.datasets.items():
+            storage = table.storage or storages[0]
             if table.uri is not None:
                 raise ValueError(f"datasets.{name}: uri needs a [site]: the lab chooses its own")
-            if problem := layout_problem(table.layout, self.shape.storage, self.shape.workers):
+            if storage not in storages:
+                raise ValueError(
+                    f"datasets.{name}: storage {storage} is not one of the lab's, whose `storage` is "
+                    f"{', '.join(storages)}"
+                )
+            if problem := layout_problem(table.layout, storage, self.shape.workers):
                 raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
 
     def _check_site(self, site: SiteTable) -> None:
@@ -363,18 +372,22 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             if getattr(self, key) is not None:
                 raise ValueError(f"{key} is of the lab, and the experiment has a [site]")
         for name, table in self.datasets.items():
+            if table.storage is not None:
+                raise ValueError(f"datasets.{name}: storage is of the lab; use uri with a [site]")
             if table.uri is None and site.data is None:
                 raise ValueError(f"datasets.{name}: uri is missing, and the site has no `data`")
 
     @property
     def shape(self) -> LabSpec:
         """The shape of the lab."""
-        return LabSpec(self.nodes or 4, self.cpus or 0.5, self.storage or "hdfs")
+        storage = self.storage or "hdfs"
+        storages = (storage,) if isinstance(storage, str) else storage
+        return LabSpec(self.nodes or 4, self.cpus or 0.5, storages)
 
     def experiment(self, id_: str) -> Experiment:
         """Return the experiment that the file defines."""
         data = {
-            name: Data(name, table.rows, table.layout, table.format, table.uri)
+            name: Data(name, table.rows, table.layout, table.format, table.uri, table.storage)
             for name, table in self.datasets.items()
         }
         return Experiment(
@@ -426,23 +439,6 @@ def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
     values = read_toml(file)
     return convert(values, ExperimentFile, file).experiment(_id(values))
-
-
-def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
-    """Return why a lab cannot store this layout; None if it can.
-
-    Reed-Solomon on QFS needs no node for each stripe: a chunk server stores several of them.
-    """
-    if text is None:
-        return None
-    layout = Layout.parse(text)
-    coded = CODED_LAYOUTS[storage]
-    is_copied = layout.kind is LayoutKind.REPLICATED
-    if not is_copied and not any(layout.is_met_by(Layout.parse(each)) for each in coded):
-        return f"does not exist on {storage}, which has replicated:N, {', '.join(coded)}"
-    if layout.nodes > nodes and (is_copied or storage == "hdfs"):
-        return f"needs {layout.nodes} nodes, and the experiment has {nodes}"
-    return None
 
 
 def workload_problems(names: Sequence[str]) -> Iterator[str]:

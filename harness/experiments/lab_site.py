@@ -39,8 +39,8 @@ class LabSite(Site):
         set_links(running_lab().linked, lambda _: Link(None, TYPICAL_MTU))
 
     def uri(self, data: Data) -> str:
-        """Return a path in the lab's own file system."""
-        return f"{running_lab().uri}/{self._experiment}/{data.name}"
+        """Return a path in the file system that the dataset names; on Ceph, in the bucket of its layout."""
+        return f"{running_lab().uri(data.storage, data.layout)}/{self._experiment}/{data.name}"
 
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on every node of a lab that is up."""

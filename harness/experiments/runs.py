@@ -474,5 +474,6 @@ def _interrupted() -> KeyboardInterrupt:
 
 
 def describe_data(data: Data) -> str:
-    """Return a dataset for people: `coded: 1,000 rows, layout xor:2+1`."""
-    return f"{data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}"
+    """Return a dataset for people: `coded: 1,000 rows, layout xor:2+1, on hdfs`."""
+    storage = f", on {data.storage}" if data.storage else ""
+    return f"{data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}{storage}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.hosts.transports.host import Host, by_docker
 from harness.lab.engine import docker
+from harness.lab.storages import ceph_bucket
 from harness.model.errors import BadInput, ClusterliftError
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
@@ -42,11 +43,12 @@ class Node:
 class Lab:
     """A master, workers, and a router if there are two racks.
 
-    `cpus` is how many processors each worker may use while something is measured.
+    `storages` are its file systems. `cpus` is how many processors each worker may use while something is
+    measured.
     """
 
     nodes: tuple[Node, ...]
-    storage: str
+    storages: tuple[str, ...]
     cpus: float
 
     @property
@@ -69,13 +71,19 @@ class Lab:
         """The node between the racks; None if all nodes are on one network."""
         return next((node for node in self.nodes if node.name == ROUTER), None)
 
-    @property
-    def uri(self) -> str:
-        """The file system's URI. It is Spark's default, so a path alone refers to it, too."""
-        if self.storage == "hdfs":
-            return "hdfs://master:9820"
-        [address, *_] = self.master.execute("hostname", "-i").split()
-        return f"qfs://{address}:20000"
+    def uri(self, storage: str | None = None, layout: str | None = None) -> str:
+        """Return the URI of a file system, by default of the first, for data of a layout.
+
+        The first one is Spark's default, so a path alone refers to it, too.
+        """
+        match storage or self.storages[0]:
+            case "qfs":
+                [address, *_] = self.master.execute("hostname", "-i").split()
+                return f"qfs://{address}:20000"
+            case "ceph":
+                return f"s3a://{ceph_bucket(layout, len(self.workers))}"
+            case _:
+                return "hdfs://master:9820"
 
     def node(self, name: str) -> Node:
         """Return the running node of this name. Raises BadInput if there is none."""
@@ -118,13 +126,14 @@ def find_lab() -> Lab | None:
     nodes = sorted(map(_node, containers), key=_by_number)
     worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
     environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"])
-    storage, cpus = environment.get("STORAGE", "hdfs"), environment.get("CPUS", "0")
+    storages = tuple(environment.get("STORAGE", "hdfs").split("-"))
+    cpus = environment.get("CPUS", "0")
     if not re.fullmatch(r"\d{1,4}(\.\d{1,2})?", cpus):
         raise BadInput(
             f"the lab was started with CPUS={cpus!r}, which is no number of processors: remove it "
             "(clusterlift lab down), and start it with clusterlift lab up --cpus X"
         )
-    return Lab(tuple(nodes), storage, float(cpus))
+    return Lab(tuple(nodes), storages, float(cpus))
 
 
 def running_lab() -> Lab:

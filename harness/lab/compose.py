@@ -31,11 +31,11 @@ SUMMARY = "ERROR: Encountered errors while bringing up the project."
 
 @dataclass(frozen=True)
 class LabSpec:
-    """The number of workers and what each has. `uplink_bit_s` is None if there is one rack."""
+    """The number of workers, what each has, and the file systems. With one rack, `uplink_bit_s` is None."""
 
     workers: int
     cpus: float
-    storage: str
+    storages: tuple[str, ...]
     uplink_bit_s: int | None = None
 
     @property
@@ -44,9 +44,14 @@ class LabSpec:
         workers = [f"worker-{number}" for number in range(1, self.workers + 1)]
         return [MASTER, *workers, *([ROUTER] if self.uplink_bit_s else [])]
 
+    @property
+    def storage_variable(self) -> str:
+        """The value of Compose's variable STORAGE, which is also the tag of the image."""
+        return "-".join(self.storages)
+
     def __str__(self) -> str:
         uplink = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
-        return f"{self.workers} workers of {self.cpus:g} processors, {self.storage}{uplink}"
+        return f"{self.workers} workers of {self.cpus:g} processors, {', '.join(self.storages)}{uplink}"
 
 
 def check_cpus(cpus: float) -> None:
@@ -67,7 +72,7 @@ def shape_of(lab: Lab) -> LabSpec:
     uplink = None
     if lab.router is not None and lab.router.is_running:
         uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
-    return LabSpec(len(lab.workers), lab.cpus, lab.storage, uplink)
+    return LabSpec(len(lab.workers), lab.cpus, lab.storages, uplink)
 
 
 def results_directory() -> Path:
@@ -116,7 +121,7 @@ class Compose:
     def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
         environment = {
             **os.environ,
-            "STORAGE": self.shape.storage,
+            "STORAGE": self.shape.storage_variable,
             "NODES": str(self.shape.workers),
             "CPUS": f"{self.shape.cpus:g}",
             "MTU": str(MAX_MTU),

@@ -20,7 +20,7 @@ from harness.terminal import last_line, say
 READY_S = 300.0
 POLL_S = 1.0
 NEEDED_BYTES = 5 * 10**9
-"""Docker needs 3 GB for the image and its build; the rest is for small datasets."""
+"""Docker needs 4 GB for the image and its build; the rest is for small datasets."""
 PORTS = {"SPARK_UI_PORT": 8080, "HDFS_UI_PORT": 9870, "DRIVER_UI_PORT": 4040}
 """The host's ports of the lab's web pages, by the variable that sets each."""
 
@@ -41,9 +41,10 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
     else:
         check_variables()
     _check_disk(NEEDED_BYTES + (0 if lab else data_bytes))
-    variables = qfs_variables() if shape.storage == "qfs" else {}
+    has_qfs = "qfs" in shape.storages
+    variables = qfs_variables(shape.storage_variable) if has_qfs else {}
     compose = Compose(program, shape, variables)
-    if shape.storage == "hdfs" or variables:
+    if variables or not has_qfs:
         say("building the image; the first time this takes minutes")
         compose.build()
     say(f"starting {shape}")

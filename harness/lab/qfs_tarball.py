@@ -17,11 +17,11 @@ from harness.records.regular_file import regular_file
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")
-IMAGE = "clusterlift-lab:qfs"
+IMAGE = "clusterlift-lab"
 
 
-def qfs_variables() -> dict[str, str]:
-    """Return the build argument QFS_TARBALL; nothing if there is an image with QFS already.
+def qfs_variables(tag: str) -> dict[str, str]:
+    """Return the build argument QFS_TARBALL; nothing if the image of this tag has QFS already.
 
     A tarball that is a file, or is made from QFS_HOME, is stored in the build context. Raises BadInput
     if there is no QFS to install.
@@ -30,7 +30,7 @@ def qfs_variables() -> dict[str, str]:
         return {"QFS_TARBALL": named if "://" in named else _copy(Path(named))}
     if home := os.environ.get("QFS_HOME"):
         return {"QFS_TARBALL": _pack(QfsHome(Path(home).absolute()))}
-    if docker("image", "ls", "--quiet", IMAGE).strip():
+    if docker("image", "ls", "--quiet", f"{IMAGE}:{tag}").strip():
         return {}
     raise BadInput(
         "--storage qfs: set QFS_TARBALL to a binary tarball of QFS (a URL or a file), or QFS_HOME to "

@@ -5,18 +5,14 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
-from harness.minicluster.ceph_configuration import (
-    USER,
-    ceph_conf,
-    monitor_address,
-    osd_id,
-    write_ceph_configuration,
-)
+from harness.minicluster.buckets import is_answered
+from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import Launch
-from harness.minicluster.object_store import ObjectStore, is_answered
+from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.object_store import ObjectStore, endpoint
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
@@ -26,31 +22,8 @@ PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-ad
 OLDEST = 18
 PACKAGES = "ceph-common ceph-mon ceph-osd radosgw"
 
-# All start together: each waits for the others. A shell becomes its daemon after what has to be done once.
-# Without -f, an OSD would do that in a session of its own, where it is not killed.
-MONITOR = """\
-monmaptool --create --addv a "$1" monmap
-ceph-mon -i a --mkfs --monmap monmap --keyring keyring
-exec ceph-mon -f -i a
-"""
-OSD = """\
-ceph-osd -f -i "$1" --mkfs --no-mon-config --osd-uuid "$2"
-exec ceph-osd -f -i "$1"
-"""
-# `ceph` goes on after a command that failed, and says so in a line that begins with Error.
-GATEWAY = """\
-tell() {
-  ceph < "$1" > "$1.log" 2>&1
-  ! grep '^Error' "$1.log"
-}
-tell osds
-until ceph osd stat | grep -q ": $1 up"; do sleep 0.5; done
-tell pools
-radosgw-admin zonegroup set --infile zonegroup.json --default > zonegroup.log
-radosgw-admin zone set --infile zone.json --default > zone.log
-radosgw-admin metadata put user:"$2" < user.json
-exec radosgw -f -n client.admin
-"""
+DAEMON = Path(__file__).with_name("ceph-daemon")
+"""The shell script that becomes a daemon."""
 
 
 @dataclass(frozen=True)
@@ -87,21 +60,23 @@ class CephCluster(ObjectStore):
                 f"Ceph cannot store its keys in {cluster.directory}: set XDG_CACHE_HOME to a path without "
                 "blanks, commas, semicolons and equals signs"
             )
-        write_ceph_configuration(cluster, self.layouts, self.access_key, self.secret_key)
-        self.write_spark_configuration(cluster, "ceph", {S3A_CEPH_CONF: str(ceph_conf(cluster))})
+        plan = self._plan(cluster)
+        plan.write(self.credentials)
+        self.write_spark_configuration(cluster, "ceph", {S3A_CEPH_CONF: str(plan.conf)})
         for name in ("monitor", *(f"osd-{number}" for number in range(cluster.servers))):
             (cluster.directory / name).mkdir()
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: each waits for those that it needs."""
-        osds = [(f"osd-{n}", OSD, [str(n), str(osd_id(n))]) for n in range(cluster.servers)]
-        for name, script, arguments in (
-            ("gateway", GATEWAY, [str(cluster.servers), USER]),
-            ("monitor", MONITOR, [monitor_address(cluster)]),
+        plan = self._plan(cluster)
+        osds = [(f"osd-{n}", ["osd", str(n), str(osd_id(n))]) for n in range(cluster.servers)]
+        for name, arguments in (
+            ("gateway", ["gateway", str(cluster.servers), USER]),
+            ("monitor", ["monitor", plan.monitor]),
             *osds,
         ):
-            command = ["sh", "-eu", "-c", script, name, *arguments]
-            yield Launch(name, command, {"CEPH_CONF": str(ceph_conf(cluster)), "CEPH_ARGS": ""})
+            command = ["sh", str(DAEMON), *arguments]
+            yield Launch(name, command, {"CEPH_CONF": str(plan.conf), "CEPH_ARGS": ""})
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the gateway answers: it starts after every OSD."""
@@ -109,7 +84,19 @@ class CephCluster(ObjectStore):
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return where Ceph's tools find their configuration, too."""
-        return {**super().client_environment(cluster), "CEPH_CONF": str(ceph_conf(cluster))}
+        return {**super().client_environment(cluster), "CEPH_CONF": str(self._plan(cluster).conf)}
+
+    def _plan(self, cluster: Cluster) -> CephPlan:
+        gateway, monitor = cluster.ports
+        return CephPlan(
+            directory=cluster.directory,
+            data=cluster.directory,
+            layouts=self.layouts,
+            osds=cluster.servers,
+            monitor=f"[v2:{LOCALHOST}:{monitor}]",
+            gateway=f"{LOCALHOST}:{gateway}",
+            address=LOCALHOST,
+        )
 
 
 def _check_programs() -> None:

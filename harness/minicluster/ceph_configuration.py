@@ -1,4 +1,7 @@
-"""What Ceph's programs read before they start: configuration, keys, pools, and the zone of the gateway."""
+"""What Ceph's programs read before they start: configuration, keys, pools, and the zone of the gateway.
+
+Standard library only, because the lab's master writes it, too.
+"""
 
 import base64
 import json
@@ -7,11 +10,11 @@ import struct
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import LOCALHOST
-from harness.minicluster.object_store import bucket_name
+from harness.http_request import Credentials
+from harness.minicluster.buckets import bucket_name
 from harness.model.layout import Layout, LayoutKind
 
 USER = "clusterlift"
@@ -29,82 +32,89 @@ _ROOM_OF_ZONE = (
 )
 
 
-def write_ceph_configuration(
-    cluster: Cluster, layouts: Sequence[Layout], access_key: str, secret_key: str
-) -> None:
-    """Write all files. Each layout has a pool and a placement target, with the name of its bucket."""
-    texts = {
-        "ceph.conf": _ceph_conf(cluster),
-        "keyring": _keyring(cluster.servers),
-        "osds": "".join(f"osd new {osd_id(n)} {n}\n" for n in range(cluster.servers)),
-        "pools": "".join(f"{command}\n" for command in _pools(layouts)),
-        "zonegroup.json": json.dumps(_zonegroup(layouts)),
-        "zone.json": json.dumps(_zone(layouts)),
-        "user.json": json.dumps(_user(access_key, secret_key)),
-    }
-    for name, text in texts.items():
-        file = cluster.directory / name
-        file.touch(0o600)
-        file.write_text(text, encoding="utf-8")
+@dataclass(frozen=True)
+class CephPlan:
+    """Where a Ceph has what, and at which addresses its daemons listen.
 
+    `directory` has what is written here, `data` the directories of the daemons. `monitor` is an address in
+    Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons; if it is empty, each has to be told
+    its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
+    """
 
-def ceph_conf(cluster: Cluster) -> Path:
-    """Return the path of the configuration file of all programs."""
-    return cluster.directory / "ceph.conf"
+    directory: Path
+    data: Path
+    layouts: Sequence[Layout]
+    osds: int
+    monitor: str
+    gateway: str
+    address: str = ""
+
+    @property
+    def conf(self) -> Path:
+        """The configuration file of all programs."""
+        return self.directory / "ceph.conf"
+
+    def write(self, credentials: Credentials) -> None:
+        """Write all files. Each layout has a pool and a placement target, with the name of its bucket."""
+        texts = {
+            self.conf.name: self._ceph_conf(),
+            "keyring": _keyring(self.osds),
+            "osds": "".join(f"osd new {osd_id(n)} {n}\n" for n in range(self.osds)),
+            "pools": "".join(f"{command}\n" for command in _pools(self.layouts)),
+            "zonegroup.json": json.dumps(_zonegroup(self.layouts)),
+            "zone.json": json.dumps(_zone(self.layouts)),
+            "user.json": json.dumps(_user(credentials)),
+        }
+        for name, text in texts.items():
+            file = self.directory / name
+            file.touch(0o600)
+            file.write_text(text, encoding="utf-8")
+
+    def _ceph_conf(self) -> str:
+        settings: dict[str, object] = {
+            "fsid": uuid.uuid4(),
+            "mon_host": self.monitor,
+            "keyring": self.directory / "keyring",
+            "public_addr": self.address,
+            "cluster_addr": self.address,
+            "ms_bind_msgr1": "false",
+            "mon_data": self.data / "monitor",
+            "osd_data": self.data / "osd-$id",
+            "rgw_data": self.data / "gateway",
+            "run_dir": self.data,
+            "crash_dir": self.data,
+            "admin_socket": "",
+            "pid_file": "",
+            # Every log is what its daemon prints.
+            "log_to_file": "false",
+            "log_to_stderr": "true",
+            "mon_cluster_log_to_file": "false",
+            # All OSDs are on this machine: copies and stripes are on different OSDs, not on different hosts.
+            "osd_crush_chooseleaf_type": 0,
+            "osd_pool_default_size": min(2, self.osds),
+            "osd_pool_default_pg_num": 1,
+            "osd_pool_default_pg_autoscale_mode": "off",
+            "mon_max_pg_per_osd": 10_000,
+            "mon_allow_pool_size_one": "true",
+            # How full the disk is, is the user's business.
+            "mon_data_avail_crit": 0,
+            "mon_data_avail_warn": 0,
+            "bluestore_block_size": OSD_BYTES,
+            "bluestore_cache_autotune": "false",
+            "bluestore_cache_size": 64 * _MB,
+            # A benchmark of its own, with which an OSD would begin.
+            "osd_mclock_skip_benchmark": "true",
+            "rgw_frontends": f"beast endpoint={self.gateway}",
+        }
+        lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
+        # Without a socket, an OSD answers no question about its placement groups. The path is relative to the
+        # directory where it runs: a socket's may have 107 characters.
+        return f"[global]\n{lines}\n[osd]\nadmin_socket = $name.socket\n"
 
 
 def osd_id(number: int) -> uuid.UUID:
     """Return the unique id of an OSD: among those of one cluster."""
     return uuid.UUID(int=number + 1)
-
-
-def monitor_address(cluster: Cluster) -> str:
-    """Return the address of the monitor, in Ceph's form."""
-    return f"[v2:{LOCALHOST}:{cluster.ports[1]}]"
-
-
-def _ceph_conf(cluster: Cluster) -> str:
-    gateway, _ = cluster.ports
-    data = cluster.directory
-    settings: dict[str, object] = {
-        "fsid": uuid.uuid4(),
-        "mon_host": monitor_address(cluster),
-        "keyring": data / "keyring",
-        "public_addr": LOCALHOST,
-        "cluster_addr": LOCALHOST,
-        "ms_bind_msgr1": "false",
-        "mon_data": data / "monitor",
-        "osd_data": data / "osd-$id",
-        "rgw_data": data / "gateway",
-        "run_dir": data,
-        "crash_dir": data,
-        "admin_socket": "",
-        "pid_file": "",
-        # Every log is what its daemon prints.
-        "log_to_file": "false",
-        "log_to_stderr": "true",
-        "mon_cluster_log_to_file": "false",
-        # All OSDs are on this machine: copies and stripes are on different OSDs, not on different hosts.
-        "osd_crush_chooseleaf_type": 0,
-        "osd_pool_default_size": min(2, cluster.servers),
-        "osd_pool_default_pg_num": 1,
-        "osd_pool_default_pg_autoscale_mode": "off",
-        "mon_max_pg_per_osd": 10_000,
-        "mon_allow_pool_size_one": "true",
-        # How full the disk is, is the user's business.
-        "mon_data_avail_crit": 0,
-        "mon_data_avail_warn": 0,
-        "bluestore_block_size": OSD_BYTES,
-        "bluestore_cache_autotune": "false",
-        "bluestore_cache_size": 64 * _MB,
-        # A benchmark of its own, with which an OSD would begin.
-        "osd_mclock_skip_benchmark": "true",
-        "rgw_frontends": f"beast endpoint={LOCALHOST}:{gateway}",
-    }
-    lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
-    # Without a socket, an OSD answers no question about its placement groups. The path is relative to the
-    # directory where it runs: a socket's may have 107 characters.
-    return f"[global]\n{lines}\n[osd]\nadmin_socket = $name.socket\n"
 
 
 def _keyring(servers: int) -> str:
@@ -172,13 +182,19 @@ def _placement(pool: str) -> Mapping[str, object]:
     }
 
 
-def _user(access_key: str, secret_key: str) -> Mapping[str, object]:
+def _user(credentials: Credentials) -> Mapping[str, object]:
     data = {
         "user_id": USER,
         "display_name": USER,
         "max_buckets": 1000,
         "op_mask": "read, write, delete",
-        "keys": [{"user": USER, "access_key": access_key, "secret_key": secret_key}],
+        "keys": [
+            {
+                "user": USER,
+                "access_key": credentials.access_key,
+                "secret_key": credentials.secret_key,
+            }
+        ],
     }
     return {"key": f"user:{USER}", "ver": {"tag": USER, "ver": 1}, "data": data}
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from harness.minicluster.buckets import is_answered
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.object_store import ObjectStore, is_answered
+from harness.minicluster.object_store import ObjectStore, endpoint
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 
@@ -50,8 +51,8 @@ class MinioCluster(ObjectStore):
         """Yield the server."""
         [layout] = self.layouts
         environment = {
-            "MINIO_ROOT_USER": self.access_key,
-            "MINIO_ROOT_PASSWORD": self.secret_key,
+            "MINIO_ROOT_USER": self.credentials.access_key,
+            "MINIO_ROOT_PASSWORD": self.credentials.secret_key,
             "MINIO_STORAGE_CLASS_STANDARD": f"EC:{layout.parity}",
             # Where it looks for certificates.
             "HOME": str(cluster.directory),

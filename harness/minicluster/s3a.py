@@ -1,34 +1,51 @@
-"""S3A, Hadoop's client of object stores: its jars, and the properties with which Spark reaches a store."""
+"""S3A, Hadoop's client of object stores: its jars, and the properties with which Spark reaches a store.
+
+Standard library only, because docker/Dockerfile copies this file, and the lab's master uses it.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.http_request import Credentials
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.jar import Artifact, fetched
 from harness.model.errors import BadInput
+from harness.model.spark_properties import S3A, S3A_STORE
 
 JARS = Path(__file__).with_name("s3a-jars.txt")
 """Checksum and coordinates of each jar, those of the modules of the SDK that S3A uses."""
 
 
-def s3a_properties(endpoint: str, access_key: str, secret_key: str) -> Mapping[str, str]:
+def s3a_properties(
+    endpoint: str, credentials: Credentials, store: str, properties: Mapping[str, str]
+) -> Mapping[str, str]:
     """Return Spark's properties for a store at this URL, without TLS.
 
-    Raises BadInput or ClusterliftError if the jars cannot be had.
+    `properties` are further ones of Hadoop.
     """
-    classes = s3a_class_path()
-    hadoop = {
+    of_s3a = {
         "endpoint": endpoint,
         "endpoint.region": "us-east-1",
         "path.style.access": "true",
         "connection.ssl.enabled": "false",
-        "access.key": access_key,
-        "secret.key": secret_key,
+        "access.key": credentials.access_key,
+        "secret.key": credentials.secret_key,
     }
-    return {
-        **{f"spark.{who}.extraClassPath": classes for who in ("driver", "executor") if classes},
-        **{f"spark.hadoop.fs.s3a.{key}": value for key, value in hadoop.items()},
+    hadoop = {
+        **{f"{S3A}{key}": value for key, value in of_s3a.items()},
+        S3A_STORE: store,
+        **properties,
     }
+    return {f"spark.hadoop.{key}": value for key, value in hadoop.items()}
+
+
+def class_path_properties() -> Mapping[str, str]:
+    """Return Spark's properties that name S3A's jars; none if Spark has them.
+
+    Raises BadInput or ClusterliftError like `s3a_class_path`.
+    """
+    classes = s3a_class_path()
+    return {f"spark.{who}.extraClassPath": classes for who in ("driver", "executor") if classes}
 
 
 def s3a_class_path() -> str:

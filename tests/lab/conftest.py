@@ -107,7 +107,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 def dataset(lab: Lab) -> str:
     """A dataset with a replica on every node: HDFS has no other node on which to restore a lost one."""
     rows = ["--rows", "200000", "--layout", "replicated:4", "--partitions", "12"]
-    assert lab.storage == "hdfs"
+    assert lab.storages == ("hdfs",)
     assert main(["lab", "generate", "/lab-test/rows", *rows]) == 0
     return "/lab-test/rows"
 

@@ -26,7 +26,7 @@ def tarball() -> Iterator[str]:
     """The URL of a tarball of QFS."""
     if not (os.environ.get("QFS_TARBALL") or os.environ.get("QFS_HOME")):
         pytest.skip("neither QFS_HOME nor QFS_TARBALL is set: there is no QFS")
-    location = qfs_variables()["QFS_TARBALL"]
+    location = qfs_variables("qfs")["QFS_TARBALL"]
     if "://" in location:
         yield location
         return

@@ -6,24 +6,27 @@ import os
 import socket
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from datagen.storage.qfs import REED_SOLOMON
 from harness.cli import main
 from harness.commands.lab import checks_table
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
 from harness.lab.lifecycle import check_variables
+from harness.lab.storages import LAYOUTS, layout_problem
 from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 
 InstallFakes = Callable[..., None]
-COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, "hdfs"), {})
+COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, ("hdfs",)), {})
 NAMES = ("master", "worker-1", "worker-2", "worker-3", "worker-4")
-LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), "hdfs", 0.5)
+LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), ("hdfs",), 0.5)
 
 LARGE = """
 name = "large"
@@ -41,6 +44,7 @@ dataset = "all"
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallFakes:
     """Return a function that installs programs, each a line of shell, on an otherwise empty PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # this user may use a lab meanwhile
 
     def install(**programs: str) -> None:
         for name, line in programs.items():
@@ -219,7 +223,7 @@ class TestWithoutALab:
 
 class TestCompose:
     def test_four_workers_need_no_more_than_their_cpu_quota(self) -> None:
-        added = override(LabSpec(4, 0.4, "hdfs"))
+        added = override(LabSpec(4, 0.4, ("hdfs",)))
         quotas = {f"worker-{number}": {"cpu_quota": 8_000} for number in range(1, 5)}
         assert added == {"services": {"master": {}, **quotas}, "volumes": {}}
 
@@ -229,7 +233,7 @@ class TestCompose:
         assert f"cpu_quota: {cpu_quota_us(0.5)}\n" in text
 
     def test_further_workers_extend_the_first(self) -> None:
-        added = override(LabSpec(6, 0.5, "hdfs"))
+        added = override(LabSpec(6, 0.5, ("hdfs",)))
         extending = [name for name, each in added["services"].items() if "extends" in each]
         assert extending == ["worker-5", "worker-6"]
         assert added["services"]["worker-6"]["hostname"] == "worker-6"
@@ -237,7 +241,7 @@ class TestCompose:
         assert list(added["volumes"]) == ["data-5", "data-6"]
 
     def test_fewer_workers_are_started_by_name(self) -> None:
-        assert LabSpec(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
+        assert LabSpec(2, 0.5, ("hdfs",)).services == ["master", "worker-1", "worker-2"]
 
     def test_the_build_s_progress_is_shown_on_standard_error_line_by_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
@@ -260,7 +264,7 @@ class TestCompose:
             COMPOSE.up()
 
     def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
-        services = override(LabSpec(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
+        services = override(LabSpec(5, 0.5, ("hdfs",), uplink_bit_s=10**8))["services"]
         inside = {name: list(service["networks"]) for name, service in services.items()}
         assert inside.pop("router") == ["rack-1", "rack-2"]
         assert inside["master"] == inside["worker-3"] == ["rack-1"]
@@ -306,6 +310,60 @@ class TestVerify:
         assert bad.endswith("-4.0%  not within 3%")
 
 
+class TestStorages:
+    @pytest.mark.parametrize("names", ["s3", "hdfs,s3", "hdfs,hdfs", "hdfs,"])
+    def test_names_that_are_none_are_refused(
+        self, capsys: pytest.CaptureFixture[str], names: str
+    ) -> None:
+        assert main(["lab", "up", "--storage", names]) == 2
+        assert f"'--storage': '{names}': name one of hdfs, qfs, ceph, or" in error_line(capsys)
+
+    @pytest.mark.parametrize("layout", ["rs:6+3", "rs:6+3:64k", "replicated:4"])
+    def test_qfs_stores_several_stripes_on_a_node(self, layout: str) -> None:
+        assert layout_problem(layout, "qfs", nodes=4) is None
+        assert str(REED_SOLOMON) in LAYOUTS["qfs"]
+
+    @pytest.mark.parametrize(
+        ("layout", "problem"),
+        [
+            ("rs:2+1", None),
+            ("rs:2+1:4k", None),
+            ("rs:2+1:64k", "does not exist on ceph, which has replicated:2, replicated:3, "),
+            ("replicated:4", "does not exist on ceph, which has replicated:2, replicated:3, "),
+            ("rs:4+2", "needs 6 nodes, and the experiment has 4"),
+        ],
+    )
+    def test_ceph_stores_what_its_osds_and_its_buckets_allow(
+        self, layout: str, problem: str | None
+    ) -> None:
+        found = layout_problem(layout, "ceph", nodes=4)
+        assert found is None if problem is None else (found or "").startswith(problem)
+
+    def test_each_storage_has_a_uri_and_the_first_one_is_that_of_data_without_a_storage(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(Node, "execute", lambda *_: "172.18.0.2 10.0.0.1\n")
+        lab = replace(LAB, storages=("ceph", "hdfs", "qfs"))
+        assert [lab.uri(), *map(lab.uri, lab.storages)] == [
+            *("s3a://replicated-2", "s3a://replicated-2"),
+            *("hdfs://master:9820", "qfs://172.18.0.2:20000"),
+        ]
+
+    def test_the_bucket_of_a_dataset_has_its_layout(self) -> None:
+        lab = replace(LAB, storages=("hdfs", "ceph"))
+        uris = [lab.uri("ceph", layout) for layout in (None, "rs:2+1", "rs:2+2:4k", "replicated:3")]
+        assert uris == [
+            *("s3a://replicated-2", "s3a://rs-2-1-4k", "s3a://rs-2-2-4k", "s3a://replicated-3")
+        ]
+
+    def test_the_image_has_the_tag_of_its_storages(
+        self, fake: InstallFakes, tmp_path: Path
+    ) -> None:
+        fake(docker_compose=f'echo "$STORAGE" >{tmp_path}/storage')
+        replace(COMPOSE, shape=LabSpec(4, 0.5, ("qfs", "ceph"))).build()
+        assert (tmp_path / "storage").read_text() == "qfs-ceph\n"
+
+
 class TestQfsTarball:
     @pytest.fixture(autouse=True)
     def _checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,22 +375,22 @@ class TestQfsTarball:
     def test_without_any_qfs_the_error_says_what_to_set(self, fake: InstallFakes) -> None:
         fake(docker="exit 0")
         with pytest.raises(BadInput, match=r"--storage qfs: set QFS_TARBALL .*, or QFS_HOME"):
-            qfs_tarball.qfs_variables()
+            qfs_tarball.qfs_variables("qfs")
 
     def test_an_image_that_has_qfs_needs_no_tarball(self, fake: InstallFakes) -> None:
         fake(docker="echo 0123abcd")
-        assert qfs_tarball.qfs_variables() == {}
+        assert qfs_tarball.qfs_variables("qfs") == {}
 
     def test_a_url_is_passed_to_the_build(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("QFS_TARBALL", "https://example.org/qfs.tgz")
-        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "https://example.org/qfs.tgz"}
+        assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "https://example.org/qfs.tgz"}
 
     def test_a_file_is_copied_to_the_build_context(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "given.tgz").write_bytes(b"tar")
         monkeypatch.setenv("QFS_TARBALL", str(tmp_path / "given.tgz"))
-        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+        assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "docker/qfs.tgz"}
         assert (tmp_path / "checkout/docker/qfs.tgz").read_bytes() == b"tar"
 
     @pytest.mark.parametrize(
@@ -354,14 +412,14 @@ class TestQfsTarball:
         former.write_bytes(b"former")
         monkeypatch.setenv("QFS_TARBALL", tarball)
         with pytest.raises(BadInput, match=f"QFS_TARBALL is {tarball}: .*{reason}"):
-            qfs_tarball.qfs_variables()
+            qfs_tarball.qfs_variables("qfs")
         assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
 
     def test_the_tarball_of_the_build_context_stays(self, monkeypatch: pytest.MonkeyPatch) -> None:
         own = qfs_tarball.ROOT / "docker/qfs.tgz"
         own.write_bytes(b"tar")
         monkeypatch.setenv("QFS_TARBALL", str(own))
-        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+        assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "docker/qfs.tgz"}
         assert own.read_bytes() == b"tar"
 
     def test_a_home_that_cannot_be_read_leaves_the_former_tarball(
@@ -373,7 +431,7 @@ class TestQfsTarball:
         monkeypatch.setattr(qfs_tarball.QfsHome, "class_path", lambda _: None)
         monkeypatch.setenv("QFS_HOME", str(tmp_path / "empty"))
         with pytest.raises(BadInput, match=r"^QFS_HOME is .*/empty: No such file"):
-            qfs_tarball.qfs_variables()
+            qfs_tarball.qfs_variables("qfs")
         assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
 
     def test_qfs_home_is_always_packed_to_the_same_bytes(
@@ -391,7 +449,7 @@ class TestQfsTarball:
         monkeypatch.setenv("QFS_HOME", str(home))
         packed = []
         for _ in range(2):
-            assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+            assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "docker/qfs.tgz"}
             packed.append((tmp_path / "checkout/docker/qfs.tgz").read_bytes())
         assert packed[0] == packed[1]
         with tarfile.open(fileobj=io.BytesIO(packed[0])) as archive:

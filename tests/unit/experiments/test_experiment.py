@@ -11,14 +11,11 @@ import msgspec
 import pytest
 
 from datagen.manifest import Format
-from datagen.storage.qfs import REED_SOLOMON
 from harness.experiments import runs
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.experiment_file import (
-    CODED_LAYOUTS,
     DatasetTable,
     ExperimentFile,
-    layout_problem,
     read_experiment,
     workload_problems,
 )
@@ -26,6 +23,8 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
+from harness.lab.compose import LabSpec
+from harness.lab.storages import LAYOUTS
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
@@ -206,7 +205,14 @@ class TestReading:
                 'dataset = "codec"\n',
                 "configurations.slow: dataset has to be one of coded, plain",
             ),
-            ("nodes = 3", 'storage = "s3"', "storage has to be hdfs or qfs, not 's3'"),
+            ("nodes = 3", 'storage = "s3"', "storage has to be hdfs or qfs or ceph, not 's3'"),
+            ("nodes = 3", 'storage = ["s3"]', "storage has to be hdfs or qfs or ceph"),
+            ("nodes = 3", 'storage = ["qfs", "qfs"]', "storage: a file system is there twice"),
+            (
+                '"xor:2+1"',
+                '"replicated:2"\nstorage = "qfs"',
+                "datasets.coded: storage qfs is not one of the lab's, whose `storage` is hdfs",
+            ),
             ("nodes = 3", "nodes = ", "Invalid value"),
         ],
     )
@@ -225,10 +231,23 @@ class TestReading:
     def test_the_workloads_are_the_benchmark_s(self) -> None:
         assert not list(workload_problems(list(discover())))
 
-    @pytest.mark.parametrize("layout", ["rs:6+3", "rs:6+3:64k", "replicated:4"])
-    def test_qfs_stores_several_stripes_on_a_node(self, layout: str) -> None:
-        assert layout_problem(layout, "qfs", nodes=4) is None
-        assert str(REED_SOLOMON) in CODED_LAYOUTS["qfs"]
+    def test_the_storages_are_the_lab_s(self) -> None:
+        assert schema_choices(DatasetTable, "storage") == set(LAYOUTS)
+
+    @pytest.mark.parametrize(
+        ("storage", "spec", "uri_storage"),
+        [("", ("hdfs",), None), ('storage = "qfs"', ("hdfs", "qfs"), "qfs")],
+    )
+    def test_a_dataset_is_on_the_storage_that_it_names(
+        self, tmp_path: Path, storage: str, spec: tuple[str, ...], uri_storage: str | None
+    ) -> None:
+        text = TEXT.replace('layout = "xor:2+1"', storage)
+        if storage:
+            text = text.replace("nodes = 3", 'nodes = 3\nstorage = ["hdfs", "qfs"]')
+        read = experiment(tmp_path, text)
+        assert isinstance(read.site, LabSpec)
+        assert read.site.storages == spec
+        assert read.datasets[0].storage == uri_storage
 
     def test_everything_that_can_be_set_is_read(self, tmp_path: Path) -> None:
         text = TEXT.replace('rate = "100mbit"', EVERYTHING).replace("nodes = 3", "") + SITE

@@ -22,7 +22,7 @@ from tests.waiting import eventually
 
 from .conftest import Install, limit_of
 
-LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), "hdfs", 0.5)
+LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), ("hdfs",), 0.5)
 
 
 class TestSubmit:
@@ -70,7 +70,7 @@ LIFTS_THE_LIMIT = """
 import sys
 from harness.lab.cluster import Lab, Node
 from harness.lab.submit import cpu_limit_lifted
-with cpu_limit_lifted(Lab((Node("worker-1", "worker-1", "running"),), "hdfs", 0.5)):
+with cpu_limit_lifted(Lab((Node("worker-1", "worker-1", "running"),), ("hdfs",), 0.5)):
     print("lifted", flush=True)
     sys.stdin.read()
 """
@@ -160,7 +160,7 @@ class TestUp:
             "_wait_until_ready": lambda: limits.append(limit_of(state)),
         }.items():
             monkeypatch.setattr(lifecycle, name, fake)
-        assert lifecycle.up(LabSpec(2, 0.5, "hdfs"))
+        assert lifecycle.up(LabSpec(2, 0.5, ("hdfs",)))
         assert limits == [8]
         assert limit_of(state) == 0.5
 
@@ -171,5 +171,5 @@ class TestUp:
         set_cpu_limit(LAB, 8)
         monkeypatch.setattr(lifecycle, "compose_program", lambda: ["docker-compose"])
         monkeypatch.setattr(lifecycle, "find_lab", lambda: LAB)
-        assert not lifecycle.up(LabSpec(2, 0.5, "hdfs"))
+        assert not lifecycle.up(LabSpec(2, 0.5, ("hdfs",)))
         assert limit_of(state) == 0.5

@@ -23,6 +23,7 @@ from harness.model.layout import Layout
 from tests.web import Asked, server
 
 LAYOUTS = tuple(map(Layout.parse, ("rs:2+1:64k", "replicated:1")))
+KEYS = Credentials("the-access-key", "the-secret-key")
 MINIO = ("--store", "minio")
 VERSION = "echo 'ceph version 18.2.7 (6b0e98) reef (stable)'"
 
@@ -67,7 +68,7 @@ def cluster() -> Cluster:
 def ceph(install: Install, cluster: Cluster) -> CephCluster:
     """A prepared Ceph."""
     install()
-    ceph = CephCluster(LAYOUTS, "the-access-key", "the-secret-key")
+    ceph = CephCluster(LAYOUTS, KEYS)
     ceph.prepare(cluster)
     return ceph
 
@@ -260,7 +261,7 @@ class TestConfiguration:
 
 
 class TestMinio:
-    STORE = MinioCluster((Layout.parse("rs:4+2"),), "the-access-key", "the-secret-key")
+    STORE = MinioCluster((Layout.parse("rs:4+2"),), KEYS)
 
     @pytest.fixture
     def cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
@@ -343,8 +344,7 @@ def gateway(status: int) -> Iterator[tuple[Cluster, list[Asked]]]:
 
 
 class TestGateway:
-    KEYS = ("the-access-key", "the-secret-key")
-    CEPH = CephCluster(LAYOUTS, *KEYS)
+    CEPH = CephCluster(LAYOUTS, KEYS)
 
     def test_a_bucket_for_each_layout_is_requested_with_its_placement(self) -> None:
         with gateway(200) as (cluster, requests):
@@ -354,7 +354,7 @@ class TestGateway:
         assert b">:rs-2-1-64k</LocationConstraint>" in first.body
         at = datetime.strptime(first.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         signed = ("PUT", endpoint(cluster), "/rs-2-1-64k", {}, first.body)
-        expected = signed_headers(signed, Credentials(*self.KEYS), "us-east-1", at)
+        expected = signed_headers(signed, KEYS, "us-east-1", at)
         assert first.headers["authorization"] == expected["authorization"]
 
     def test_a_refusal_is_reported_with_its_code(self) -> None:

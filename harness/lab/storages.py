@@ -1,0 +1,56 @@
+"""The file systems that a lab can have, and what each stores.
+
+Standard library only, because the lab's master uses it, too.
+"""
+
+from collections.abc import Sequence
+
+from harness.minicluster.buckets import bucket_name
+from harness.model.layout import Layout, LayoutKind
+
+COPIES = "replicated:N"
+LAYOUTS = {
+    "hdfs": (COPIES, "rs:3+2:1m", "rs:6+3:1m", "rs:10+4:1m", "xor:2+1:1m"),
+    "qfs": (COPIES, "rs:6+3:64k"),
+    "ceph": (
+        *("replicated:2", "replicated:3", "replicated:1"),
+        *("rs:2+1:4k", "rs:2+2:4k", "rs:3+1:4k", "rs:4+2:4k", "rs:6+3:4k"),
+    ),
+}
+"""What each stores. Ceph has a bucket for each layout; data without a layout goes into the first one."""
+
+
+def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
+    """Return why a lab cannot store this layout; None if it can.
+
+    Reed-Solomon on QFS needs no node for each stripe: a chunk server stores several of them.
+    """
+    if text is None:
+        return None
+    layout = Layout.parse(text)
+    offered = LAYOUTS[storage]
+    is_copied = layout.kind is LayoutKind.REPLICATED
+    if not (is_copied and COPIES in offered) and not any(map(layout.is_met_by, _layouts(storage))):
+        return f"does not exist on {storage}, which has {', '.join(offered)}"
+    if layout.nodes > nodes and (is_copied or storage != "qfs"):
+        return f"needs {layout.nodes} nodes, and the experiment has {nodes}"
+    return None
+
+
+def ceph_layouts(nodes: int) -> list[Layout]:
+    """Return the layouts that a Ceph of so many OSDs can store, each on other ones."""
+    return [layout for layout in _layouts("ceph") if layout.nodes <= nodes]
+
+
+def ceph_bucket(layout: str | None, nodes: int) -> str:
+    """Return the name of the bucket of a layout, which the lab's Ceph has; of None, the first one."""
+    requested = layout and Layout.parse(layout)
+    return next(
+        bucket_name(each)
+        for each in ceph_layouts(nodes)
+        if not requested or requested.is_met_by(each)
+    )
+
+
+def _layouts(storage: str) -> Sequence[Layout]:
+    return [Layout.parse(text) for text in LAYOUTS[storage] if text != COPIES]

@@ -1,0 +1,41 @@
+"""Buckets of a server that speaks S3.
+
+Standard library only, because the lab's master uses it, too.
+"""
+
+from harness.http_request import Credentials, ask
+from harness.model.errors import ClusterliftError
+from harness.model.layout import Layout
+
+ANSWER_S = 10.0
+
+
+def bucket_name(layout: Layout) -> str:
+    """Return the name of the bucket that has a layout: `rs-2-1`."""
+    return str(layout).replace(":", "-").replace("+", "-")
+
+
+def create_bucket(url: str, credentials: Credentials, name: str, location: str) -> None:
+    """Create a bucket on the server at this URL, at S3's location of this name; empty for its default.
+
+    Raises ClusterliftError if the server refuses.
+    """
+    body = (
+        f"<CreateBucketConfiguration><LocationConstraint>{location}</LocationConstraint>"
+        "</CreateBucketConfiguration>"
+        if location
+        else ""
+    )
+    try:
+        ask(url, f"/{name}", {}, credentials, method="PUT", body=body.encode())
+    except OSError as error:
+        raise ClusterliftError(f"bucket {name} cannot be created: {error}") from error
+
+
+def is_answered(url: str, path: str = "/") -> bool:
+    """Return whether a server answers, without an error."""
+    try:
+        ask(url, path, {}, timeout_s=ANSWER_S)
+    except OSError:
+        return False
+    return True
