@@ -17,7 +17,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import TYPICAL_MTU
 from harness.terminal import last_line, say
 
-READY_S = 300.0
+READY_S = 600.0
 POLL_S = 1.0
 NEEDED_BYTES = 5 * 10**9
 """Docker needs 4 GB for the image and its build; the rest is for small datasets."""

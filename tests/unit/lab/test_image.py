@@ -27,14 +27,40 @@ def test_a_number_of_workers_that_is_none_is_named(environment: dict[str, str]) 
     )
 
 
-def test_the_code_that_fetches_hdfs_imports_only_what_the_image_has(tmp_path: Path) -> None:
-    lines = (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " ")
-    for copied in re.findall(r"^COPY (harness/.*)$", lines, re.MULTILINE):
-        *files, directory = copied.split()
-        (tmp_path / directory).mkdir(parents=True, exist_ok=True)
-        for file in files:
-            shutil.copy(ROOT / file, tmp_path / directory)
-    code = re.search(r'python3 -c "(.*?)minicluster_jar\(', lines)
+@pytest.fixture
+def dockerfile() -> str:
+    """The Dockerfile, with one line for each instruction."""
+    return (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " ")
+
+
+@pytest.mark.parametrize("call", [r"minicluster_jar\(", r"s3a_class_path\("])
+def test_the_code_that_fetches_jars_imports_only_what_the_image_has(
+    tmp_path: Path, dockerfile: str, call: str
+) -> None:
+    for copied in re.findall(r"^COPY (harness/.*) harness/", dockerfile, re.MULTILINE):
+        for file in copied.split():
+            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / file, tmp_path / file)
+    code = re.search(rf'python3 -c "([^"]*?){call}', dockerfile)
     assert code is not None
     # -S: no installed package can be imported.
     subprocess.run([sys.executable, "-S", "-c", code[1].strip()], cwd=tmp_path, env={}, check=True)
+
+
+def test_the_master_prepares_ceph_with_the_standard_library(tmp_path: Path) -> None:
+    (tmp_path / "ceph").mkdir()
+    prepare = (
+        "import pathlib, harness.lab.ceph as ceph; "
+        f"ceph.DIRECTORY = pathlib.Path({str(tmp_path / 'ceph')!r}); ceph.prepare(4, '10.0.0.2')"
+    )
+    subprocess.run([sys.executable, "-S", "-c", prepare], cwd=ROOT, env={}, check=True)
+    files = {file.name: file.read_text() for file in (tmp_path / "ceph").iterdir()}
+    assert "mon_host = [v2:10.0.0.2:3300]\n" in files["ceph.conf"]
+    assert [line.split()[-1] for line in files["osds"].splitlines()] == ["0", "1", "2", "3"]
+    assert "osd pool create rs-2-1-4k 8 8 erasure rs-2-1-4k\n" in files["pools"]
+    assert "rs-4-2" not in files["pools"]
+    assert "spark.hadoop.fs.defaultFS s3a://replicated-2\n" in files["spark-ceph.conf"]
+    assert (
+        f"spark.hadoop.clusterlift.s3a.ceph.conf {tmp_path}/ceph/ceph.conf\n"
+        in files["spark-ceph.conf"]
+    )
