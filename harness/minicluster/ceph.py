@@ -80,7 +80,7 @@ class CephCluster(ObjectStore):
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the gateway answers: it starts after every OSD."""
-        return cluster.servers if is_answered(cluster) else None
+        return cluster.servers if is_answered(endpoint(cluster)) else None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return where Ceph's tools find their configuration, too."""

@@ -67,4 +67,4 @@ class MinioCluster(ObjectStore):
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the server says that it can write to them."""
-        return cluster.servers if is_answered(cluster, "/minio/health/cluster") else None
+        return cluster.servers if is_answered(endpoint(cluster), "/minio/health/cluster") else None
