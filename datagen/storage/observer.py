@@ -61,10 +61,12 @@ class Observer(ABC):
         except ValueError as error:
             raise BadInput(f"{self.bucket.directory.uri}: {source} answers no JSON") from error
 
-    def run(self, command: Sequence[str], install: str, typed: str = "") -> str:
+    def run(
+        self, command: Sequence[str], install: str, typed: str = "", timeout_s: float = PROGRAM_S
+    ) -> str:
         """Return what a program prints; `typed` is its standard input, `install` what to do without it.
 
-        Raise BadInput, in one line, if it fails.
+        Raise BadInput, in one line, if it fails or takes longer than `timeout_s`.
         """
         shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
         try:
@@ -74,14 +76,14 @@ class Observer(ABC):
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=PROGRAM_S,
+                timeout=timeout_s,
                 check=False,
             )
         except FileNotFoundError as error:
             raise BadInput(f"{shown} is not installed on the driver's node: {install}") from error
         except subprocess.TimeoutExpired as error:
             raise BadInput(
-                f"{shown} does not answer within {PROGRAM_S:.0f} s: is the store up?"
+                f"{shown} does not answer within {timeout_s:.0f} s: is the store up?"
             ) from error
         if done.returncode != 0:
             raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")

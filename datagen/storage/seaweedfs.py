@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles, replicated_file
-from datagen.storage.observer import Observer
+from datagen.storage.observer import PROGRAM_S, Observer
 from harness.http_request import ask
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind
@@ -26,6 +26,8 @@ CODED = Layout(LayoutKind.REED_SOLOMON, 10, 4)
 CELL_BYTES = 2**20
 LARGE_MIB = 10_000
 """A volume that is larger has rows of larger cells before those of CELL_BYTES."""
+ENCODE_S = 3600.0
+"""How long `ec.encode` may take for a volume, which may have 30 GB and more."""
 WAIT_S = 60.0
 POLL_S = 1.0
 
@@ -108,8 +110,12 @@ class Seaweedfs(Observer):
         numbers = sorted({number for name in names for number, _ in self._chunks(name)})
         volumes = self._volumes()
         copied = [number for number in numbers if volumes[number].copies]
-        encode = [f"ec.encode -collection={self.bucket.name} -volumeId={each}" for each in copied]
-        self._shell("lock", *encode, "unlock")
+        if not copied:
+            return
+        encode = [
+            f"ec.encode -collection={self.bucket.name} -volumeId={number}" for number in copied
+        ]
+        self._shell("lock", *encode, "unlock", timeout_s=ENCODE_S * len(encode))
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             volumes = self._volumes()
@@ -200,13 +206,14 @@ class Seaweedfs(Observer):
         found: dict[str, Any] = self.parsed(answer, f"{url}{path}")
         return found
 
-    def _shell(self, *commands: str) -> str:
+    def _shell(self, *commands: str, timeout_s: float = PROGRAM_S) -> str:
         """Return what commands of `weed shell` print. Raise BadInput, in one line, for the first error."""
         servers = [f"-{server}={self._address(server)}" for server in ("master", "filer")]
         printed = self.run(
             ["weed", "shell", *servers],
             "install SeaweedFS's `weed`, of the version of its servers",
             typed="".join(f"{command}\n" for command in commands),
+            timeout_s=timeout_s,
         )
         if error := ERROR.search(printed):
             raise BadInput(

@@ -143,8 +143,11 @@ class QuotedSeaweedfs(Seaweedfs):
         self.lists, self.rules, self.entries = [*lists], rules, entries
         self.typed: list[str] = []
 
-    def run(self, command: Sequence[str], install: str, typed: str = "") -> str:
+    def run(
+        self, command: Sequence[str], install: str, typed: str = "", timeout_s: float = 0
+    ) -> str:
         assert command == ["weed", "shell", "-master=m:9333", "-filer=f:8888"]
+        assert timeout_s == (3600 if "ec.encode" in typed else 120)
         self.typed.append(typed)
         if typed == "volume.list\n":
             return self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]
@@ -329,10 +332,15 @@ def test_volumes_are_coded_after_writing_and_waited_for(monkeypatch: pytest.Monk
     ]
 
 
-def test_copies_need_nothing_after_writing() -> None:
-    observer = seaweed({"part-0": [10]}, NOTES)
-    observer.finish(["part-0"], Layout.parse("replicated:2"))
-    assert observer.typed == []
+@pytest.mark.parametrize(
+    ("volume", "layout", "typed"), [(10, "replicated:2", []), (5, "rs:10+4", ["volume.list\n"])]
+)
+def test_copies_and_what_is_coded_need_nothing_after_writing(
+    volume: int, layout: str, typed: list[str]
+) -> None:
+    observer = seaweed({"part-0": [volume]}, NOTES)
+    observer.finish(["part-0"], Layout.parse(layout))
+    assert observer.typed == typed
 
 
 def test_a_list_without_volumes_is_one_line() -> None:
