@@ -16,7 +16,6 @@ from statistics import NormalDist, fmean
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA
 from harness.statistics.mixed_model import PRIOR_WEIGHT
-from harness.statistics.student import two_sided_quantile
 
 POWER = 0.9
 """The probability of finding a change that is there."""
@@ -110,14 +109,16 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
     A table of one comparison has one workload, whose variance has no part of its own.
     """
-    p = ALPHA / comparisons
+    # Tables and runs need no power, and a cluster's master may lack scipy.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    below = 1 - ALPHA / comparisons / 2
     if comparisons == 1:
-        return tuple(
-            two_sided_quantile(shared_df, p) * math.sqrt(value) for value in _variances(shared_df)
-        )
+        quantile = float(stdtrit(shared_df, below))
+        return tuple(quantile * math.sqrt(value) for value in _variances(shared_df))
     own_df = min(shared_df * (comparisons - 1), PRIOR_WEIGHT + shared_df)
     return tuple(
-        two_sided_quantile((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), p)
+        float(stdtrit((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), below))
         * math.sqrt((shared + own) / 2)
         for shared in _variances(shared_df)
         for own in _variances(own_df)
@@ -126,7 +127,6 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
 def _variances(df: float) -> list[float]:
     """Return equally likely estimates of a variance of 1 with these degrees of freedom."""
-    # Tables and runs need no power, and a cluster's master may lack scipy.
     from scipy.special import gammaincinv  # noqa: PLC0415
 
     return [
