@@ -40,6 +40,12 @@ dataset = "all"
 """
 
 
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a lab that somebody uses on this machine lock nobody out."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallFakes:
     """Return a function that installs programs, each a line of shell, on an otherwise empty PATH."""
