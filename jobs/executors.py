@@ -36,12 +36,14 @@ from harness.node.traffic import (
     NodeTraffic,
     Traffic,
     TrafficSnapshot,
+    boot_of,
     interface_traffic,
     node_identity,
 )
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30
+LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 _STARTED = frozenset({"RUNNING", "SUCCESS"})
 _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 
@@ -102,17 +104,19 @@ def _read_node(
 class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
-    `driver` is the name of the driver's node among them; None if it did not answer.
+    `driver` is the name of the driver's node among them; None if it did not answer. `one_kernel` has the
+    nodes of each machine that has several of them, such as containers.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
     driver: str | None
+    one_kernel: list[list[str]]
 
 
 def describe_nodes(spark: SparkSession) -> NodesDescription:
     """Ask every node for its links and the facts of its machine, in one job."""
-    answers, _ = run_on_nodes(spark, _describe_node)
+    answers, _ = run_on_nodes(spark, partial(_describe_node, _own_local_dirs(spark)))
     links: dict[str, dict[str, HostLink]] = {}
     machines = {}
     for host, (machine, texts) in sorted(answers.values()):
@@ -122,10 +126,24 @@ def describe_nodes(spark: SparkSession) -> NodesDescription:
             with suppress(ToolError):  # the interface has disappeared meanwhile
                 links[host][device] = parse_link(host, device, text)
     own, _ = _identified(dict) or ("", None)
-    return NodesDescription(links, machines, answers[own][0] if own in answers else None)
+    driver = answers[own][0] if own in answers else None
+    hosts_of: dict[str, list[str]] = {}
+    for identity, (host, _) in answers.items():
+        hosts_of.setdefault(boot_of(identity), []).append(host)
+    one_kernel = sorted(sorted(hosts) for hosts in hosts_of.values() if len(hosts) > 1)
+    return NodesDescription(links, machines, driver, one_kernel)
 
 
-def _describe_node() -> tuple[str, dict[str, str]]:
+def _own_local_dirs(spark: SparkSession) -> str | None:
+    """Return the local directories of the driver if that is the executor. Python workers are told theirs."""
+    if not is_local(spark):
+        return None
+    configured = spark.sparkContext.getConf().get("spark.local.dir")
+    default = configured or str(java_packages(spark).System.getProperty("java.io.tmpdir"))
+    return os.environ.get(LOCAL_DIRS, default)
+
+
+def _describe_node(local_dirs: str | None) -> tuple[str, dict[str, str]]:
     """Return what this node reports about its machine, and about each of its interfaces, as text."""
     run = partial(
         subprocess.run,
@@ -134,6 +152,7 @@ def _describe_node() -> tuple[str, dict[str, str]]:
         text=True,
         errors="replace",
         timeout=LINK_TIMEOUT_S,
+        env=os.environ | ({LOCAL_DIRS: local_dirs} if local_dirs else {}),
     )
     links = {device: run(link_command(device)).stdout for device in interface_traffic()}
     return run(machine_command(sys.executable)).stdout, links

@@ -108,6 +108,10 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
 
 def require_nodes(spark: SparkSession, nodes: int) -> None:
     """Raise BadInput unless the executors are on so many nodes."""
+    if str(spark.sparkContext.master).startswith("k8s:"):
+        raise BadInput(
+            "--nodes: Kubernetes chooses the nodes of executors, and several may share one"
+        )
     found = list(dict.fromkeys(executors(spark)))
     if len(found) != nodes:
         raise BadInput(

@@ -34,7 +34,11 @@ def describe_run(
         "python": platform.python_version(),
         "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         **spark_facts(spark),
-        "machines": {"driver": nodes.driver, "groups": machine_groups(nodes.machines)},
+        "machines": {
+            "driver": nodes.driver,
+            "groups": machine_groups(nodes.machines),
+            **({"one_kernel": nodes.one_kernel} if nodes.one_kernel else {}),
+        },
         "nodes": node_facts(nodes.links),
     }
     parameters = _parameters(options, selection) | {

@@ -80,7 +80,10 @@ def check_submission(options: SparkOptions) -> None:
     spark_submit_command()
     script_path(SCRIPT)
     if _is_on_node(options) and _last(options, "--master", "spark.master") != "yarn":
-        raise BadInput("--deploy-mode cluster needs --master yarn; leave it out on other clusters")
+        raise BadInput(
+            "--deploy-mode cluster needs --master yarn; on other clusters leave it out, and call the command "
+            "on a machine, or in a pod, that the executors can connect to"
+        )
 
 
 def _is_on_node(options: SparkOptions) -> bool:

@@ -21,13 +21,15 @@ _KNOWN = {
         spark.dynamicAllocation.shuffleTracking.enabled spark.executor.cores spark.executor.instances
         spark.executor.memory spark.executor.memoryOverhead spark.executor.memoryOverheadFactor
         spark.executor.pyspark.memory spark.kubernetes.executor.limit.cores
-        spark.kubernetes.executor.request.cores spark.memory.fraction spark.memory.offHeap.enabled
+        spark.kubernetes.executor.request.cores spark.kubernetes.memoryOverheadFactor
+        spark.memory.fraction spark.memory.offHeap.enabled
         spark.memory.offHeap.size spark.memory.storageFraction spark.python.worker.memory
         spark.python.worker.reuse spark.task.cpus spark.yarn.am.cores spark.yarn.am.memory""",
     "how a shuffle writes, compresses and fetches its blocks": """
         spark.authenticate spark.broadcast.blockSize spark.broadcast.compress spark.checkpoint.compress
         spark.io.compression.codec spark.io.compression.lz4.blockSize spark.io.compression.zstd.bufferSize
-        spark.io.compression.zstd.level spark.io.encryption.enabled spark.maxRemoteBlockSizeFetchToMem
+        spark.io.compression.zstd.level spark.io.encryption.enabled spark.kubernetes.local.dirs.tmpfs
+        spark.maxRemoteBlockSizeFetchToMem
         spark.network.crypto.enabled spark.network.timeout spark.reducer.maxBlocksInFlightPerAddress
         spark.reducer.maxReqsInFlight spark.reducer.maxSizeInFlight spark.rpc.io.numConnectionsPerPeer
         spark.rpc.message.maxSize spark.shuffle.compress spark.shuffle.file.buffer

@@ -1,7 +1,7 @@
-"""The control group of this process: its quota of processors, and what it used; versions 1 and 2.
+"""The control group of this process: its limits, what it used, and when a limit stopped it; versions 1 and 2.
 
 A container sees its own group, at the root of what is mounted there. Limits of groups above that it
-cannot see.
+cannot see. This file is also a program: sent to a node as text (`python -c`), it prints the limits.
 """
 
 from collections.abc import Iterator
@@ -9,11 +9,56 @@ from pathlib import Path
 
 _MICROSECONDS = 1e-6
 _NANOSECONDS = 1e-9
+_NO_LIMIT = 2**62
+"""Bytes. Version 1 writes more than this, rounded down to a page, where there is no limit."""
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
     """Return how many processors the group may use, by the tightest quota; None without any."""
-    return min((quota for group in _groups("cpu", root) if (quota := _quota(group))), default=None)
+    return min(_quotas(root).values(), default=None)
+
+
+def throttling(root: Path = Path("/")) -> dict[str, float]:
+    """Return how often, and for how long, the tightest quota has stopped the group; nothing without a quota.
+
+    - `periods`: in which a process wanted to run; `throttled_periods`: those in which the quota was used up.
+    - `throttled_s`: the time until the next period, added up over the processors.
+    """
+    quotas = _quotas(root)
+    if not quotas:
+        return {}
+    counted = _numbers(min(quotas, key=quotas.__getitem__) / "cpu.stat")
+    found: dict[str, float] = {
+        name: counted[key]
+        for name, key in (("periods", "nr_periods"), ("throttled_periods", "nr_throttled"))
+        if key in counted
+    }
+    for key, unit in (("throttled_usec", _MICROSECONDS), ("throttled_time", _NANOSECONDS)):
+        if key in counted:
+            found["throttled_s"] = counted[key] * unit
+    return found
+
+
+def cpu_weight(root: Path = Path("/")) -> str | None:
+    """Return the share of busy processors that the group gets beside others: `cpu.weight 79`."""
+    for group in _groups("cpu", root):
+        for name in ("cpu.weight", "cpu.shares"):
+            if text := _read(group / name):
+                return f"{name} {text}"
+        break  # groups above share with others
+    return None
+
+
+def memory_limit(root: Path = Path("/")) -> int | None:
+    """Return the bytes that the group may use, by the tightest limit; None without any."""
+    texts = (
+        _read(group / name) or ""
+        for group in _groups("memory", root)
+        for name in ("memory.max", "memory.limit_in_bytes")
+    )
+    return min(
+        (int(text) for text in texts if text.isdecimal() and int(text) < _NO_LIMIT), default=None
+    )
 
 
 def cpu_used_s(root: Path = Path("/")) -> float | None:
@@ -22,10 +67,19 @@ def cpu_used_s(root: Path = Path("/")) -> float | None:
         text = _read(group / "cpuacct.usage")
         if text is not None and text.isdecimal():
             return int(text) * _NANOSECONDS
-        pairs = dict(map(str.split, (_read(group / "cpu.stat") or "").splitlines()))
-        used = pairs.get("usage_usec", "")
-        return int(used) * _MICROSECONDS if used.isdecimal() else None
+        used = _numbers(group / "cpu.stat").get("usage_usec")
+        return None if used is None else used * _MICROSECONDS
     return None
+
+
+def _quotas(root: Path) -> dict[Path, float]:
+    """Return the quota in processors of the group, and of those above, that have one."""
+    return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
+
+
+def _numbers(file: Path) -> dict[str, int]:
+    pairs = map(str.split, (_read(file) or "").splitlines())
+    return {name: int(value) for name, value in pairs if value.isdecimal()}
 
 
 def _groups(controller: str, root: Path) -> Iterator[Path]:
@@ -80,3 +134,8 @@ def _read(file: Path) -> str | None:
         return file.read_text().strip()
     except OSError:
         return None
+
+
+if __name__ == "__main__":
+    for read in (cpu_quota, cpu_weight, memory_limit):
+        print(f"/{read.__name__}:{read() or ''}")  # noqa: T201  this is its answer

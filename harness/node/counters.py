@@ -44,6 +44,7 @@ def node_counters(
     counters["processors"] = processors = os.cpu_count() or 1
     counters |= kernel_counters(lambda path: _text(root / path)) | _disks(root)
     counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
+    counters |= cgroup.throttling(root)
     counters |= _usage(application, root)
     answer = _ask_sampler(application, program, request)
     samples = answer.pop("samples", [])

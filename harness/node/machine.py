@@ -3,12 +3,14 @@
 A fact that a node does not tell is missing, never empty, 0 or `off`.
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
+from harness.node import cgroup
 from harness.node.kernel import SYSCTLS, sysctl_file
 
 MachineFacts = Mapping[str, str]
@@ -16,6 +18,8 @@ MachineFacts = Mapping[str, str]
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
 _CPU = "/sys/devices/system/cpu"
+NODE_NAME = "kubernetes_node"
+"""The fact on which node a pod is: its neighbours may well be on others."""
 _SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
 """What adjtimex(2) returns."""
 
@@ -52,6 +56,19 @@ def _memory(lines: Sequence[str]) -> str | None:
     """Round up to whole GiB: the kernel keeps some for itself, and not always as much."""
     digits = (_field("MemTotal")(lines) or "").removesuffix(" kB")
     return f"{-(-int(digits) // 2**20)} GiB" if digits.isdecimal() else None
+
+
+def _processors(lines: Sequence[str]) -> str | None:
+    return f"{float(lines[0]):g}"
+
+
+def _gib(lines: Sequence[str]) -> str | None:
+    return f"{int(lines[0]) / 2**30:.3g} GiB"
+
+
+def _file_systems(lines: Sequence[str]) -> str | None:
+    """Return the second column of what `df -T` prints."""
+    return _distinct([type_ for line in lines for type_ in line.split()[1:2]])
 
 
 def _mhz(lines: Sequence[str]) -> str | None:
@@ -117,6 +134,11 @@ FACTS = (
         "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     ),
     MachineFact("clock_synchronised", "clock synchronised", "/adjtimex", _is_synchronised),
+    MachineFact("cpu_limit", "CPU limit", "/cpu_quota", _processors),
+    MachineFact("cpu_weight", "CPU weight", "/cpu_weight"),
+    MachineFact("memory_limit", "memory limit", "/memory_limit", _gib),
+    MachineFact("local_dirs", "file system of Spark's local directories", "/df-T", _file_systems),
+    MachineFact(NODE_NAME, "node of Kubernetes", "/node_name"),
     *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
@@ -125,21 +147,27 @@ FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
     "net.ipv4.tcp_congestion_control": "TCP congestion control"
 }
 
-_ADJTIMEX = (
-    "import ctypes; print('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))"
+PROGRAM = inspect.getsource(cgroup) + (
+    "import ctypes\nprint('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))\n"
 )
-# The first processor is enough of /proc/cpuinfo. What is missing prints nothing.
+"""The program of SCRIPT: the limits, and the clock's state."""
+# Spark tells Python workers which directories the executor uses. Pods have no variable with their node's
+# name, unless their template asks for one. The first processor is enough of /proc/cpuinfo. What is missing
+# prints nothing.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
-    f'"$0" -I -S -c "{_ADJTIMEX}"; '
+    'echo "/node_name:$SPARK_NODE_NAME"; '
+    '[ -z "$SPARK_LOCAL_DIRS" ] || '
+    '(IFS=,; set -f; df -PT -- $SPARK_LOCAL_DIRS | sed -n "2,\\$s|^|/df-T:|p"); '
+    '"$0" -I -S -c "$1"; '
     f"grep -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))}; exit 0"
 )
-"""Prints the facts for `read_machine`; its `$0` is a Python, which asks for the clock's state."""
+"""Prints the facts for `read_machine`; its `$0` is a Python, and its `$1` is PROGRAM."""
 
 
 def machine_command(python: str = "python3") -> list[str]:
     """Return the command that runs SCRIPT alone."""
-    return ["sh", "-c", SCRIPT, python]
+    return ["sh", "-c", SCRIPT, python, PROGRAM]
 
 
 def read_machine(text: str) -> dict[str, str]:

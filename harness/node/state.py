@@ -1,16 +1,14 @@
 """What a node does at this moment, from its kernel's files: before a trial, while nothing of ours runs."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from harness.model.interference import NodeInterference
-from harness.node import cgroup
 from harness.node.counters import kernel_counters
 from harness.node.interference import NodeCounters, interference
-from harness.node.machine import SCRIPT, MachineFacts, lines_by_path, read_machine
+from harness.node.machine import PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
 from harness.node.processes import Process, read_process
 
 WINDOW_S = 0.5
@@ -48,7 +46,6 @@ counted() {{
   grep -sE '^(cpu |some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/stat /proc/vmstat \\
     /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
 }}
-"$0" -I -S -c "$1"
 grep -s . /dev/null /proc/loadavg
 scratch=${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}; scratch=${{scratch%%,*}}
 echo "/scratch:$scratch"
@@ -56,19 +53,18 @@ df -Pk "$scratch" | sed -n '2s|^|/df:|p'
 processes before; counted before; sleep {WINDOW_S}; counted after; processes after
 exit 0
 """
-_QUOTA = "print('/quota:%s' % (cpu_quota() or ''))"
 
 
 def state_command(python: str = "python3") -> list[str]:
     """Return the command that prints a node's facts and state for `read_state`; `python` is one there."""
-    return ["sh", "-c", _SCRIPT, python, f"{inspect.getsource(cgroup)}\n{_QUOTA}"]
+    return ["sh", "-c", _SCRIPT, python, PROGRAM]
 
 
 def read_state(host: str, text: str) -> NodeState:
     """Return the state in the output of `state_command`. Raise ValueError or LookupError if there is none."""
     lines = lines_by_path(text)
     processors = int(lines["/getconf"][0])
-    quota = float(lines["/quota"][0]) if "/quota" in lines else processors
+    quota = float(lines["/cpu_quota"][0]) if "/cpu_quota" in lines else processors
     processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
 
     def counters(moment: str) -> NodeCounters:

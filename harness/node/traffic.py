@@ -75,6 +75,11 @@ def node_identity(root: Path = Path("/")) -> str:
     return f"{boot} {(root / 'proc/self/ns/net').readlink()}"
 
 
+def boot_of(identity: str) -> str:
+    """Return the kernel's boot in a node's identity: nodes with the same one are on one machine."""
+    return identity.partition(" ")[0]
+
+
 def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
     """Return the counters of the interfaces that lead to other machines.
 

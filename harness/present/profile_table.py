@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
-from harness.analysis.explain.profile import Check, ClassTime, Kind, ProfiledTime
+from harness.analysis.explain.profile import MIN_SHARE, Check, ClassTime, Kind, ProfiledTime
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
 from harness.terminal import percent, shorten, visible
@@ -12,11 +12,8 @@ from harness.terminal import percent, shorten, visible
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""
 
-TOLERANCE = 0.1
 APART = "!"
-"""Marks what samples and Spark's metrics do not agree on within TOLERANCE, or MIN_SHARE of all."""
-MIN_SHARE = 0.01
-"""What takes less on every side is put together."""
+"""Marks what samples and Spark's metrics do not agree on."""
 CAPTION = (
     "Task seconds of a trial by what tasks did, from the stacks of profile rounds; shares with their 95 % "
     "interval. Waiting is the fraction in which the thread was neither running nor ready to run. ?: no rule "
@@ -120,11 +117,7 @@ def _agreement(sides: Sides) -> str:
     lines = [
         [
             name,
-            *(
-                cell
-                for of_side, side in zip(checks, sides, strict=True)
-                for cell in _check_cells(of_side.get(name), side.task_s if side else 0.0)
-            ),
+            *(cell for of_side in checks for cell in _check_cells(of_side.get(name))),
         ]
         for name in dict.fromkeys(name for of_side in checks for name in of_side)
     ]
@@ -133,18 +126,14 @@ def _agreement(sides: Sides) -> str:
     return narrow_table(["task seconds", *columns], lines)
 
 
-def _check_cells(check: Check | None, task_s: float) -> Iterator[str]:
+def _check_cells(check: Check | None) -> Iterator[str]:
     if check is None:
         yield from (_UNKNOWN,) * 3
         return
     yield _UNKNOWN if check.sampled_s is None else f"{check.sampled_s:.2f}"
     yield f"{check.spark_s:.2f}"
-    if check.sampled_s is None or not check.spark_s:
-        yield _UNKNOWN
-        return
-    apart_s = check.sampled_s - check.spark_s
-    is_apart = abs(apart_s) > max(TOLERANCE * check.spark_s, MIN_SHARE * task_s)
-    yield f"{apart_s / check.spark_s:+.0%}{APART if is_apart else ''}"
+    difference = _UNKNOWN if check.difference is None else f"{check.difference:+.0%}"
+    yield f"{difference}{APART if check.is_apart else ''}"
 
 
 def _samples(sides: Sides) -> Iterator[str]:

@@ -4,8 +4,8 @@ A change of what is written raises the version if a reader of the version before
 refuse it: then that reader names the version instead. A new key of a free mapping (environment, parameters,
 facts) does not: who does not know it, ignores it.
 
-What a later version added is absent from older lines, and so unknown: versions 4 to 6 and 8 only added keys,
-and need no step.
+What a later version added is absent from older lines, and so unknown: versions 4 to 6, 8 and 9 only added
+keys, and need no step.
 """
 
 from typing import Any

@@ -36,7 +36,7 @@ from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 _TIME_OF_NAME = re.compile(r"\d{8}T\d{6}Z-")
 
 

@@ -83,6 +83,8 @@ def test_machines_are_described_and_links_for_the_interfaces_whose_bytes_are_cou
     assert host == platform.node() == nodes.driver
     assert nodes.machines[host]["kernel"] == f"{platform.system()} {platform.release()}"
     assert nodes.machines[host]["cpus"] == str(os.cpu_count())
+    assert nodes.machines[host]["local_dirs"]
+    assert nodes.one_kernel == []
     assert list(links) == list(interface_traffic())
     for name, link in links.items():
         assert (link.host, link.device) == (host, name)

@@ -1,17 +1,20 @@
 """What the tasks of a trial spent its wall time on, how long slots were idle, and what explains a change."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from harness.analysis.compare.comparison import Cell, Comparison, Row
-from harness.analysis.explain.profile import ProfiledTime, profiled_time
+from harness.analysis.explain.profile import ProfiledTime, Profiles, profiles_of
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
+from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.terminal import percent
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
 PARTS = (
@@ -29,6 +32,9 @@ PARTS = (
 
 NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"
 """Locality levels of input; input at any other level is remote."""
+
+MIN_STOPPED = 0.01
+"""Of a quota's periods; fewer explain no time."""
 
 Parts = Mapping[str, float]
 """Seconds by the names of PARTS; if PYTHON is missing, UNATTRIBUTED includes it."""
@@ -156,7 +162,7 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
         straggler_ratio=_straggler_ratio(metrics),
         input=_input_locality(metrics),
         wire=_wire([(trial.tasks, trial.wire) for trial, _ in divided]),
-        notes=tuple(_notes(metrics)),
+        notes=(*_notes(metrics), *_stopped([trial for trial, _ in divided])),
     )
 
 
@@ -244,6 +250,27 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
         )
 
 
+def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
+    """Yield on which node a CPU limit stopped processes most, if it did in MIN_STOPPED of the periods."""
+    of_node: defaultdict[str, list[NodeInterference]] = defaultdict(list)
+    for trial in trials:
+        for node in trial.interference or ():
+            if node.periods and node.throttled_periods is not None:
+                of_node[node.host].append(node)
+    shares = {
+        host: sum(node.throttled_periods or 0 for node in nodes)
+        / sum(node.periods or 0 for node in nodes)
+        for host, nodes in of_node.items()
+    }
+    host = max(shares, key=shares.__getitem__, default="")
+    if host and shares[host] >= MIN_STOPPED:
+        stopped_s = fmean(node.throttled_s or 0.0 for node in of_node[host])
+        yield (
+            f"the CPU limit of {host} stopped it in {percent(shares[host])} of the periods, for "
+            f"{stopped_s:.2f} s of processor time a trial, which no part shows"
+        )
+
+
 @dataclass(frozen=True)
 class ExplainedRow:
     """The change of one workload's time, divided into parts.
@@ -275,13 +302,17 @@ class Explanation:
     rows: tuple[ExplainedRow, ...]
 
 
-def explain(comparison: Comparison) -> Explanation:
+def explain(comparison: Comparison, profiles: Profiles | None = None) -> Explanation:
     """Explain the changes of a comparison of two configurations.
 
-    Raises BadInput if no workload has task metrics in both configurations.
+    `profiles` are those of its configurations, if they are known already. Raises BadInput if no workload has
+    task metrics in both configurations.
     """
     before, after = comparison.columns
-    rows = tuple(_explained(row, before, after) for row in comparison.rows)
+    profiles = profiles_of(comparison) if profiles is None else profiles
+    rows = tuple(
+        _explained(row, before, after, profiles.get(row.workload, {})) for row in comparison.rows
+    )
     if not any(row.parts_s for row in rows):
         raise BadInput(
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
@@ -290,14 +321,19 @@ def explain(comparison: Comparison) -> Explanation:
     return Explanation(before, after, rows)
 
 
-def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
+def _explained(
+    row: Row,
+    before: ConfigurationRuns,
+    after: ConfigurationRuns,
+    profiles: Mapping[str, ProfiledTime],
+) -> ExplainedRow:
     cells = row.cells[0], row.cells[1]
     sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
     change_s = _change_s(*cells)
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
-    profiles = profiled_time(before.runs, row.workload), profiled_time(after.runs, row.workload)
-    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, profiles)
+    of_sides = profiles.get(before.name), profiles.get(after.name)
+    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, of_sides)
 
 
 def _change_s(before: Cell, after: Cell) -> float | None:

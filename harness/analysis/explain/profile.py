@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.blocked import Bound, bound
 from harness.analysis.explain.frames import (
     SHUFFLE_WAIT,
@@ -18,6 +19,10 @@ from harness.model.profile import Profile, Stack
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.clusters import share_of_clusters
 from harness.statistics.median import Interval
+
+TOLERANCE = 0.1
+MIN_SHARE = 0.01
+"""Of the time of all tasks: what takes less is not worth a line, nor a difference that is smaller."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,28 @@ class ClassTime:
 class Check:
     """The same time by samples and by Spark's own metric, in seconds of tasks in a trial.
 
-    Samples do not show all that Spark measures: then `sampled_s` is None.
+    Samples do not show all that Spark measures: then `sampled_s` is None. `task_s` is the time of all tasks.
     """
 
     name: str
     sampled_s: float | None
     spark_s: float
+    task_s: float
+
+    @property
+    def difference(self) -> float | None:
+        """By which fraction of Spark's time the sampled time differs from it; None without one of them."""
+        if self.sampled_s is None or not self.spark_s:
+            return None
+        return (self.sampled_s - self.spark_s) / self.spark_s
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the times differ by more than TOLERANCE, and by more than MIN_SHARE of all."""
+        if self.sampled_s is None:
+            return False
+        least_s = max(TOLERANCE * self.spark_s, MIN_SHARE * self.task_s)
+        return abs(self.sampled_s - self.spark_s) > least_s
 
 
 @dataclass(frozen=True)
@@ -121,6 +142,23 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
     )
 
 
+Profiles = Mapping[str, Mapping[str, ProfiledTime]]
+"""By workload and configuration, in the order of a table."""
+
+
+def profiles_of(comparison: Comparison) -> Profiles:
+    """Return what the tasks of each workload did in each configuration that has a profile of it."""
+    found = {
+        row.workload: {
+            column.name: profile
+            for column in comparison.columns
+            if (profile := profiled_time(column.runs, row.workload))
+        }
+        for row in comparison.rows
+    }
+    return {workload: profiles for workload, profiles in found.items() if profiles}
+
+
 _Group = Mapping[Stack, tuple[int, int]]
 
 
@@ -165,11 +203,11 @@ def _checks(
     sampled_s = fmean(
         profile.samples * profile.interval_s / trial.executions for trial, profile in found
     )
-    yield Check("time of all tasks", sampled_s, task_s)
+    yield Check("time of all tasks", sampled_s, task_s, task_s)
     running = sum(counts[0] for group in groups for counts in group.values())
     samples = sum(sum(counts) for group in groups for counts in group.values())
     cpu_s = fmean(tasks.time.cpu_s for tasks in metrics)
-    yield Check("running or ready to run", running / samples * task_s, cpu_s)
+    yield Check("running or ready to run", running / samples * task_s, cpu_s, task_s)
     for name, spark_s, waiting_only in (
         (SHUFFLE_WAIT, fmean(tasks.time.fetch_wait_s for tasks in metrics), False),
         (WRITING_SHUFFLE, fmean(tasks.time.shuffle_write_s for tasks in metrics), True),
@@ -178,9 +216,9 @@ def _checks(
         own_s = (time.seconds * (time.waiting if waiting_only else 1)) if time else 0.0
         if max(own_s, spark_s) > 0:
             suffix = ", not running" if waiting_only else ""
-            yield Check(name + suffix, own_s, spark_s)
+            yield Check(name + suffix, own_s, spark_s, task_s)
     gc_s = fmean(
         (tasks.gc_share or 0.0) * (tasks.time.thread_s - tasks.time.deserialization_s)
         for tasks in metrics
     )
-    yield Check("collecting garbage", None, gc_s)
+    yield Check("collecting garbage", None, gc_s, task_s)

@@ -6,6 +6,7 @@ what a comparison is about.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from fnmatch import translate
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from harness.node.node_links import NodeLinks, links_by_host
 from harness.terminal import count_of
 
 NOT_SET = "not set"
+KUBERNETES = "k8s"
 LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
@@ -112,7 +114,7 @@ def software_facts(run: Run, machines: Facts = MappingProxyType({})) -> Facts:
         "Scala version": observed.get("scala"),
         "Python version": observed.get("python"),
         "cluster manager": _cluster_manager(observed.get("master")),
-        "executors": _executors(observed.get("executors")),
+        "executors": _executors(observed),
         "cores of all executors": observed.get("parallelism"),
         **machines,
         **relevant_spark_conf(observed.get("spark_conf") or {}),
@@ -137,6 +139,7 @@ _IRRELEVANT = (
     *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
     *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
     *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
+    *("spark.kubernetes.authenticate.*", "spark.kubernetes.context", "spark.kubernetes.namespace"),
     *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
     *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
     # Directories that no trial reads or writes.
@@ -191,9 +194,23 @@ def _cluster_manager(master: str | None) -> str | None:
     return master if master is None or master.startswith("local") else master.partition(":")[0]
 
 
-def _executors(hosts: list[str] | None) -> str | None:
-    """Count executors and nodes, because a change of network changes the names of hosts."""
-    return None if hosts is None else f"{len(hosts)} on {count_of(len(set(hosts)), 'node')}"
+def _executors(observed: Mapping[str, Any]) -> str | None:
+    """Count executors and nodes, because a change of network changes the names of hosts.
+
+    A host of Kubernetes is a pod: those with one kernel are on one node.
+    """
+    hosts = observed.get("executors")
+    if hosts is None:
+        return None
+    if _cluster_manager(observed.get("master")) == KUBERNETES:
+        if not set(hosts) <= facts_by_node(observed).keys():
+            return f"{len(hosts)} on unknown nodes"
+        shared = observed["machines"].get("one_kernel") or ()
+        node_of = {host: together[0] for together in shared for host in together}
+        hosts = [node_of.get(host, host) for host in hosts]
+    each = Counter(hosts).values()
+    text = f"{len(hosts)} on {count_of(len(each), 'node')}"
+    return text if len(set(each)) <= 1 else f"{text}, {min(each)} to {max(each)} on each"
 
 
 T = TypeVar("T")

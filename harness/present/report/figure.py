@@ -5,11 +5,13 @@ Each Section in a module of figures/ is one figure of the report. Pictures of co
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.explain.profile import Profiles, profiles_of
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.predict.outcomes import Scored
 from harness.model.probe import Measurement, RecordedProbes
@@ -75,6 +77,11 @@ class Evidence:
     predictions: Sequence[Scored] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
     verdicts: Mapping[str, MeshVerdict] = field(default_factory=dict)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """What the tasks did, by the profiles of the comparison."""
+        return profiles_of(self.comparison)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.node.cgroup import cpu_quota, cpu_used_s
+from harness.node.cgroup import cpu_quota, cpu_used_s, cpu_weight, memory_limit, throttling
 
 NEW = "31 23 0:28 {path} /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 OLD = "32 31 0:29 {path} /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n"
@@ -32,23 +32,38 @@ class TestVersion2:
         machine.write(
             ".",
             cpu__max="50000 100000\n",
-            cpu__stat="usage_usec 2500000\nuser_usec 1\nnr_periods 70\nnr_throttled 7\n",
+            cpu__stat=(
+                "usage_usec 2500000\nuser_usec 1\n"
+                "nr_periods 70\nnr_throttled 7\nthrottled_usec 4500000\n"
+            ),
+            cpu__weight="79\n",
+            memory__max="3221225472\n",
         )
         assert cpu_quota(tmp_path) == 0.5
         assert cpu_used_s(tmp_path) == 2.5
+        assert throttling(tmp_path) == {"periods": 70, "throttled_periods": 7, "throttled_s": 4.5}
+        assert cpu_weight(tmp_path) == "cpu.weight 79"
+        assert memory_limit(tmp_path) == 3 * 2**30
 
     def test_the_tightest_quota_counts_of_the_group_and_those_above(self, tmp_path: Path) -> None:
         machine = Machine(tmp_path, "0::/system.slice/spark.service\n", NEW.format(path="/"))
         machine.write(
-            "system.slice", cpu__max="150000 100000", cpu__stat="nr_periods 5\nnr_throttled 1"
+            "system.slice",
+            cpu__max="150000 100000",
+            cpu__stat="nr_periods 5\nnr_throttled 1",
+            memory__max="1073741824",
         )
         machine.write(
             "system.slice/spark.service",
             cpu__max="max 100000",
             cpu__stat="usage_usec 1000000\nnr_periods 0\nnr_throttled 0",
+            memory__max="max",
         )
         assert cpu_quota(tmp_path) == 1.5
         assert cpu_used_s(tmp_path) == 1.0
+        assert throttling(tmp_path) == {"periods": 5, "throttled_periods": 1}
+        assert cpu_weight(tmp_path) is None
+        assert memory_limit(tmp_path) == 2**30
 
 
 class TestVersion1:
@@ -58,23 +73,33 @@ class TestVersion1:
         path = "/docker/27918f5727af"
         machine = Machine(
             tmp_path,
-            f"2:cpuacct:{path}\n1:cpu:{path}\n0::/\n",
-            OLD.format(path=path, name="cpuacct") + OLD.format(path=path, name="cpu"),
+            f"3:memory:{path}\n2:cpuacct:{path}\n1:cpu:{path}\n0::/\n",
+            "".join(OLD.format(path=path, name=name) for name in ("cpuacct", "cpu", "memory")),
         )
         machine.write(
             "cpu",
             cpu__cfs_quota_us="25000",
             cpu__cfs_period_us="50000",
-            cpu__stat="nr_periods 9\nnr_throttled 3\nthrottled_time 123\n",
+            cpu__stat="nr_periods 9\nnr_throttled 3\nthrottled_time 1500000000\n",
+            cpu__shares="1024",
         )
+        machine.write("memory", memory__limit_in_bytes="536870912\n")
         machine.write("cpuacct", cpuacct__usage="1500000000\n")
         assert cpu_quota(tmp_path) == 0.5
         assert cpu_used_s(tmp_path) == 1.5
+        assert throttling(tmp_path) == {"periods": 9, "throttled_periods": 3, "throttled_s": 1.5}
+        assert cpu_weight(tmp_path) == "cpu.shares 1024"
+        assert memory_limit(tmp_path) == 2**29
 
     def test_without_a_quota_has_none(self, tmp_path: Path) -> None:
-        machine = Machine(tmp_path, "1:cpu:/\n", OLD.format(path="/", name="cpu"))
-        machine.write("cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
-        assert cpu_quota(tmp_path) is None
+        mounts = OLD.format(path="/", name="cpu") + OLD.format(path="/", name="memory")
+        machine = Machine(tmp_path, "2:memory:/\n1:cpu:/\n", mounts)
+        machine.write(
+            "cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000", cpu__stat="nr_periods 0\n"
+        )
+        machine.write("memory", memory__limit_in_bytes="9223372036854771712\n")
+        assert (cpu_quota(tmp_path), memory_limit(tmp_path)) == (None, None)
+        assert throttling(tmp_path) == {}
         assert cpu_used_s(tmp_path) is None
 
     def test_that_is_joined_with_another_controller_is_found(self, tmp_path: Path) -> None:
@@ -93,6 +118,7 @@ class TestVersion1:
 def test_what_cannot_be_seen_is_unknown(tmp_path: Path, group: str) -> None:
     Machine(tmp_path, group, NEW.format(path="/"))
     assert (cpu_quota(tmp_path), cpu_used_s(tmp_path)) == (None, None)
+    assert (cpu_weight(tmp_path), memory_limit(tmp_path)) == (None, None)
 
 
 def test_a_machine_without_such_files_has_no_quota(tmp_path: Path) -> None:

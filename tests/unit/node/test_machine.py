@@ -1,8 +1,11 @@
 """Facts of a node's machine: read from what a command prints, and recorded once for nodes that are alike."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from harness.node.machine import (
     machine_groups,
     read_machine,
 )
+from tests.disturbers import control_group, limit_processors
 
 CPU = "/sys/devices/system/cpu"
 VULNERABLE = f"{CPU}/vulnerabilities"
@@ -58,6 +62,14 @@ PRINTED = {
     ),
     "clock_source": ("/sys/devices/system/clocksource/clocksource0/current_clocksource:tsc", "tsc"),
     "clock_synchronised": ("/adjtimex:5", "no"),
+    "cpu_limit": ("/cpu_quota:1.50", "1.5"),
+    "cpu_weight": ("/cpu_weight:cpu.weight 79", "cpu.weight 79"),
+    "memory_limit": ("/memory_limit:3221225472", "3 GiB"),
+    "local_dirs": (
+        "/df-T:tmpfs tmpfs 64 0 64 0% /a\n/df-T:/dev/vda ext4 9 1 8 1% /b\n/df-T:/dev/vda ext4 9 1 8 1% /b",
+        "ext4, tmpfs",
+    ),
+    "kubernetes_node": ("/node_name:worker-3", "worker-3"),
     "net.ipv4.tcp_rmem": (
         "/proc/sys/net/ipv4/tcp_rmem:4096\t131072\t33554432",
         "4096 131072 33554432",
@@ -84,6 +96,10 @@ def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
         "sh: getconf: not found",
         "/getconf:",
         "/uname:",
+        "/cpu_quota:",
+        "/cpu_quota:max",
+        "/df-T:x",
+        "/node_name:",
         "/adjtimex:-1",
         "/adjtimex:x",
         "/proc/meminfo:MemTotal: much",
@@ -95,6 +111,23 @@ def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
 )
 def test_what_cannot_be_read_is_missing(text: str) -> None:
     assert read_machine(text) == {}
+
+
+def test_limits_directories_and_the_node_of_a_pod_are_told_where_they_are_known(
+    tmp_path: Path,
+) -> None:
+    known = {"SPARK_NODE_NAME": "worker-3", "SPARK_LOCAL_DIRS": f"/dev/shm,{tmp_path},/no/such"}  # noqa: S108
+    with control_group() as group:
+        limit_processors(group, 1.5)
+        within = ["sh", "-c", 'echo $$ > "$0"; exec "$@"', str(group / "cgroup.procs")]
+        done = subprocess.run(
+            [*within, *machine_command(sys.executable)],
+            capture_output=True, text=True, check=True, env=os.environ | known,
+        )  # fmt: skip
+    found = read_machine(done.stdout)
+    assert (found["cpu_limit"], found["kubernetes_node"]) == ("1.5", "worker-3")
+    assert re.fullmatch(r"cpu\.(weight|shares) \d+", found["cpu_weight"])
+    assert "tmpfs" in found["local_dirs"].split(", ")
 
 
 @pytest.mark.parametrize(("state", "answer"), [(0, "yes"), (4, "yes"), (5, "no")])

@@ -9,7 +9,7 @@ from harness.node.state import WINDOW_S, read_state, state_command
 
 PRINTED = """/getconf:2
 /sys/devices/system/cpu/cpufreq/policy0/scaling_governor:powersave
-/quota:1.5
+/cpu_quota:1.5
 /proc/meminfo:MemTotal:       1000 kB
 /proc/meminfo:SwapTotal:       500 kB
 /proc/meminfo:SwapFree:        400 kB
@@ -60,7 +60,7 @@ def test_memory_load_and_scratch_are_of_the_moment() -> None:
 
 def test_what_a_node_does_not_tell_is_unknown() -> None:
     lines = [line for line in PRINTED.splitlines() if not line.startswith(("/df", "/proc/loadavg"))]
-    state = read_state("n1", "\n".join(lines).replace("/quota:1.5", "/quota:"))
+    state = read_state("n1", "\n".join(lines).replace("/cpu_quota:1.5", "/cpu_quota:"))
     assert (state.load, state.scratch_free_bytes, state.counted.quota_processors) == (None, None, 2)
 
 

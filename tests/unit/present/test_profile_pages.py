@@ -4,7 +4,10 @@ import re
 from collections.abc import Mapping
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.explain import profile as analysis
 from harness.analysis.explain.attribution import explain
 from harness.model.profile import Profile, Seen, SeenTask, Stack, TaskSpan
 from harness.model.run import Phase, Trial
@@ -78,6 +81,16 @@ def test_what_a_workload_gains_at_most_is_in_the_sentence_the_table_and_the_repo
     assert "Replayed with their waits, the tasks take 100 % of the real time" in text
     html = page.render(compared)
     assert "join in 2x: without any wait for the network, at most 16 % (" in html
+
+
+def test_a_report_replays_the_tasks_of_each_side_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [
+        configured(name, trials("join", {STRIPES: (0, 9)}, lasted_ms=900)) for name in ("rs", "2x")
+    ]
+    asked, bound = [], analysis.bound
+    monkeypatch.setattr(analysis, "bound", lambda profiled: asked.append(1) or bound(profiled))
+    assert page.render(compare(columns)).count("join in 2x: without any wait") == 1
+    assert len(asked) == 2
 
 
 def test_icicles_are_as_wide_as_the_seconds_and_the_rows_below_fill_those_above() -> None:

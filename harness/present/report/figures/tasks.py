@@ -5,7 +5,7 @@ from functools import partial
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.frames import class_of
-from harness.analysis.explain.profile import ProfiledTime, profiled_time
+from harness.analysis.explain.profile import ProfiledTime, Profiles
 from harness.model.profile import Stack
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
@@ -51,7 +51,7 @@ REMARK = (
 @partial(Section, 45, "profile", "What the tasks did")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no trial has a profile."""
-    found = profiles_of(evidence.comparison)
+    found = evidence.profiles
     if not found:
         return None
     return Figure(
@@ -79,22 +79,7 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def profiles_of(comparison: Comparison) -> dict[str, dict[str, ProfiledTime]]:
-    """Return the profiles by workload and configuration, in the order of the table."""
-    found = {
-        row.workload: {
-            column.name: profile
-            for column in comparison.columns
-            if (profile := profiled_time(column.runs, row.workload))
-        }
-        for row in comparison.rows
-    }
-    return {workload: profiles for workload, profiles in found.items() if profiles}
-
-
-def _pictures(
-    comparison: Comparison, found: Mapping[str, Mapping[str, ProfiledTime]]
-) -> Iterator[Picture]:
+def _pictures(comparison: Comparison, found: Profiles) -> Iterator[Picture]:
     baseline = comparison.columns[0].name
     for workload, profiles in found.items():
         for name, profile in profiles.items():
@@ -117,9 +102,7 @@ def _largest(profile: ProfiledTime) -> str:
     return ", ".join(f"{kind_name(kind)} {percent(time.share)}" for kind, time in largest)
 
 
-def _numbers(
-    found: Mapping[str, Mapping[str, ProfiledTime]],
-) -> Iterator[dict[str, str | Quantity]]:
+def _numbers(found: Profiles) -> Iterator[dict[str, str | Quantity]]:
     for workload, profiles in found.items():
         for kind in shown_kinds(list(profiles.values()))[0]:
             for name, profile in profiles.items():

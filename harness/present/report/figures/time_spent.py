@@ -76,12 +76,13 @@ def figure(evidence: Evidence) -> Figure | None:
         ),
         keys={NAMES[part]: chart.Series(_COLOURS[part], "square", "■") for part in kept},
         remarks=(LEGEND,),
-        lines=tuple(_sentences(evidence.comparison)),
+        lines=tuple(_sentences(evidence)),
     )
 
 
-def _sentences(comparison: Comparison) -> Iterator[str]:
+def _sentences(evidence: Evidence) -> Iterator[str]:
     """Yield what each change against the baseline consists of, where that is known; without controls."""
+    comparison = evidence.comparison
     for index, column in enumerate(comparison.columns[1:], 1):
         pair = replace(
             comparison,
@@ -93,7 +94,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
             ),
         )
         try:
-            explained = explain(pair).rows
+            explained = explain(pair, evidence.profiles).rows
         except BadInput:  # no workload has task metrics in both configurations
             continue
         yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from harness.analysis.explain.attribution import (
     wall_parts,
 )
 from harness.model.errors import BadInput
+from harness.model.interference import NodeInterference
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from tests.unit.builders import a_run, configured, failed, known, ok, recorded
@@ -78,6 +80,24 @@ class TestWallTime:
         warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
         found = of(warm_up, timed("w", 5.0, cpu_s=4.0))
         assert (found.n, found.trials, found.parts_s["cpu_s"]) == (1, 1, 2.0)
+
+
+def test_a_cpu_limit_that_stops_a_node_is_named_with_what_it_costs() -> None:
+    def trial(**stopped: int) -> Trial:
+        nodes = tuple(
+            NodeInterference(
+                host, 9.0, 4, periods=90, throttled_periods=periods, throttled_s=periods / 10
+            )
+            for host, periods in stopped.items()
+        )
+        return replace(timed("w", 5.0, cpu_s=4.0), interference=nodes)
+
+    [note] = of(trial(n1=0, n2=45), trial(n1=1, n2=27)).notes
+    assert note == (
+        "the CPU limit of n2 stopped it in 40 % of the periods, for 3.60 s of processor time a trial, which "
+        "no part shows"
+    )
+    assert of(trial(n1=0), timed("w", 5.0)).notes == ()
 
 
 class TestMedians:

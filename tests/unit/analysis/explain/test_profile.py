@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.analysis.explain.profile import Kind, profiled_time
+from harness.analysis.explain.profile import Check, Kind, profiled_time
 from harness.model.profile import Profile, Seen, SeenTask
 from harness.model.run import Phase, Trial
 from tests.unit.builders import a_run, ok, recorded
@@ -42,6 +42,26 @@ def test_task_seconds_are_shares_of_the_time_in_which_tasks_had_a_thread() -> No
         ("waiting for shuffle blocks", pytest.approx(3.0), 3.0),
         ("collecting garbage", None, 1.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("sampled_s", "spark_s", "shown"),
+    [
+        (10.9, 10.0, (0.09, False)),
+        (11.1, 10.0, (0.11, True)),
+        (8.9, 10.0, (-0.11, True)),
+        (0.9, 0.1, (8.0, False)),  # less than a hundredth of all
+        (1.2, 0.1, (11.0, True)),
+        (2.0, 0.0, (None, True)),
+        (None, 5.0, (None, False)),
+    ],
+)
+def test_times_are_apart_by_a_tenth_of_spark_s_and_a_hundredth_of_all(
+    sampled_s: float | None, spark_s: float, shown: tuple[float | None, bool]
+) -> None:
+    check = Check("time", sampled_s, spark_s, task_s=100.0)
+    difference = check.difference if check.difference is None else round(check.difference, 9)
+    assert (difference, check.is_apart) == shown
 
 
 def test_measured_trials_and_those_without_a_sample_have_no_profile() -> None:

@@ -38,11 +38,23 @@ def run_on(executors: str = "", **nodes: Mapping[str, str]) -> Run:
             ["the nodes differ: governor performance (n1), powersave (n2)"],
         ),
         (run_on(n1=FAST, n2=FAST, n3={}), []),
+        (run_on(n1={"kubernetes_node": "a"}, n2={"kubernetes_node": "b"}), []),
         (run_on("n2 n3", n1=SAVING, n2=FAST, n3=FAST), []),
         (a_run(environment={"kernel": "Linux 6.1"}), []),
         (a_run(environment={}), []),
     ],
-    ids=["one", "alike", "odd", "two odd", "no majority", "unknown", "driver", "older", "none"],
+    ids=[
+        "one",
+        "alike",
+        "odd",
+        "two odd",
+        "no majority",
+        "unknown",
+        "pods",
+        "driver",
+        "older",
+        "none",
+    ],
 )
 def test_a_node_that_differs_from_its_peers_is_named(run: Run, lines: list[str]) -> None:
     """The node of a driver without executors has no peers."""
