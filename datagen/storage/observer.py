@@ -1,6 +1,7 @@
 """What observes how a server behind `s3a:` stores objects: S3 itself has no request that asks for it."""
 
 import json
+import re
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -13,6 +14,7 @@ from harness.model.layout import Layout
 from harness.terminal import first_line
 
 PROGRAM_S = 120.0
+ERROR = re.compile(r"^(?:> )*error: (.*)$", re.MULTILINE)
 
 
 class Observer(ABC):
@@ -66,7 +68,8 @@ class Observer(ABC):
     ) -> str:
         """Return what a program prints; `typed` is its standard input, `install` what to do without it.
 
-        Raise BadInput, in one line, if it fails or takes longer than `timeout_s`.
+        Raise BadInput, in one line, if it fails or takes longer than `timeout_s`. A program to which commands
+        are typed may go on after one that failed: its standard error says so.
         """
         shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
         try:
@@ -85,6 +88,9 @@ class Observer(ABC):
             raise BadInput(
                 f"{shown} does not answer within {timeout_s:.0f} s: is the store up?"
             ) from error
+        failed = ERROR.search(done.stderr) if typed else None
+        if failed is not None:
+            raise BadInput(f"{shown} fails: {failed[1]}")
         if done.returncode != 0:
             raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
         return done.stdout

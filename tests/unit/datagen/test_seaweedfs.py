@@ -309,7 +309,6 @@ def test_a_layout_can_be_asked_for_where_a_rule_is_for_it_or_ec_encode(
         (RULE, "replicated:3", r"as replicated:2; choose .*`fs.configure`"),
         (RULE, "rs:6+3", r"as replicated:2; choose .*or rs:10\+4"),
         (RULE, "rs:10+4:1m", r"as replicated:2; choose .*or rs:10\+4"),
-        ("error: filer: no entry is found", "replicated:2", "fs.configure: filer: no entry is found$"),
         ("connection lost", "replicated:2", "`fs.configure` answers no JSON$"),
     ],
 )  # fmt: skip
@@ -353,6 +352,19 @@ def test_servers_have_to_be_named() -> None:
         BadInput, match=r"clusterlift.s3a.seaweedfs.master is not set: name host and"
     ):
         Seaweedfs(FakeBucket({}, "test", "rows/")).observe([])
+
+
+def test_a_command_that_fails_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is quoted is from issue 2239 of August 2021. The shell goes on, and exits with 0."""
+    weed = tmp_path / "weed"
+    weed.write_text("#!/bin/sh\necho '> '; echo 'error: need to lock to continue' >&2\n")
+    weed.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    conf = dict.fromkeys(
+        ("clusterlift.s3a.seaweedfs.master", "clusterlift.s3a.seaweedfs.filer"), "h:1"
+    )
+    with pytest.raises(BadInput, match=r"`weed shell .*` fails: need to lock to continue$"):
+        Seaweedfs(FakeBucket(conf, "test", "rows/")).observe([])
 
 
 def test_a_program_that_is_not_there_is_one_line(
