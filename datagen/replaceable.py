@@ -1,7 +1,7 @@
 """Where a dataset may be written: not over foreign files, and not inside another dataset."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from datagen.manifest import FILE_NAME
@@ -37,11 +37,16 @@ def lock_name(directory: Directory) -> str:
     return f".{directory.name}.generating"
 
 
-def check_not_nested(directory: Directory) -> None:
-    """Raise BadInput if the directory is inside a dataset, or inside one that is being generated."""
-    ancestor = directory.parent()
+def check_not_nested(
+    directory: Directory, parent_of: Callable[[Directory], Directory | None]
+) -> None:
+    """Raise BadInput if the directory is inside a dataset, or inside one that is being generated.
+
+    `parent_of` is that of the directory's storage.
+    """
+    ancestor = parent_of(directory)
     while ancestor is not None:
-        parent = ancestor.parent()
+        parent = parent_of(ancestor)
         if any(ancestor.has(name) for name in (FILE_NAME, CURRENT, HALF_WRITTEN, INVALID)):
             raise BadInput(
                 f"{directory.uri} is inside the dataset {ancestor.uri}, which would be spoilt; "

@@ -97,7 +97,7 @@ class Place:
     def check_writable(self, *, overwrite: bool, replace_half_written: bool) -> None:
         """Raise BadInput if no dataset may be written here."""
         uri, name = self.directory.uri, self.directory.name
-        if self.directory.parent() is None:
+        if self.storage.parent(self.directory) is None:
             raise BadInput(f"{uri} is the root directory; choose a directory below it")
         if RESERVED.fullmatch(name):
             raise BadInput(
@@ -107,7 +107,7 @@ class Place:
         check_replaceable(
             self.directory, overwrite=overwrite, replace_half_written=replace_half_written
         )
-        check_not_nested(self.directory)
+        check_not_nested(self.directory, self.storage.parent)
         self._check_beside()
 
     def current(self) -> Directory | None:

@@ -51,6 +51,10 @@ class Storage(ABC):
         """Return the directory that the URI leads to, if it is a symbolic link."""
         return directory
 
+    def parent(self, directory: Directory) -> Directory | None:
+        """Return the directory that contains this one; None if it can contain no dataset."""
+        return directory.parent()
+
     def check_renamable(self, directory: Directory) -> None:  # noqa: B027  most directories are
         """Raise BadInput if it is known that the directory cannot be renamed in one step."""
 

@@ -100,6 +100,16 @@ _S3A_READS_BY = """
     vectored.read.max.merged.size vectored.read.min.seek.size"""
 """Of Hadoop's S3A: how it connects and reads."""
 
+_OZONE_READS_BY = """
+    ozone.client.checksum.type ozone.client.bytes.per.checksum ozone.client.verify.checksum
+    ozone.client.ec.reconstruct.stripe.read.pool.limit ozone.client.follower.read.enabled
+    ozone.client.read.max.retries ozone.client.read.retry.interval ozone.client.read.timeout
+    ozone.client.stream.read.pre-read-size ozone.client.stream.read.response-data-size
+    ozone.client.stream.readblock.enable ozone.network.topology.aware.read
+    scm.container.client.idle.threshold scm.container.client.max.size"""
+OZONE_READS_BY = frozenset(_OZONE_READS_BY.split())
+"""Of Ozone's client: how it connects and reads."""
+
 _NUMBER = re.compile(r"true|false|-?\d{1,20}(\.\d{1,20})?\s?[A-Za-z%]{0,5}", re.IGNORECASE)
 _WORD = re.compile(r"[\w.$,-]{1,120}")
 _TAKES_A_WORD = re.compile(
@@ -129,6 +139,15 @@ def recorded_s3a(in_force: Mapping[str, str], chosen: Collection[str]) -> dict[s
         elif name in chosen and not (SENSITIVE_NAME.search(name) or name == f"{S3A}endpoint"):
             recorded[name] = digest(value)
     return recorded
+
+
+def recorded_ozone(in_force: Mapping[str, str | None]) -> dict[str, str]:
+    """Return what is recorded of the properties of Ozone's client that are in force, sorted by name."""
+    return {
+        name: value
+        for name, value in sorted(in_force.items())
+        if name in OZONE_READS_BY and value is not None and _WORD.fullmatch(value)
+    }
 
 
 def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
+from harness.model.spark_properties import OZONE_READS_BY
 from harness.node.machine import FACT_NAMES, facts_by_node
 from harness.node.node_links import NodeLinks, links_by_host
 from harness.terminal import count_of
@@ -150,13 +151,15 @@ _IRRELEVANT = (
         "spark.executorEnv.PYTHONPATH",
         "spark.history.*",
     ),
-    # Of S3A, what is in force for the bucket of the dataset is recorded with the dataset.
+    # Of S3A and Ozone's client, what is in force for the dataset is recorded with the dataset.
     *("spark.hadoop.fs.s3a.*", "spark.hadoop.clusterlift.s3a.*"),
+    *(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY)),
     # How and where files are written; the layout that results is observed.
     *(
         "spark.hadoop.fs.defaultFS",
         "spark.hadoop.fs.qfs.createParams",
         "spark.hadoop.dfs.replication",
+        "spark.hadoop.ozone.replication*",
     ),
 )
 _IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))

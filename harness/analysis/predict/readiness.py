@@ -315,7 +315,7 @@ def _no_confounders(baseline: ConfigurationRuns) -> Check:
     return _ok("none between its runs" if others else "none, as there is a single run")
 
 
-_LAYOUT_SCHEMES = frozenset({"hdfs", "qfs"})
+_LAYOUT_SCHEMES = frozenset({"hdfs", "ofs", "qfs"})
 """Schemes of file systems that report the layout of a file."""
 
 

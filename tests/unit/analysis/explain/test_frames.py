@@ -56,6 +56,29 @@ def stack(*above: str) -> Stack:
         ),
         (
             [
+                "org.apache.hadoop.fs.ozone.OzoneFSInputStream.read",
+                "org.apache.hadoop.ozone.client.io.ECBlockInputStream.read",
+                "org.apache.hadoop.hdds.scm.XceiverClientGrpc.sendCommandWithRetry",
+                "jdk.internal.misc.Unsafe.park",
+            ],
+            "reading from Ozone",
+        ),
+        (
+            [
+                "org.apache.hadoop.ozone.client.io.ECBlockReconstructedStripeInputStream.readStripe",
+                "org.apache.ozone.erasurecode.rawcoder.RSRawDecoder.doDecode",
+            ],
+            "decoding erasure codes",
+        ),
+        (
+            [
+                "org.apache.hadoop.fs.ozone.BasicRootedOzoneFileSystem.open",
+                "org.apache.hadoop.ozone.om.protocolPB.OzoneManagerProtocolClientSideTranslatorPB.getKeyInfo",
+            ],
+            "asking Ozone for files",
+        ),
+        (
+            [
                 "com.quantcast.qfs.hadoop.KFSInputStream.read",
                 "com.quantcast.qfs.access.KfsInputChannelBase.read",
             ],
