@@ -226,8 +226,8 @@ def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
         if (found := _TASK.match(block)) is None:
             continue
         frames = [_UNNAMED.sub("", name) for name in reversed(_FRAME.findall(block))]
-        if _BASE in frames:
-            frames = frames[frames.index(_BASE) + 1 :]
+        # An idle thread of Spark 3.5 has the name of its last task.
+        frames = frames[frames.index(_BASE) + 1 :] if _BASE in frames else []
         if frames:
             state = _JAVA_STATE.search(block)
             stage, task = int(found[1]), int(found[2])

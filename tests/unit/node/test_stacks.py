@@ -47,6 +47,7 @@ def test_frames_have_the_same_name_in_every_process(printed: str, name: str) -> 
     thread = (
         '"Executor task launch worker for task 0.0 in stage 1.0 (TID 2)" #9 [77] daemon prio=5 nid=77 '
         f"runnable\n   java.lang.Thread.State: RUNNABLE\n\tat {printed}\n"
+        "\tat org.apache.spark.executor.Executor$TaskRunner.run(Executor.scala:9)\n"
     )
     assert list(task_threads(thread)) == [(1, 2, 77, "RUNNABLE", [name])]
 
@@ -110,3 +111,13 @@ class TestWhoIsAsked:
         assert answer["error"] == "it does not listen to SIGQUIT (-Xrs?)"
         assert (answer["dumps"], answer["tasks"]) == (0, [])
         assert not Path(started["directory"]).exists()
+
+
+def test_a_thread_that_is_idle_and_still_named_after_its_last_task_is_no_task() -> None:
+    idle = (
+        '"Executor task launch worker for task 0.0 in stage 1.0 (TID 7)" #9 daemon cpu=1ms nid=0x9 waiting\n'
+        "   java.lang.Thread.State: WAITING (parking)\n"
+        "\tat jdk.internal.misc.Unsafe.park(java.base/Native Method)\n"
+        "\tat java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1062)\n"
+    )
+    assert list(task_threads(idle)) == []
