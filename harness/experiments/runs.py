@@ -229,7 +229,7 @@ class _ExperimentRunner:
         started = time.monotonic()
         for number, run in enumerate(runs):
             left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
-            links = "; ".join(dict.fromkeys(map(str, run.configurations)))
+            links = "; ".join(dict.fromkeys(filter(None, map(str, run.configurations))))
             say(
                 f"application {number + 1} of {len(runs)}: {run}{links and f', {links}'}"
                 + (f"; about {duration_text(left)} left" if left else "")

@@ -31,7 +31,7 @@ from harness.present import data_formats, explanation, export, markdown, predict
 from harness.present import identical_runs as identical_runs_page
 from harness.present import power as power_page
 from harness.present import readiness as readiness_page
-from harness.present.comparison_table import probe_table
+from harness.present.probe_table import probe_table
 from harness.present.report import chart, page
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.predictions import FrozenPrediction
