@@ -22,9 +22,9 @@ class NodeInterference(Quantities):
       takes longer while the processors are slower, whatever the reason.
     - `busy_s`: the processor time of all processes of the machine; `stolen_s`: what the hypervisor took;
       `others_s`: what processes took that are not this application's.
-    - `quota_processors`: how many processors the node's cgroup may use; `periods`: the kernel's periods of
-      this quota in which a process wanted to run; `throttled_periods`: those in which it was used up, and
-      `throttled_s`: the time for which processes were stopped then, added up over the processors.
+    - `quota_processors`: how many processors the node's cgroup may use; `quota_periods`: the kernel's
+      periods of this quota in which a process wanted to run; `quota_throttles`: those in which it was used
+      up, and `throttled_s`: the time for which processes were stopped then, added up over the processors.
     - `memory_wait_s`, `io_wait_s`: the time in which any process waited for memory, or for I/O (the
       kernel's "pressure stall information", `some`).
     - `swapped_bytes`: into and out of the swap; `major_faults`: page faults that had to read a disk.
@@ -40,8 +40,8 @@ class NodeInterference(Quantities):
     stolen_s: float | None = None
     others_s: float | None = None
     quota_processors: float | None = None
-    periods: int | None = None
-    throttled_periods: int | None = None
+    quota_periods: int | None = None
+    quota_throttles: int | None = None
     throttled_s: float | None = None
     memory_wait_s: float | None = None
     io_wait_s: float | None = None

@@ -21,7 +21,7 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 def throttling(root: Path = Path("/")) -> dict[str, float]:
     """Return how often, and for how long, the tightest quota has stopped the group; nothing without a quota.
 
-    - `periods`: in which a process wanted to run; `throttled_periods`: those in which the quota was used up.
+    - `quota_periods`: in which a process wanted to run; `quota_throttles`: those in which it was used up.
     - `throttled_s`: the time until the next period, added up over the processors.
     """
     quotas = _quotas(root)
@@ -30,7 +30,7 @@ def throttling(root: Path = Path("/")) -> dict[str, float]:
     counted = _numbers(min(quotas, key=quotas.__getitem__) / "cpu.stat")
     found: dict[str, float] = {
         name: counted[key]
-        for name, key in (("periods", "nr_periods"), ("throttled_periods", "nr_throttled"))
+        for name, key in (("quota_periods", "nr_periods"), ("quota_throttles", "nr_throttled"))
         if key in counted
     }
     for key, unit in (("throttled_usec", _MICROSECONDS), ("throttled_time", _NANOSECONDS)):

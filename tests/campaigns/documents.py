@@ -115,6 +115,7 @@ def complete_run(configuration: str) -> Run:
                     {"hosts": ["n1"], "facts": {"kernel": "Linux 6.1", "governor": "performance"}},
                     {"hosts": ["n2"], "facts": {"governor": "powersave"}},
                 ],
+                "one_kernel": [["n1", "n2"]],
             },
             "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"},
             "executors": ["n1", "n2"],
@@ -194,6 +195,7 @@ def complete_trials(factor: float) -> list[Trial]:
             NodeInterference(
                 "n1", duration_s=10.5, processors=2, loops=200, loop_s=0.0004, busy_s=18.0,
                 stolen_s=0.5, others_s=1.0, quota_processors=2.0,
+                quota_periods=100, quota_throttles=40, throttled_s=3.6,
                 memory_wait_s=0.1, io_wait_s=1.0, swapped_bytes=0, major_faults=7,
                 others_disk_bytes=0,
             ),
@@ -327,7 +329,9 @@ EXPERIMENT: Mapping[str, Any] = {
     "per_host": 1,
     "growing": False,
     "programs": {"hpcc": {"memory": "64mb"}},
-    "datasets": {"coded": {"rows": 1000, "layout": "xor:2+1", "format": "csv"}},
+    "datasets": {
+        "coded": {"rows": 1000, "layout": "xor:2+1", "format": "csv", "storage": "hdfs"},
+    },
     "configurations": {
         "slow": {"dataset": "coded", "rate": "100mbit", "mtu": 1500},
         "fast": {"dataset": "coded", "rate": "250mbit", "mtu": 9000},

@@ -255,11 +255,11 @@ def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
     of_node: defaultdict[str, list[NodeInterference]] = defaultdict(list)
     for trial in trials:
         for node in trial.interference or ():
-            if node.periods and node.throttled_periods is not None:
+            if node.quota_periods and node.quota_throttles is not None:
                 of_node[node.host].append(node)
     shares = {
-        host: sum(node.throttled_periods or 0 for node in nodes)
-        / sum(node.periods or 0 for node in nodes)
+        host: sum(node.quota_throttles or 0 for node in nodes)
+        / sum(node.quota_periods or 0 for node in nodes)
         for host, nodes in of_node.items()
     }
     host = max(shares, key=shares.__getitem__, default="")

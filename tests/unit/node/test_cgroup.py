@@ -41,7 +41,11 @@ class TestVersion2:
         )
         assert cpu_quota(tmp_path) == 0.5
         assert cpu_used_s(tmp_path) == 2.5
-        assert throttling(tmp_path) == {"periods": 70, "throttled_periods": 7, "throttled_s": 4.5}
+        assert throttling(tmp_path) == {
+            "quota_periods": 70,
+            "quota_throttles": 7,
+            "throttled_s": 4.5,
+        }
         assert cpu_weight(tmp_path) == "cpu.weight 79"
         assert memory_limit(tmp_path) == 3 * 2**30
 
@@ -61,7 +65,7 @@ class TestVersion2:
         )
         assert cpu_quota(tmp_path) == 1.5
         assert cpu_used_s(tmp_path) == 1.0
-        assert throttling(tmp_path) == {"periods": 5, "throttled_periods": 1}
+        assert throttling(tmp_path) == {"quota_periods": 5, "quota_throttles": 1}
         assert cpu_weight(tmp_path) is None
         assert memory_limit(tmp_path) == 2**30
 
@@ -87,7 +91,11 @@ class TestVersion1:
         machine.write("cpuacct", cpuacct__usage="1500000000\n")
         assert cpu_quota(tmp_path) == 0.5
         assert cpu_used_s(tmp_path) == 1.5
-        assert throttling(tmp_path) == {"periods": 9, "throttled_periods": 3, "throttled_s": 1.5}
+        assert throttling(tmp_path) == {
+            "quota_periods": 9,
+            "quota_throttles": 3,
+            "throttled_s": 1.5,
+        }
         assert cpu_weight(tmp_path) == "cpu.shares 1024"
         assert memory_limit(tmp_path) == 2**29
 

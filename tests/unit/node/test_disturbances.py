@@ -100,5 +100,5 @@ def test_a_quota_that_is_lowered_meanwhile_is_noticed_and_so_is_what_it_stops() 
             inside.stdin.close()
     first, second = between(*readings[:2]), between(*readings[1:])
     assert first.quota_processors == second.quota_processors == 0.1
-    assert known(second.periods) >= known(second.throttled_periods) >= 1
+    assert known(second.quota_periods) >= known(second.quota_throttles) >= 1
     assert known(second.throttled_s) > 0

@@ -86,7 +86,12 @@ def test_a_cpu_limit_that_stops_a_node_is_named_with_what_it_costs() -> None:
     def trial(**stopped: int) -> Trial:
         nodes = tuple(
             NodeInterference(
-                host, 9.0, 4, periods=90, throttled_periods=periods, throttled_s=periods / 10
+                host,
+                9.0,
+                4,
+                quota_periods=90,
+                quota_throttles=periods,
+                throttled_s=periods / 10,
             )
             for host, periods in stopped.items()
         )
