@@ -36,7 +36,7 @@ def fenced_commands(page: Path) -> str:
 
 def indented_commands(program: str) -> list[list[str]]:
     """The arguments that follow the program, for each of its indented commands."""
-    text = "".join(page.read_text() for page in PAGES)
+    text = "".join(page.read_text() for page in PAGES).replace("\\\n", "")
     lines = re.findall(rf"^    (?:\$ )?({program} .*)$", text, re.MULTILINE)
     return [shlex.split(line, comments=True)[1:] for line in lines]
 
