@@ -13,6 +13,7 @@ from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links
 from harness.lab.lock import lab_lock
 from harness.lab.submit import facts, spark_submit
+from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings, in_force
 from harness.settings.journal import PUT_BACK, Journal
@@ -33,10 +34,19 @@ class LabSite(Site):
         return lab_lock()
 
     def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
-        """Start the lab, whose image has the programs."""
+        """Start the lab, whose image has the programs. Raise BadInput if one is up that writes elsewhere."""
         del programs
         up(self._shape, data_bytes)
-        set_links(running_lab().linked, lambda _: Link(None, TYPICAL_MTU))
+        lab = running_lab()
+        own = str(self.results.resolve())
+        if not str(lab.results).endswith(
+            own
+        ):  # where Docker is in a machine of its own, more precedes it
+            raise BadInput(
+                f"the lab that is up writes its results to {lab.results}, not to {own}: set RESULTS to its "
+                "directory, or remove the lab first (clusterlift lab down)"
+            )
+        set_links(lab.linked, lambda _: Link(None, TYPICAL_MTU))
 
     def uri(self, data: Data) -> str:
         """Return a path in the file system that the dataset names; on Ceph, in the bucket of its layout."""

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from harness.hosts.transports.host import Host, by_docker
@@ -14,6 +15,7 @@ from harness.model.errors import BadInput, ClusterliftError
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER, ROUTER = "master", "router"
+RESULTS = "/opt/clusterlift/results"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,14 @@ class Lab:
                 return f"s3a://{ceph_bucket(layout, len(self.workers))}"
             case _:
                 return "hdfs://master:9820"
+
+    @property
+    def results(self) -> Path:
+        """The host's directory to which the master writes results: it mounted it when it started."""
+        mounts = json.loads(
+            docker("inspect", "--format", "{{json .Mounts}}", self.master.container)
+        )
+        return next(Path(each["Source"]) for each in mounts if each["Destination"] == RESULTS)
 
     def node(self, name: str) -> Node:
         """Return the running node of this name. Raises BadInput if there is none."""

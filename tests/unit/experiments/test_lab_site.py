@@ -1,0 +1,43 @@
+"""An experiment uses a lab that is up only if its results arrive where the experiment looks for them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.experiments import lab_site
+from harness.experiments.lab_site import LabSite
+from harness.lab import cluster
+from harness.lab.cluster import Lab, Node
+from harness.lab.compose import LabSpec
+from harness.model.errors import BadInput
+
+LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabSite:
+    """The site of an experiment with RESULTS=DIR/wanted; the lab that is up mounted DIR/mounted."""
+    mounts = [
+        {"Source": "/var/lib/docker/volumes/data", "Destination": "/data"},
+        {"Source": str(tmp_path / "mounted"), "Destination": cluster.RESULTS},
+    ]
+    monkeypatch.setenv("RESULTS", str(tmp_path / "wanted"))
+    monkeypatch.setattr(cluster, "docker", lambda *_: json.dumps(mounts))
+    monkeypatch.setattr(lab_site, "up", lambda *_: False)
+    monkeypatch.setattr(lab_site, "running_lab", lambda: LAB)
+    monkeypatch.setattr(lab_site, "set_links", lambda *_: None)
+    return LabSite(LabSpec(1, 0.5, ("hdfs",)), "small")
+
+
+def test_a_lab_that_writes_elsewhere_is_refused(site: LabSite, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the lab that is up writes its results to") as refused:
+        site.open(0)
+    assert f"to {tmp_path / 'mounted'}, not to {tmp_path / 'wanted'}: set RESULTS" in str(
+        refused.value
+    )
+
+
+def test_the_same_directory_by_another_name_is_the_same(site: LabSite, tmp_path: Path) -> None:
+    (tmp_path / "wanted").symlink_to(tmp_path / "mounted")
+    site.open(0)
