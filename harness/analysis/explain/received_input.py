@@ -20,10 +20,12 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         return None
     [layout] = layouts
     data = f"the data is {layout}"
-    if received <= ALL and _is_on(column, "s3a"):
-        return (
+    if _is_on(column, "s3a"):
+        task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"
         )
+        gateway = "if a gateway of the store is on one of these nodes, it receives all of it before"
+        return task if received <= ALL else f"{task}; {gateway}"
     if layout.kind in _STRIPED and received <= ALL:
         return (
             f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "

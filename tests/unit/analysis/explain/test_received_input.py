@@ -36,7 +36,12 @@ def column(uri: str, *layouts: str) -> ConfigurationRuns:
             "in an object store: a task receives its input from a s",
         ),
         ("s3a://bucket/rows", "replicated:2", 0.9, "from a server, wherever it runs"),
-        ("s3a://bucket/rows", "replicated:2", 1.5, "does not explain more than the input"),
+        (
+            "s3a://bucket/rows",
+            "replicated:2",
+            2.1,
+            "if a gateway of the store is on one of these nodes",
+        ),
         ("hdfs://n1:9820/rows", "rs:3+2:1m", 1.5, "does not explain more than the input"),
         ("hdfs://n1:9820/rows", "replicated:2", 0.5, "where its node has no copy"),
         ("hdfs://n1:9820/rows", "replicated:2", 1.5, "does not explain more than the input"),
