@@ -2,21 +2,26 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from statistics import median
 
 import click
 import pytest
 
 from datagen import generate
 from datagen.storage import storages
+from harness.analysis.observed.configuration import find_configuration
 from harness.commands.run import SPARK_OPTIONS
 from harness.experiments.experiment_file import ConfigurationTable
+from harness.model.run import Phase
 from harness.programs.program import programs
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.unit.commands.command_tree import Names, leaves
 
 ROOT = Path(__file__).parents[2]
+FILE_SYSTEMS = ROOT / "results/file-systems"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
 PLACES = (
@@ -100,6 +105,40 @@ def test_the_table_of_storages_has_each_one() -> None:
         assert any(f"`{scheme}:" in uri for uri in uris), (
             f"add {scheme}: and its layouts to the table in docs/layouts.md"
         )
+
+
+def figures_of(name: str) -> list[str]:
+    """Return the cells of a file system: its layout, seconds of SHA-512, and bytes received of one of input.
+
+    The seconds are the medians of each application, at either rate.
+    """
+    columns = [find_configuration(f"{rate}-{name}", FILE_SYSTEMS) for rate in ("100m", "250m")]
+    [layout] = {text for column in columns for text in column.layouts}
+    seconds, received = [], []
+    for column in columns:
+        by_run = [
+            [
+                trial
+                for trial in recorded.trials
+                if (trial.workload, trial.phase) == ("sha-512", Phase.MEASURED) and trial.wall_s
+            ]
+            for recorded in column.runs
+        ]
+        seconds.append(
+            ", ".join(f"{median(trial.wall_s or 0 for trial in run):.2f}" for run in by_run)
+        )
+        received += [
+            sum(node.received_bytes for node in trial.wire.nodes) / trial.tasks.input_bytes
+            for trial in chain.from_iterable(by_run)
+            if trial.wire and trial.tasks
+        ]
+    return [f"`{layout}`", *seconds, f"{median(received):.2f}"]
+
+
+def test_the_table_of_file_systems_is_that_of_the_committed_results() -> None:
+    table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "configuration")}
+    assert table == {name: figures_of(name) for name in table}
+    assert len(table) == 6
 
 
 def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
