@@ -84,7 +84,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
         id_: NodeSamples(host, counted["clock_s"], int(counted["processors"]), taken)
         for id_, (host, (_, _, counted, taken)) in answers.items()
     }
-    boot, _, _ = application.driver_namespace.partition(" ")
+    boot = boot_of(application.driver_namespace)
     return NodesSnapshot(
         TrafficSnapshot(traffic, executors),
         counters,

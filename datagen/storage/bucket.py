@@ -20,7 +20,10 @@ _NAMESPACE = re.compile(rb' xmlns="[^"]*"')
 
 
 def setting(conf: Any, bucket: str, name: str, prefix: str = S3A) -> str | None:
-    """Return the value of `fs.s3a.<name>` that S3A uses for a bucket; None if nobody has set it."""
+    """Return the value of `<prefix><name>` that is in force for a bucket; None if nobody has set it.
+
+    A value for one bucket overrides that for all, as S3A has it.
+    """
     for key in (f"{prefix}bucket.{bucket}.{name}", f"{prefix}{name}"):
         if value := conf.get(key):
             return str(value)

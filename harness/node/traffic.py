@@ -76,7 +76,7 @@ def node_identity(root: Path = Path("/")) -> str:
 
 
 def boot_of(identity: str) -> str:
-    """Return the kernel's boot in a node's identity: nodes with the same one are on one machine."""
+    """Return the kernel's boot in the identity of a namespace: those with the same one are on one machine."""
     return identity.partition(" ")[0]
 
 
