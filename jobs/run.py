@@ -89,8 +89,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
         for side in sides:
             stack.enter_context(side)
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
-        planned = plan_rounds(options.trials, tuple(names))
-        rounds = ThenProfiled(planned, options.trials.profile, seconds_left)
+        rounds = plan_rounds(options.trials, tuple(names))
         progress = TrialProgress(
             names, rounds, table=lambda: list(chain.from_iterable(side.summary() for side in sides))
         )
@@ -272,19 +271,23 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
 
 
 def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
-    """Return the rounds to run before those of the profile."""
-    if options.warmup is not None and options.trials is not None:
-        return FixedRounds(workloads, options.trials, options.warmup)
-    goal = Goal(options.warmup, options.trials, options.precision)
-    left_s = seconds_left()
-    max_s = min(options.max_time_s or math.inf, left_s)
-    return UntilReached(
-        workloads,
-        goal,
-        max_s,
-        has_deadline=math.isfinite(left_s),
-        expected_s=seconds_left(EXPECTED_END),
-    )
+    """Return the rounds to run, those of the profile last."""
+    before: Rounds
+    if options.warmup is None or options.trials is None:
+        left_s = seconds_left()
+        before = UntilReached(
+            workloads,
+            Goal(options.warmup, options.trials, options.precision),
+            min(options.max_time_s or math.inf, left_s),
+            has_deadline=math.isfinite(left_s),
+            expected_s=seconds_left(EXPECTED_END),
+        )
+    else:
+        profile = options.profile or 0
+        before = FixedRounds(workloads, options.trials, options.warmup, profile=profile)
+        if options.profile is not None:
+            return before
+    return ThenProfiled(before, workloads, options.profile, seconds_left)
 
 
 def summary(

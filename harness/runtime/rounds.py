@@ -55,7 +55,7 @@ class Rounds(Observer, ABC):
 
 
 class FixedRounds(Rounds):
-    """A fixed number of rounds over all workloads: first warm-up, then measured.
+    """A fixed number of rounds over all workloads: first warm-up, then measured, then of the profile.
 
     Each trial to come is expected to last as long as the workload's latest one. A workload that has
     not run yet is expected to last as long as the others on average.
@@ -67,10 +67,14 @@ class FixedRounds(Rounds):
         trials: int,
         warm_up: int,
         clock: Clock = time.perf_counter,
+        *,
+        profile: int = 0,
     ) -> None:
         self.totals = {Phase.WARM_UP: warm_up, Phase.MEASURED: trials}
+        if profile:
+            self.totals[Phase.PROFILE] = profile
         self._clock = clock
-        self._left = dict.fromkeys(workloads, warm_up + trials)
+        self._left = dict.fromkeys(workloads, sum(self.totals.values()))
         self._elapsed_s: dict[str, float] = {}
         self._started = 0.0
 
@@ -91,9 +95,13 @@ class FixedRounds(Rounds):
 
     def outlook(self) -> str:
         """Return the time that is left."""
-        average_s = sum(self._elapsed_s.values()) / max(1, len(self._elapsed_s))
+        if not any(self._left.values()):
+            return "done"
+        if not self._elapsed_s:
+            return "nobody knows yet how long it takes"
+        average_s = fmean(self._elapsed_s.values())
         left_s = sum(n * self._elapsed_s.get(name, average_s) for name, n in self._left.items())
-        return f"{duration_text(left_s)} left" if left_s else "done"
+        return f"{duration_text(left_s)} left"
 
 
 @dataclass(frozen=True)
@@ -315,14 +323,14 @@ class ThenProfiled(Rounds):
     def __init__(
         self,
         before: Rounds,
+        workloads: Sequence[str],
         number: int | None,
         seconds_left: Callable[[], float],
         clock: Clock = time.perf_counter,
     ) -> None:
         self.totals = before.totals
-        if number is not None and Phase.MEASURED in before.totals:
-            self.totals = {**before.totals, Phase.PROFILE: number}
-        self._before = before
+        self._current = before
+        self._workloads = workloads
         self._number = number
         self._seconds_left = seconds_left
         self._clock = clock
@@ -330,31 +338,29 @@ class ThenProfiled(Rounds):
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield the rounds before, and then the profile rounds."""
         round_s = 0.0
-        for round_ in self._before.rounds():
+        for round_ in self._current.rounds():
             started = self._clock()
             yield round_
             round_s = self._clock() - started
-        self.stopped = self._before.stopped
+        self.stopped = self._current.stopped
         number = self._number
         if number is None:
             left_s = self._seconds_left()
             number = int(math.isfinite(left_s) and round_s <= left_s)
-        for profile_round in range(1, number + 1):
-            yield Phase.PROFILE, profile_round
+        self._current = FixedRounds(self._workloads, 0, 0, self._clock, profile=number)
+        yield from self._current.rounds()
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Tell the rounds before of their own trials."""
-        if phase is not Phase.PROFILE:
-            self._before.starting(workload, phase, round_)
+        """Tell the rounds that are running."""
+        self._current.starting(workload, phase, round_)
 
     def finished(self, trial: Trial) -> None:
-        """Tell the rounds before of their own trials."""
-        if trial.phase is not Phase.PROFILE:
-            self._before.finished(trial)
+        """Tell the rounds that are running."""
+        self._current.finished(trial)
 
     def outlook(self) -> str:
-        """Return what is to come of the rounds before."""
-        return self._before.outlook()
+        """Return what is to come of the rounds that are running."""
+        return self._current.outlook()
 
 
 def half_width(times_s: Sequence[float]) -> float:

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from harness.model.run import Phase
-from harness.runtime.rounds import FixedRounds, UntilReached
+from harness.runtime.rounds import FixedRounds, ThenProfiled
 from jobs.options import TrialOptions
 from jobs.run import plan_rounds, summary
 from tests.unit.builders import failed, ok
 
 
 def test_numbers_of_trials_and_warm_up_rounds_are_a_fixed_plan() -> None:
-    rounds = plan_rounds(TrialOptions(warmup=2, trials=6), ("a", "b"))
+    rounds = plan_rounds(TrialOptions(warmup=2, trials=6, profile=1), ("a", "b"))
     assert isinstance(rounds, FixedRounds)
-    assert rounds.totals == {Phase.WARM_UP: 2, Phase.MEASURED: 6}
+    assert rounds.totals == {Phase.WARM_UP: 2, Phase.MEASURED: 6, Phase.PROFILE: 1}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_auto_ends_when_it_is_reached(
     options: TrialOptions, known: dict[Phase, int]
 ) -> None:
     rounds = plan_rounds(options, ("a",))
-    assert isinstance(rounds, UntilReached)
+    assert isinstance(rounds, ThenProfiled)
     assert rounds.totals == known
 
 

@@ -127,14 +127,25 @@ class TestADeadline:
 
 
 class TestFixedRounds:
-    def test_come_in_order_warm_up_first(self) -> None:
-        plan = FixedRounds(["a"], trials=2, warm_up=1)
+    def test_come_in_order_warm_up_first_and_the_profile_last(self) -> None:
+        plan = FixedRounds(["a"], trials=2, warm_up=1, profile=1)
         assert list(plan.rounds()) == [
             (Phase.WARM_UP, 1),
             (Phase.MEASURED, 1),
             (Phase.MEASURED, 2),
+            (Phase.PROFILE, 1),
         ]
         assert plan.stopped is None
+
+    def test_the_time_left_is_that_of_all_trials_to_come(self) -> None:
+        now_s = iter((0.0, 10.0, 10.0, 30.0, 30.0, 32.0))
+        plan = FixedRounds(["a"], trials=1, warm_up=1, clock=lambda: next(now_s), profile=1)
+        outlooks = [plan.outlook()]
+        for phase, round_ in plan.rounds():
+            plan.starting("a", phase, round_)
+            plan.finished(ok("a", 1, round_, phase))
+            outlooks.append(plan.outlook())
+        assert outlooks == ["nobody knows yet how long it takes", "20 s left", "20 s left", "done"]
 
 
 class TestThenProfiled:
@@ -151,18 +162,20 @@ class TestThenProfiled:
             return now_s
 
         before = FixedRounds(["a"], trials=2, warm_up=0, clock=clock)
-        plan = ThenProfiled(before, number, lambda: left_s, clock)
-        found = []
+        plan = ThenProfiled(before, ["a"], number, lambda: left_s, clock)
+        found, outlooks = [], []
         for phase, round_ in plan.rounds():
             plan.starting("a", phase, round_)
             now_s += 10
             plan.finished(ok("a", 10, round_, phase))
             found.append((phase, round_))
+            outlooks.append(plan.outlook())
         assert found == [
             (Phase.MEASURED, 1),
             (Phase.MEASURED, 2),
             *((Phase.PROFILE, number) for number in range(1, profiled + 1)),
         ]
+        assert outlooks == ["10 s left", "done", *["10 s left", "done"][2 - profiled :]]
         assert before.outlook() == "done"
 
 
