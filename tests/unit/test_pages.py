@@ -1,7 +1,7 @@
 """The README and the pages of docs/ name everything that exists: each message says what to add where."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -11,7 +11,7 @@ import pytest
 
 from datagen import generate
 from datagen.storage import storages
-from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.commands.run import SPARK_OPTIONS
 from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
@@ -22,6 +22,7 @@ from tests.unit.commands.command_tree import Names, leaves
 
 ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
+LOST_SERVER = ROOT / "results/lost-server"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
 PLACES = (
@@ -107,12 +108,12 @@ def test_the_table_of_storages_has_each_one() -> None:
         )
 
 
-def figures_of(name: str) -> list[str]:
-    """Return the cells of a file system: its layout, seconds of SHA-512, and bytes received of one of input.
+def figures_of(columns: Sequence[ConfigurationRuns]) -> tuple[str, list[str], list[float]]:
+    """Return the layout of configurations, and of SHA-512 the seconds and the bytes received of one of input.
 
-    The seconds are the medians of each application, at either rate.
+    The seconds are the medians of each application, a text for each configuration; the bytes, those of each
+    trial, a list of all.
     """
-    columns = [find_configuration(f"{rate}-{name}", FILE_SYSTEMS) for rate in ("100m", "250m")]
     [layout] = {text for column in columns for text in column.layouts}
     seconds, received = [], []
     for column in columns:
@@ -132,13 +133,31 @@ def figures_of(name: str) -> list[str]:
             for trial in chain.from_iterable(by_run)
             if trial.wire and trial.tasks
         ]
-    return [f"`{layout}`", *seconds, f"{median(received):.2f}"]
+    return f"`{layout}`", seconds, received
 
 
 def test_the_table_of_file_systems_is_that_of_the_committed_results() -> None:
     table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "configuration")}
-    assert table == {name: figures_of(name) for name in table}
+    for name, cells in table.items():
+        columns = [find_configuration(f"{rate}-{name}", FILE_SYSTEMS) for rate in ("100m", "250m")]
+        layout, seconds, received = figures_of(columns)
+        assert cells == [layout, *seconds, f"{median(received):.2f}"]
     assert len(table) == 6
+
+
+def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
+    table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "dataset")}
+    for name, cells in table.items():
+        found = [
+            figures_of([find_configuration(each, LOST_SERVER)]) for each in (name, f"{name}-lost")
+        ]
+        seconds, received = ([figures[n] for figures in found] for n in (1, 2))
+        assert cells == [
+            found[0][0],
+            *chain.from_iterable(seconds),
+            *(f"{median(values):.2f}" for values in received),
+        ]
+    assert len(table) == 4
 
 
 def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
