@@ -17,7 +17,7 @@ from typing import Self
 from datagen.filesystem import Directory
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
-from harness.node.processes import process_namespace
+from harness.node.namespaces import process_namespace
 from harness.terminal import shorten
 
 PROC = Path("/proc")

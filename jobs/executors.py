@@ -29,17 +29,11 @@ from harness.node.counters import node_counters
 from harness.node.interface import link_command, parse_link
 from harness.node.interference import CountersSnapshot, NodeCounters
 from harness.node.machine import MachineFacts, machine_command, read_machine
+from harness.node.namespaces import boot_of, node_identity, process_namespace
 from harness.node.node_links import NodeLinks
-from harness.node.processes import Application, process_namespace
+from harness.node.processes import Application
 from harness.node.samples import NodeSamples, SamplesSnapshot
-from harness.node.traffic import (
-    NodeTraffic,
-    Traffic,
-    TrafficSnapshot,
-    boot_of,
-    interface_traffic,
-    node_identity,
-)
+from harness.node.traffic import NodeTraffic, Traffic, TrafficSnapshot, interface_traffic
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30

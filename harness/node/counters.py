@@ -11,14 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.node import cgroup, sampler
-from harness.node.processes import (
-    WHOLE_GROUP,
-    Application,
-    application_usage,
-    is_contained,
-    jvm_of,
-    process_namespace,
-)
+from harness.node.namespaces import is_contained, process_namespace
+from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import ticks_of_all_processors
 
 Counters = Mapping[str, Any]

@@ -7,9 +7,8 @@ from typing import Any
 
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.counters import Counters
+from harness.node.namespaces import boot_of
 from harness.node.processes import processor_time_between
-
-_BOOT = 0
 
 
 @dataclass(frozen=True)
@@ -87,15 +86,11 @@ def _on_machine(node: _Pair, pairs: _Pairs, growth: _Growth) -> Any:
     namespaces, all count the same processes, but not at the same moments: of its own namespace, the node's
     own readings count, as they do of what the whole machine used.
     """
-    machine = _machine(node[0])
-    shared = {pair[0].namespace: pair for pair in pairs if _machine(pair[0]) == machine}
+    boot = boot_of(node[0].namespace)
+    shared = {pair[0].namespace: pair for pair in pairs if boot_of(pair[0].namespace) == boot}
     shared[node[0].namespace] = node
     grown = [growth(*pair) for pair in shared.values()]
     return None if None in grown else sum(grown)
-
-
-def _machine(node: NodeCounters) -> str:
-    return node.namespace.split()[_BOOT]
 
 
 def _loops(before: NodeCounters, after: NodeCounters) -> tuple[Any, Any]:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-FIRST_PID_NAMESPACE = "pid:[4026531836]"
-"""The namespace in which a machine boots; the kernel fixes its number (PROC_PID_INIT_INO)."""
+from harness.node.namespaces import is_contained, process_namespace
 
 _KERNEL_THREAD = 0x00200000
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -27,17 +26,6 @@ class Application:
     id: str
     driver: int
     driver_namespace: str
-
-
-def process_namespace(root: Path = Path("/")) -> str:
-    """Return the machine's boot and the inode of the namespace in which process numbers count."""
-    boot = (root / "proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{boot} {(root / 'proc/self/ns/pid').readlink()}"
-
-
-def is_contained(root: Path = Path("/")) -> bool:
-    """Whether this process sees the processes of its container alone."""
-    return str((root / "proc/self/ns/pid").readlink()) != FIRST_PID_NAMESPACE
 
 
 def application_usage(

@@ -1,6 +1,6 @@
 """The bytes that go over a node's network interfaces, by the kernel's counters.
 
-`node_identity` and `interface_traffic` also run on executors, where they need Python alone.
+`interface_traffic` also runs on executors, where it needs Python alone.
 """
 
 from collections.abc import Mapping
@@ -67,17 +67,6 @@ def _difference(before: NodeTraffic, after: NodeTraffic) -> NodeBytes | None:
         received += received_after - received_before
         sent += sent_after - sent_before
     return NodeBytes(before.host, received, sent) if before.traffic else None
-
-
-def node_identity(root: Path = Path("/")) -> str:
-    """Return what identifies the network namespace of this process: the kernel's boot, and its inode."""
-    boot = (root / "proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{boot} {(root / 'proc/self/ns/net').readlink()}"
-
-
-def boot_of(identity: str) -> str:
-    """Return the kernel's boot in the identity of a namespace: those with the same one are on one machine."""
-    return identity.partition(" ")[0]
 
 
 def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:

@@ -10,7 +10,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, is_local
-from harness.node.traffic import interface_traffic, node_identity
+from harness.node.namespaces import node_identity
+from harness.node.traffic import interface_traffic
 from jobs import executors
 from jobs.executors import JOB_GROUP, describe_nodes, nodes_snapshot, run_on_executors
 from tests.unit.builders import known

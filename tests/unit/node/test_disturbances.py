@@ -11,7 +11,8 @@ import pytest
 from harness.model.interference import NodeInterference
 from harness.node.counters import node_counters
 from harness.node.interference import NodeCounters, interference
-from harness.node.processes import Application, process_namespace
+from harness.node.namespaces import process_namespace
+from harness.node.processes import Application
 from harness.node.sampler import READ
 from tests.disturbers import HOG, WRITER, control_group, cpu_s, has_used, limit_processors, stranger
 from tests.waiting import eventually

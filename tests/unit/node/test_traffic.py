@@ -14,7 +14,6 @@ from harness.node.traffic import (
     Traffic,
     TrafficSnapshot,
     interface_traffic,
-    node_identity,
     wire_bytes,
 )
 
@@ -90,19 +89,6 @@ class TestInterfaces:
 
     def test_of_this_machine_can_be_read(self) -> None:
         assert "lo" not in interface_traffic()
-
-
-class TestIdentity:
-    def test_consists_of_boot_and_network_namespace(self, tmp_path: Path) -> None:
-        boot = tmp_path / "proc/sys/kernel/random"
-        boot.mkdir(parents=True)
-        (boot / "boot_id").write_text("0ad07151\n")
-        (tmp_path / "proc/self/ns").mkdir(parents=True)
-        (tmp_path / "proc/self/ns/net").symlink_to("net:[4026531833]")
-        assert node_identity(tmp_path) == "0ad07151 net:[4026531833]"
-
-    def test_does_not_change(self) -> None:
-        assert node_identity() == node_identity()
 
 
 def node(identity: str, **traffic: Traffic) -> NodeTraffic:
