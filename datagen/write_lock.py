@@ -11,18 +11,15 @@ import secrets
 import socket
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Self
 
 from datagen.filesystem import Directory
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
 from harness.node.namespaces import process_namespace
+from harness.node.sampler import start_time
 from harness.terminal import shorten
 
-PROC = Path("/proc")
-START_FIELD = 19
-"""The position of a process's start time among the fields of /proc/<pid>/stat after its name."""
 NAME_WIDTH = 80
 MAX_PID = 2**31 - 1
 
@@ -35,15 +32,6 @@ def machine() -> str:
         return ""
 
 
-def start_ticks(pid: int) -> str:
-    """Return when a process of this machine started, in clock ticks; empty if it has ended."""
-    try:
-        state, *fields = (PROC / str(pid) / "stat").read_text().rpartition(") ")[2].split()
-        return "" if state == "Z" else fields[START_FIELD - 1]
-    except (OSError, IndexError):
-        return ""
-
-
 @dataclass(frozen=True)
 class Owner:
     """The process that has a lock. Each time that it takes one, the token is another."""
@@ -52,7 +40,7 @@ class Owner:
     host: str = field(default_factory=socket.gethostname)
     machine: str = field(default_factory=machine)
     pid: int = field(default_factory=os.getpid)
-    start_ticks: str = field(default_factory=lambda: start_ticks(os.getpid()))
+    start_ticks: str = field(default_factory=lambda: start_time(os.getpid()) or "")
     since: str = field(default_factory=timestamp)
 
     @classmethod
@@ -74,7 +62,7 @@ class Owner:
         """Return whether the process has ended; None if it was started elsewhere."""
         if not self.machine or self.machine != machine():
             return None
-        return start_ticks(self.pid) != self.start_ticks
+        return (start_time(self.pid) or "") != self.start_ticks
 
     def __str__(self) -> str:
         return shorten(f"process {self.pid} on {self.host}, since {self.since}", NAME_WIDTH)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator
 
 import pytest
 
-from datagen import write_lock
 from datagen.filesystem import Directory
 from datagen.generations import CURRENT, place_of
 from datagen.manifest import FILE_NAME
@@ -22,6 +21,7 @@ from datagen.swap import Interrupted, Place, SwapRefused
 from datagen.write_lock import Owner
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
+from harness.node.sampler import start_time
 
 from .fake_hadoop import FileSystem, Killed, directory
 
@@ -460,7 +460,7 @@ def test_the_names_beside_a_dataset_are_reserved(name: str) -> None:
 
 def test_the_owner_of_a_lock_has_ended_when_its_process_has() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    owner = Owner(pid=process.pid, start_ticks=write_lock.start_ticks(process.pid))
+    owner = Owner(pid=process.pid, start_ticks=start_time(process.pid) or "")
     assert Owner.parse(owner.to_json()) == owner
     assert owner.has_ended() is False
     process.communicate()
@@ -468,3 +468,16 @@ def test_the_owner_of_a_lock_has_ended_when_its_process_has() -> None:
     assert Owner(start_ticks="5").has_ended() is True  # the id belongs to another process by now
     assert Owner(machine="another").has_ended() is None
     assert json.loads(owner.to_json())["pid"] == process.pid
+
+
+def test_another_process_may_have_the_id_of_an_owner_and_a_name_that_is_no_text() -> None:
+    program = (
+        "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'\\xff\\xfe'); print(flush=True); input()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()  # it has its name
+    assert Owner(pid=process.pid, start_ticks="5").has_ended() is True
+    process.communicate(b"\n")
