@@ -101,7 +101,7 @@ class HostsSite(Site):
             def release() -> None:
                 if file.exists():
                     on_turn(file.read_text())
-                    file.unlink()
+                    file.unlink(missing_ok=True)  # the application removes it when it ends
 
             return run_to_its_end(command, {**spark_environment(), HOLD_FILE: str(file)}, release)
 

@@ -63,7 +63,8 @@ def spark_submit(
         was_held = True
         on_turn(configuration)
         set_cpu_limit(lab, lab.cpus)
-        lab.master.execute("rm", hold_file)
+        # A script that ended meanwhile has removed it.
+        lab.master.execute("rm", "-f", hold_file)
 
     message = re.escape(hold_message(hold_file, _NAME)).replace(_NAME, "(.*?)")
     with cpu_limit_lifted(lab):

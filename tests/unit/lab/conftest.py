@@ -23,8 +23,8 @@ elif arguments[0] == "inspect":
 elif arguments[0] == "update":
     {update}
 elif arguments[:2] == ["exec", "--user"]:
-    if arguments[4] == "rm":
-        os.remove(arguments[5])
+    if arguments[4:6] == ["rm", "-f"]:
+        pathlib.Path(arguments[6]).unlink(missing_ok=True)
 elif arguments[0] == "exec":
     name, _, value = next(a for a in arguments if "HOLD_FILE" in a).partition("=")
     shell = arguments.index("sh")

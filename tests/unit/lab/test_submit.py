@@ -57,6 +57,14 @@ class TestSubmit:
         with pytest.raises(ClusterliftError, match=r"^jobs/benchmark.py did not wait for the CPU"):
             spark_submit(LAB, BENCHMARK, [])
 
+    def test_the_exit_code_of_a_script_that_ends_while_its_turn_is_prepared_is_its_own(
+        self, fake_docker: Install
+    ) -> None:
+        hold = "import os; file = pathlib.Path(os.environ['CLUSTERLIFT_HOLD_FILE'])\n"
+        hold += "from harness.runtime.trials import hold_message; print(hold_message(file, 'slow'))"
+        fake_docker(hold=hold, code=3)
+        assert spark_submit(LAB, BENCHMARK, []) == 3
+
     def test_without_its_limit_no_trial_starts(
         self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
     ) -> None:
