@@ -320,9 +320,12 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                 "read no data has none"
             )
         if dataset is not None and dataset not in self.datasets:
-            raise ValueError(
-                f"configurations.{configuration}: dataset has to be one of {', '.join(self.datasets)}"
+            known = (
+                f"dataset has to be one of {', '.join(self.datasets)}"
+                if self.datasets
+                else f"there is no table [datasets.{dataset}]"
             )
+            raise ValueError(f"configurations.{configuration}: {known}")
 
     def _check_programs(self) -> None:
         if self.workloads == [] and not self.programs:

@@ -222,6 +222,14 @@ class TestReading:
             experiment(tmp_path, TEXT.replace(old, new, 1))
         assert message in str(failure.value)
 
+    def test_a_dataset_is_missing_where_there_are_no_tables_of_datasets(
+        self, tmp_path: Path
+    ) -> None:
+        before, _, after = TEXT.partition("[datasets.coded]")
+        text = f"{before}[configurations.slow]{after.partition('[configurations.slow]')[2]}"
+        with pytest.raises(BadInput, match=r"slow: there is no table \[datasets\.coded\]"):
+            experiment(tmp_path, text)
+
     def test_the_sinks_are_the_benchmark_s(self) -> None:
         assert schema_choices(ExperimentFile, "sink") == set(sinks.SINKS)
 
