@@ -153,7 +153,7 @@ def exchanged_by_rdma(
     if host not in before or host not in after:
         return None
     first, then = before[host].rdma_bytes, after[host].rdma_bytes
-    return None if first is None or then is None else then - first
+    return None if first is None or then is None or then < first else then - first
 
 
 def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]) -> dict[str, T]:

@@ -1,5 +1,7 @@
 """What hosts counted around a trial: how busy they were, and over which interface bytes went."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.hosts.remote_process import CompletedCommand, parse_completed
@@ -7,6 +9,7 @@ from harness.hosts.transports.host import HostError
 from harness.programs.hosts import (
     HostCounters,
     Machines,
+    exchanged_by_rdma,
     exchanged_bytes,
     interference,
     parse_counters,
@@ -77,6 +80,18 @@ class TestCounters:
         assert exchanged_bytes(before, after, "n1", "eth0") == 700
         assert exchanged_bytes(before, after, "n1", "eth1") is None
         assert exchanged_bytes(before, {}, "n1", "eth0") is None
+
+    @pytest.mark.parametrize(
+        ("first", "then", "expected"),
+        [(100, 800, 700), (100, 100, 0), (800, 100, None), (None, 800, None), (100, None, None)],
+    )
+    def test_bytes_of_rdma_ports_that_were_reset_are_unknown(
+        self, first: int | None, then: int | None, expected: int | None
+    ) -> None:
+        before, after = (
+            {"n1": replace(counters(), rdma_bytes=counted)} for counted in (first, then)
+        )
+        assert exchanged_by_rdma(before, after, "n1") == expected
 
 
 class TestMachines:
