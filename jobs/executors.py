@@ -113,7 +113,7 @@ def describe_nodes(spark: SparkSession) -> NodesDescription:
     answers, _ = run_on_nodes(spark, partial(_describe_node, _own_local_dirs(spark)))
     links: dict[str, dict[str, HostLink]] = {}
     machines = {}
-    for host, (machine, texts) in sorted(answers.values()):
+    for host, (machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
         machines[host] = read_machine(machine)
         links[host] = {}
         for device, text in texts.items():

@@ -98,6 +98,15 @@ def with_master(master: str) -> Any:
     return SimpleNamespace(sparkContext=SimpleNamespace(master=master))
 
 
+def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as containers of one machine that have its name."""
+    answers = {f"boot net:[{number}]": ("node-1", ("", {"eth0": ""})) for number in (1, 2)}
+    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, {}))
+    nodes = describe_nodes(with_master("spark://localhost:7077"))
+    assert nodes.links == {"node-1": {}}
+    assert nodes.one_kernel == [["node-1", "node-1"]]
+
+
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2,4]"])
 def test_in_local_mode_the_driver_is_the_executor(master: str) -> None:
     assert is_local(with_master(master))
