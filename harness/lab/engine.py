@@ -30,6 +30,16 @@ def docker(*arguments: str) -> str:
     return done.stdout
 
 
+def last_message(container: str) -> str:
+    """Return the last line that a container printed, to whichever stream. Raises errors like `docker`."""
+    # The client prints each stream to its own, and times of one width, so that lines can be sorted by them.
+    done = run([docker_program(), "logs", "--timestamps", "--tail", "20", container])
+    if done.returncode:
+        raise _error("logs", done.stderr)
+    lines = sorted(f"{done.stdout}\n{done.stderr}".splitlines())
+    return last_line("\n".join(line.partition(" ")[2] for line in lines), NO_OUTPUT)
+
+
 def run(
     command: Sequence[str],
     environment: Mapping[str, str] | None = None,

@@ -8,14 +8,14 @@ from dataclasses import replace
 from harness.lab import racks
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project, running_lab
 from harness.lab.compose import Compose, LabSpec, shape_of
-from harness.lab.engine import NO_OUTPUT, compose_program, docker, free_bytes
+from harness.lab.engine import compose_program, docker, free_bytes, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
 from harness.lab.submit import cpu_limit_lifted, set_cpu_limit
 from harness.minicluster.daemon import LOCALHOST, port_problem
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import TYPICAL_MTU
-from harness.terminal import last_line, say
+from harness.terminal import say
 
 READY_S = 600.0
 POLL_S = 1.0
@@ -114,7 +114,7 @@ def _wait_until_ready() -> None:
         lab = running_lab()
         for node in lab.nodes:
             if not node.is_running:
-                message = last_line(docker("logs", "--tail", "20", node.container), NO_OUTPUT)
+                message = last_message(node.container)
                 raise ClusterliftError(
                     f"{node.name} ended: {message}; see docker logs {node.container[:12]}"
                 )
