@@ -45,8 +45,8 @@ class Metaserver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._socket.close()
+        with suppress(OSError), self._socket:
+            self._stream.close()
 
     def ask(self, operation: str, **fields: object) -> Answer:
         """Return the answer to an operation. In the names of the fields, write `_` for `-`."""
@@ -56,10 +56,12 @@ class Metaserver:
         lines = [operation, *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         self._socket.sendall("\r\n".join(lines).encode())
         answer = self._read_headers()
-        body = self._stream.read(int(answer.get("Content-length", "0"))).decode()
+        length = int(answer.get("Content-length", "0"))
+        if len(body := self._stream.read(length)) < length:
+            raise ConnectionError("it closed the connection")
         if (status := int(answer.get("Status", "-1"))) < 0:
             raise OSError(-status, answer.get("Status-message", f"{operation} was refused"))
-        return answer, body
+        return answer, body.decode()
 
     def _read_headers(self) -> dict[str, str]:
         self._stream.readline()  # OK or FAILED; the header Status repeats it

@@ -1,5 +1,6 @@
 """Answers recorded from a metaserver of QFS 2.2.8 are read; anything else is an error."""
 
+import socket
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
@@ -103,3 +104,16 @@ def test_whether_the_page_cache_is_used_is_known_if_all_servers_agree(
 def test_a_refusal_and_a_closed_connection_are_errors(reply: str, reason: str) -> None:
     with metaserver(lambda _: reply) as connected, pytest.raises(OSError, match=reason):
         connected.servers_up()
+
+
+def test_a_connection_that_is_closed_amid_an_answer_is_an_error() -> None:
+    """Its last number may have lost digits."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        Metaserver(*server.getsockname()) as connected,
+        server.accept()[0] as peer,
+    ):
+        peer.sendall(b"OK\r\nStatus: 0\r\nContent-length: 24\r\n\r\n0 84 1 1 127.0.0.1 220")
+        peer.shutdown(socket.SHUT_WR)
+        with pytest.raises(ConnectionError, match="it closed the connection"):
+            connected.holders(64)
