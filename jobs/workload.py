@@ -5,7 +5,6 @@ aggregates over its rows to observe while a sink forces it, and whether the obse
 So the answer is checked without running anything twice, and outside the measured time.
 """
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -24,6 +23,7 @@ import jobs.workloads
 from datagen.dataset import digest_expression, digest_text
 from datagen.recipe import Totals
 from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
+from harness.runtime.option_values import what_exists
 
 Answer = Mapping[str, Any]
 """The observed values of `Workload.observe`'s columns, by name."""
@@ -212,8 +212,5 @@ def known_workloads(names: Sequence[str] | None) -> list[Workload]:
     known = discover()
     for name in names or ():
         if name not in known:
-            similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(similar)}?" if similar else "there are"
-            listed = "" if similar else f" {', '.join(known)}"
-            raise BadInput(f"unknown workload '{name}'; {hint}{listed}")
+            raise BadInput(f"unknown workload '{name}'; {what_exists(name, known)}")
     return [known[name] for name in dict.fromkeys(names or known)]

@@ -52,7 +52,6 @@ data = "hdfs://node1:9820/benchmarks"
 sudo = true             # become root by sudo; it must not ask for a password
 """
 
-import difflib
 import hashlib
 import json
 import re
@@ -83,6 +82,7 @@ from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, pa
 from harness.model.scaling import scaled_name
 from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
+from harness.runtime.option_values import what_exists
 from harness.settings.kinds import own_command
 from harness.settings.setting import Setting
 from harness.terminal import shorten
@@ -450,13 +450,7 @@ def workload_problems(names: Sequence[str]) -> Iterator[str]:
     known = sorted(file.stem.replace("_", "-") for file in files)
     for name in names:
         if name not in known:
-            similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            hint = (
-                f"did you mean {' or '.join(similar)}?"
-                if similar
-                else f"there are {', '.join(known)}"
-            )
-            yield f"there is no workload {shorten(name, MAX_SHOWN)!r}; {hint}"
+            yield f"there is no workload {shorten(name, MAX_SHOWN)!r}; {what_exists(name, known)}"
         if names.count(name) > 1:
             yield f"{name} is there twice"
 

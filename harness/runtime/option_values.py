@@ -1,12 +1,19 @@
 """The values that options have as text, for the entry scripts and for `clusterlift`."""
 
+import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from harness.model.errors import BadInput
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
+
+
+def what_exists(name: str, known: Collection[str]) -> str:
+    """Return what a user may have meant by an unknown name: `did you mean a?`, or all that are known."""
+    similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(known)}"
 
 
 def parse_fraction(text: str) -> float:
