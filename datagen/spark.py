@@ -20,6 +20,7 @@ from harness.terminal import first_line, say
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
 TASKS_END_WAIT_S = 10.0
+EVENTS_WAIT_MS = 10 * 60 * 1000
 
 ENDED = "Spark has ended"
 NO_REASON = "no reason given"
@@ -110,6 +111,11 @@ def java_packages(spark: SparkSession) -> Any:
     """Return the packages of the driver's JVM, for what pyspark does not offer."""
     context: Any = spark.sparkContext
     return context._jvm  # noqa: SLF001
+
+
+def wait_for_events(spark: SparkSession) -> None:
+    """Wait until every listener in Spark has received all events so far."""
+    scala_context(spark).listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)
 
 
 def wait_for_executors(spark: SparkSession) -> None:

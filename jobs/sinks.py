@@ -7,13 +7,12 @@ from typing import Any, Protocol, TypeVar
 
 from pyspark.sql import Column, DataFrame, Observation
 
-from datagen.spark import scala_context
+from datagen.spark import wait_for_events
 from harness.model.errors import WrongAnswer
 from jobs.workload import Answer, Context, Workload
 
 T = TypeVar("T", str, Observation)
 
-EVENTS_WAIT_MS = 10 * 60 * 1000
 DATA, ANSWER = "data", "answer"
 """What is observed of a workload: the rows that it reads, and its own rows."""
 
@@ -59,7 +58,7 @@ class NoopSink:
         # Only the status store of Spark's UI has the executed plan of a write. A queue of events fills
         # the store, and pyspark has no public way to it.
         session: Any = self._spark
-        scala_context(session).listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)
+        wait_for_events(session)
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         latest = store.executionsList().takeRight(len(self._writers))
         executions = [latest.apply(index) for index in range(latest.size())]

@@ -14,7 +14,7 @@ from typing import Any, Self
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark import executor_cores, java_packages, root_cause, scala_context
+from datagen.spark import executor_cores, java_packages, root_cause, scala_context, wait_for_events
 from harness.eventlog.trial import Slots, TrialLog, read_log
 from harness.terminal import say
 
@@ -28,7 +28,6 @@ _CONF = {
     "spark.eventLog.includeTaskMetricsAccumulators": "false",
 }
 _NAME = "trial"
-_EVENTS_WAIT_MS = 10 * 60 * 1000
 
 
 class EventLog:
@@ -48,7 +47,7 @@ class EventLog:
         self._file.unlink(missing_ok=True)
         try:
             self._detach()
-            self._drain()
+            wait_for_events(self._spark)
             self._attach()
         except (Py4JError, TypeError) as error:  # TypeError: this Spark has no such class
             self._warn(error)
@@ -59,7 +58,7 @@ class EventLog:
     def end(self) -> None:
         """End the log; all events until now are in it."""
         try:
-            self._drain()
+            wait_for_events(self._spark)
             self._detach()
         except Py4JError as error:
             self._warn(error)
@@ -94,10 +93,6 @@ class EventLog:
         if listener is not None:
             scala_context(self._spark).removeSparkListener(listener)
             listener.stop()
-
-    def _drain(self) -> None:
-        """Wait until every listener has received all events so far."""
-        scala_context(self._spark).listenerBus().waitUntilEmpty(_EVENTS_WAIT_MS)
 
     def _warn(self, error: Exception) -> None:
         """Report, once per run, why there are no metrics; the trials continue without them."""
