@@ -11,7 +11,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.remote_process import ask_all
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
@@ -41,10 +41,10 @@ class HostsSite(Site):
         for error in checked.excluded_hosts.values():
             raise error
         self._hosts = checked.hosts
-        users = run_all([(self._spec.as_root(host), ("id", "-u")) for host in self._hosts])
-        for host, completed in zip(self._hosts, users, strict=True):
-            if isinstance(user := parse_completed(host, completed, _root), HostError):
-                raise user
+        hosts = [self._spec.as_root(host) for host in self._hosts]
+        for problem in ask_all(hosts, ("id", "-u"), _require_root).values():
+            if problem is not None:
+                raise problem
 
     def uri(self, data: Data) -> str:
         """Return the dataset's own URI, or one below the site's."""
@@ -106,8 +106,8 @@ class HostsSite(Site):
             return run_to_its_end(command, {**spark_environment(), HOLD_FILE: str(file)}, release)
 
 
-def _root(completed: CompletedCommand) -> None:
-    if completed.output.strip() != "0":
+def _require_root(user: str) -> None:
+    if user.strip() != "0":
         raise ToolError(
             "an experiment needs root there: name root@HOST, or let the user become root by sudo without a "
             "password and write `sudo = true`"

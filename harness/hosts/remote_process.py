@@ -254,6 +254,17 @@ def parse_completed(
     return HostError(f"{subject}: {printed or reason}")
 
 
+def ask_all(
+    hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]
+) -> dict[Host, T | HostError]:
+    """Run a command on every host, and return what `parse` makes of each output, or why there is none."""
+    completed = run_all([(host, command) for host in hosts])
+    return {
+        host: parse_completed(host, each, lambda done: parse(done.output))
+        for host, each in zip(hosts, completed, strict=True)
+    }
+
+
 def error_line(text: str) -> str:
     """Return the last line with the word "error", or else the last line; empty if there is none."""
     errors = [line for line in text.splitlines() if "error" in line.lower()]

@@ -17,8 +17,8 @@ from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.analysis.network.path import Step, expectation_of, path_findings, steps_of
 from harness.hosts.remote_process import (
     ClientServerRun,
-    CompletedCommand,
     RemoteProcesses,
+    ask_all,
     parse_completed,
     run_all,
 )
@@ -212,14 +212,8 @@ def _measure_step(
 
 def _drops(hosts: Sequence[Host]) -> dict[str, int]:
     """Return what each host has dropped so far, as far as it tells."""
-    found = {}
-    for host, completed in zip(
-        hosts, run_all([(host, udp_drops.COMMAND) for host in hosts]), strict=True
-    ):
-        drops = parse_completed(host, completed, lambda done: udp_drops.read_drops(done.output))
-        if isinstance(drops, int):
-            found[host.name] = drops
-    return found
+    found = ask_all(hosts, udp_drops.COMMAND, udp_drops.read_drops)
+    return {host.name: drops for host, drops in found.items() if isinstance(drops, int)}
 
 
 def _datagram_run(
@@ -238,14 +232,10 @@ def _datagram_run(
         server=(flow.receiver, iperf3.server(flow.receiver.address, port)),
         client=(flow.sender, client),
         listening=iperf3.LISTENING,
-        parse=_read_datagrams,
+        parse=lambda completed: iperf3.read_datagram_report(completed.output),
         timeout_s=probe.load.seconds + OUTLASTING_S + GRACE_S,
         max_bytes=iperf3.report_bytes(probe.load.seconds + OUTLASTING_S),
     )
-
-
-def _read_datagrams(completed: CompletedCommand) -> DatagramReport:
-    return iperf3.read_datagram_report(completed.output)
 
 
 def _step(

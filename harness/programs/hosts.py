@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TypeVar
 
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.remote_process import ask_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.kernel import count, positive
@@ -106,12 +106,8 @@ def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
 
 def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
     """Return the counters by the names of the hosts; of those alone that answered."""
-    commands = [(host, ("sh", "-c", _COUNTERS)) for host in hosts]
-    found = {
-        host.name: parse_completed(host, completed, parse_counters)
-        for host, completed in zip(hosts, run_all(commands), strict=True)
-    }
-    return {name: each for name, each in found.items() if isinstance(each, HostCounters)}
+    found = ask_all(hosts, ("sh", "-c", _COUNTERS), parse_counters)
+    return {host.name: each for host, each in found.items() if isinstance(each, HostCounters)}
 
 
 def interference(
@@ -159,8 +155,7 @@ def exchanged_by_rdma(
 def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]) -> dict[str, T]:
     """Return what each host answers, by its name. Raise HostError if one does not answer."""
     found = {}
-    for host, completed in zip(hosts, run_all((host, command) for host in hosts), strict=True):
-        answer = parse_completed(host, completed, lambda done: parse(done.output))
+    for host, answer in ask_all(hosts, command, parse).items():
         if isinstance(answer, HostError):
             raise answer
         found[host.name] = answer
@@ -172,9 +167,9 @@ def _two_lines(text: str) -> tuple[str, str]:
     return first, second
 
 
-def parse_counters(completed: CompletedCommand) -> HostCounters:
+def parse_counters(text: str) -> HostCounters:
     """Return what a host's files in /proc say. Raise one of UNEXPECTED if they cannot be read."""
-    lines = completed.output.splitlines()
+    lines = text.splitlines()
     clock_s, ticks_per_s = float(lines[0]), int(lines[1])
     ticks, processors = ticks_of_all_processors(lines)[0], len(ticks_of_each_processor(lines))
     if not processors or not isfinite(clock_s):

@@ -19,9 +19,8 @@ from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
+    ask_all,
     error_line,
-    parse_completed,
-    run_all,
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
@@ -176,10 +175,8 @@ def networks(hosts: Sequence[Host]) -> list[str]:
 
     Raise HostError if a host does not answer, or has no or several addresses in its network.
     """
-    found = run_all((host, kernel.own_addresses()) for host in hosts)
     networks = []
-    for host, completed in zip(hosts, found, strict=True):
-        answer = parse_completed(host, completed, lambda done: kernel.read_addresses(done.output))
+    for host, answer in ask_all(hosts, kernel.own_addresses(), kernel.read_addresses).items():
         if isinstance(answer, HostError):
             raise answer
         addresses = {str(address.ip): address for address in answer}

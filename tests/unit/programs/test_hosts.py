@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.hosts.remote_process import CompletedCommand, parse_completed
-from harness.hosts.transports.host import HostError
+from harness.hosts.remote_process import UNEXPECTED
 from harness.programs.hosts import (
     HostCounters,
     Machines,
@@ -30,7 +29,7 @@ Inter-|   Receive                                                |  Transmit
 
 
 def counters(text: str = PRINTED) -> HostCounters:
-    return parse_counters(CompletedCommand(0, text, "", 0.0))
+    return parse_counters(text)
 
 
 def later(seconds: float = 10, stolen_s: float = 0, traffic: int = 0) -> HostCounters:
@@ -62,8 +61,8 @@ class TestCounters:
         ],
     )
     def test_garbled_ones_are_an_error(self, text: str) -> None:
-        answer = CompletedCommand(0, text, "", 0.0)
-        assert isinstance(parse_completed("n1", answer, parse_counters), HostError)
+        with pytest.raises(UNEXPECTED):
+            parse_counters(text)
 
     def test_what_the_hypervisor_took_is_known_by_host(self) -> None:
         [node] = (

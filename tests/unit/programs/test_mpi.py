@@ -52,8 +52,9 @@ class TestNetworks:
     def found(self, monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
         """Return the networks of the first host, which has these addresses."""
         shown = [{"addr_info": [{"local": each, "prefixlen": 24}]} for each in addresses]
-        answer = CompletedCommand(0, json.dumps(shown), "", 0.0)
-        monkeypatch.setattr(mpi, "run_all", lambda commands: [answer for _ in commands])
+        monkeypatch.setattr(
+            mpi, "ask_all", lambda hosts, _, parse: dict.fromkeys(hosts, parse(json.dumps(shown)))
+        )
         return mpi.networks(HOSTS[:1])
 
     def test_are_those_of_the_addresses(self, monkeypatch: pytest.MonkeyPatch) -> None:
