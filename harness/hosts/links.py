@@ -22,7 +22,10 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
     else:
         routes = [kernel.route_to(peer.address) for peer in (*hosts[1:], *hosts[:1])]
     printed = run_all(zip(hosts, routes, strict=True))
-    devices = [parse_completed(*pair, _device) for pair in zip(hosts, printed, strict=True)]
+    devices = [
+        parse_completed(host, route, lambda done: kernel.read_route(done.output))
+        for host, route in zip(hosts, printed, strict=True)
+    ]
     pairs = list(zip(hosts, devices, strict=True))
     commands = [(host, link_command(device)) for host, device in pairs if isinstance(device, str)]
     answers = iter(run_all(commands))
@@ -32,10 +35,6 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
         else device
         for host, device in pairs
     ]
-
-
-def _device(route: CompletedCommand) -> str:
-    return kernel.read_route(route.output)
 
 
 def _link(host: Host, device: str, completed: CompletedCommand) -> HostLink:

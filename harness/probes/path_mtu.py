@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
@@ -155,10 +155,8 @@ def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
     ]
     return {
-        flow: parse_completed(flow, completed, _read_answer)
+        flow: parse_completed(
+            flow, completed, lambda done: ping.read_answer(done.output, done.errors)
+        )
         for flow, completed in zip(sizes, run_all(commands), strict=True)
     }
-
-
-def _read_answer(completed: CompletedCommand) -> PingReply:
-    return ping.read_answer(completed.output, completed.errors)
