@@ -1,6 +1,5 @@
 """A run of an external program: its trials, one after the other, each recorded as soon as it ended."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,7 +38,6 @@ from harness.programs.hosts import (
 from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
 from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
 from harness.records.writer import Recording
-from harness.runtime.clock import Clock
 from harness.runtime.command_line import given_command
 from harness.runtime.interrupt import interruptible
 from harness.runtime.rounds import FixedRounds
@@ -101,9 +99,7 @@ def problem_that_fits(planned: ProgramRun) -> Problem:
     return problem
 
 
-def run_program(
-    planned: ProgramRun, results: Path, series: str = "", clock: Clock = time.perf_counter
-) -> RecordedRun:
+def run_program(planned: ProgramRun, results: Path, series: str = "") -> RecordedRun:
     """Make a run and record it; return what was recorded. `series` is recorded, so that it can be found.
 
     A trial that fails is recorded as failed, and the next one follows. Ctrl-C and SIGTERM end the run. Raise
@@ -114,7 +110,7 @@ def run_program(
     links = _links(hosts)
     run = _describe(planned, problem, links, series)
     with Recording(results, run) as recording:
-        trials, ending = _Trials(planned, problem, links, recording, clock).run()
+        trials, ending = _Trials(planned, problem, links, recording).run()
         recording.end(ending, link_errors=link_errors(links, _by_host(read_links(hosts))))
     return RecordedRun(run, tuple(trials), ending, str(recording.path))
 
@@ -123,19 +119,14 @@ class _Trials:
     """The trials of a run."""
 
     def __init__(
-        self,
-        planned: ProgramRun,
-        problem: Problem,
-        links: NodeLinks,
-        recording: Recording,
-        clock: Clock,
+        self, planned: ProgramRun, problem: Problem, links: NodeLinks, recording: Recording
     ) -> None:
         self._planned, self._problem, self._links = planned, problem, links
         self._recording = recording
         self._trials: list[Trial] = []
         self._earlier = EarlierTrials()
         name = planned.program.name
-        self._rounds = FixedRounds([name], planned.trials, planned.warmup, clock)
+        self._rounds = FixedRounds([name], planned.trials, planned.warmup)
 
     def run(self) -> tuple[list[Trial], Ending]:
         """Run all trials, and return them and how the run ended."""

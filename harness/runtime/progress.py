@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from harness.model.run import Phase, Trial
-from harness.runtime.clock import Clock, duration_text
+from harness.runtime.clock import duration_text
 from harness.runtime.rounds import Observer, Rounds
 from harness.terminal import (
     begin_line,
@@ -98,31 +98,24 @@ class StatusLine:
 
 
 @contextmanager
-def task_progress(
-    what: str,
-    total: int,
-    done: Callable[[], int],
-    *,
-    clock: Clock = time.perf_counter,
-    stream: TextIO | None = None,
-    interval_s: float = 1.0,
-) -> Iterator[None]:
-    """Print how many of `total` tasks are `done`, every `interval_s` inside the `with` block.
+def task_progress(what: str, total: int, done: Callable[[], int]) -> Iterator[None]:
+    """Print how many of `total` tasks are `done`, every second inside the `with` block.
 
     On a terminal the line is rewritten in place; elsewhere a line is printed for every tenth of the
     tasks.
     """
-    status = StatusLine(stream)
-    started = clock()
+    status = StatusLine()
+    started = time.perf_counter()
     ended = threading.Event()
 
     def show() -> None:
         shown_tenths = 0
-        while not ended.wait(interval_s):
+        while not ended.wait(1.0):
             count = done()
             tenths = 10 * count // max(1, total)
             if count:
-                left = duration_text((clock() - started) / count * (total - count))
+                took_s = time.perf_counter() - started
+                left = duration_text(took_s / count * (total - count))
                 line = f"{what}: {count} of {total} tasks, {left} left"
                 status.show(line, is_news=tenths != shown_tenths)
                 shown_tenths = tenths
