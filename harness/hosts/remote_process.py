@@ -171,14 +171,10 @@ class RemoteProcesses:
         self._processes: list[RemoteProcess] = []
         self._renewal = lease.Renewal(lambda: self._processes, lease.LEASE_S)
 
-    def add(self, host: Host, *command: str, max_bytes: int = MAX_ANSWER_BYTES) -> RemoteProcess:
-        """Return a new remote process, which waits for its start."""
-        return self.add_command(host, command, max_bytes)
-
-    def add_command(
+    def add(
         self, host: Host, command: Sequence[str] | Script, max_bytes: int = MAX_ANSWER_BYTES
     ) -> RemoteProcess:
-        """Return a new remote process of an argument vector, or of a script."""
+        """Return a new remote process of an argument vector, or of a script, which waits for its start."""
         remote = RemoteProcess(host, command, max_bytes)
         self._processes.append(remote)
         return remote
@@ -217,8 +213,7 @@ def run_all(
     endings: list[CompletedCommand | HostError] = []
     with RemoteProcesses() as remotes:
         running = deque(
-            remotes.add_command(host, command, max_bytes)
-            for host, command in islice(remaining, at_once)
+            remotes.add(host, command, max_bytes) for host, command in islice(remaining, at_once)
         )
         for remote in running:
             remote.start()
@@ -227,7 +222,7 @@ def run_all(
             endings.append(_finish(oldest, timeout_s))
             for host, command in islice(remaining, 1):
                 remotes.close(oldest)
-                running.append(remotes.add_command(host, command, max_bytes))
+                running.append(remotes.add(host, command, max_bytes))
                 running[-1].start()
     return endings
 
@@ -297,8 +292,8 @@ class ClientServerRun(Generic[T]):
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._name = f"{client[0]} -> {server[0]}"
-        self._server = remotes.add(server[0], *server[1], max_bytes=max_bytes)
-        self._client = remotes.add(client[0], *client[1], max_bytes=max_bytes)
+        self._server = remotes.add(*server, max_bytes)
+        self._client = remotes.add(*client, max_bytes)
         self._listening = listening
         self._parse = parse
         self._timeout_s = timeout_s

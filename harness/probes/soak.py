@@ -96,7 +96,7 @@ class Soak:
             monitors = {
                 host.name: remotes.add(
                     host,
-                    *monitor_command(self.links[host.name].device),
+                    monitor_command(self.links[host.name].device),
                     max_bytes=MAX_ANSWER_BYTES + READING_BYTES * self.load.total_s,
                 )
                 for host in self.hosts

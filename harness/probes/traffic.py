@@ -140,12 +140,12 @@ class Meter(Generic[T]):
 
 def processor_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Cpu]:
     """Return a meter of how busy the host is."""
-    process = remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
+    process = remotes.add(host, cpu.meter(OMITTED_S, load.seconds))
     return Meter(process, lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S)
 
 
 def _counter_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Counters]:
-    process = remotes.add(host, *perf.meter(OMITTED_S, load.seconds))
+    process = remotes.add(host, perf.meter(OMITTED_S, load.seconds))
     return Meter(
         process, lambda done: perf.read_meter(done.errors, load.seconds), load.total_s + GRACE_S
     )

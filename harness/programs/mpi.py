@@ -118,7 +118,7 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
     number = secrets.token_hex(6)
     with RemoteProcesses() as remotes:
         command = guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
-        first = remotes.add(job.hosts[0], *command)
+        first = remotes.add(job.hosts[0], command)
         first.await_ready()
         first.start()
         started_s = time.monotonic()
@@ -126,7 +126,7 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
         for index, host in enumerate(job.hosts[1:], 1):
             start = first.await_line(f"{_LAUNCH} {host.address} ")
             shell = ("sh", "-c", start.partition(f"{host.address} ")[2])
-            daemons.append(remotes.add(host, *guarded(f"{number}.{index}.", shell)))
+            daemons.append(remotes.add(host, guarded(f"{number}.{index}.", shell)))
         for daemon in daemons:
             daemon.await_ready()
         for daemon in daemons:

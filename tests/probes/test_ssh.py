@@ -256,7 +256,7 @@ def test_nothing_of_a_program_stays_on_a_host_that_is_cut_off(
         monkeypatch.setenv("PATH", made.environment["PATH"])
         with RemoteProcesses() as remotes:
             command = guarded("12ab.0.", ("sleep", "600"))
-            remotes.add(by_ssh(f"root@{name}"), *command).start()
+            remotes.add(by_ssh(f"root@{name}"), command).start()
             eventually(lambda: ["sleep", "600", ""] in made.processes(name).values())
             assert run(*made.argv(name, "ls", "/tmp")) == "clusterlift-12ab.0.\n"  # noqa: S108
             made.connect(name, connected=False)

@@ -70,7 +70,7 @@ class TestRemoteProcess:
 
     def test_runs_only_after_its_start(self, tmp_path: Path) -> None:
         with RemoteProcesses() as remotes:
-            started, other = (remotes.add(HERE, "touch", str(tmp_path / name)) for name in "ab")
+            started, other = (remotes.add(HERE, ("touch", str(tmp_path / name))) for name in "ab")
             started.await_ready()
             other.await_ready()
             time.sleep(0.1)
@@ -81,7 +81,7 @@ class TestRemoteProcess:
 
     def test_ends_with_its_context(self) -> None:
         with RemoteProcesses() as remotes:
-            server = remotes.add(HERE, "sh", "-c", "echo $$; exec sleep 600")
+            server = remotes.add(HERE, ("sh", "-c", "echo $$; exec sleep 600"))
             server.start()
             server.await_line("")
             [process] = map(int, server._lines)
@@ -124,7 +124,7 @@ class TestRemoteProcess:
 
         monkeypatch.setattr(RemoteProcess, "renew", counted)
         with RemoteProcesses() as remotes:
-            waits, runs = (remotes.add(HERE, "sleep", "600") for _ in range(2))
+            waits, runs = (remotes.add(HERE, ("sleep", "600")) for _ in range(2))
             runs.start()
             eventually(lambda: renewals > 2 * 2 * lease.RENEWALS)
             assert not waits.has_ended
@@ -175,7 +175,7 @@ class TestRemoteProcess:
 
     def test_that_ends_before_the_awaited_line_is_an_error_with_the_reason(self) -> None:
         with RemoteProcesses() as remotes:
-            server = remotes.add(HERE, "sh", "-c", "echo 'error: port taken' >&2; exit 1")
+            server = remotes.add(HERE, ("sh", "-c", "echo 'error: port taken' >&2; exit 1"))
             server.start()
             with pytest.raises(HostError, match="here: error: port taken"):
                 server.await_line("listening")
@@ -229,7 +229,7 @@ class TestFlood:
 
     def test_ends_what_waits_for_a_line(self) -> None:
         with RemoteProcesses() as remotes:
-            server = remotes.add(HERE, "yes", max_bytes=2**17)
+            server = remotes.add(HERE, ("yes",), max_bytes=2**17)
             server.start()
             with pytest.raises(HostError, match=r"here: it printed more than 0\.125 MiB"):
                 server.await_line("listening")
@@ -243,7 +243,7 @@ class TestFlood:
 
     def test_of_more_bytes_is_no_flood_where_they_are_expected(self) -> None:
         with RemoteProcesses() as remotes:
-            remote = remotes.add(HERE, "head", "-c", "3000000", "/dev/zero", max_bytes=2**22)
+            remote = remotes.add(HERE, ("head", "-c", "3000000", "/dev/zero"), max_bytes=2**22)
             remote.start()
             assert len(remote.finish().output) == 3_000_000
 
