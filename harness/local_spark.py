@@ -22,6 +22,8 @@ from harness.terminal import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("datagen", "harness", "jobs")
+GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
+"""Scripts of the checkout."""
 _ERROR_LINE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error))\b")
 _STACK_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
 _NO_SPARK = (

@@ -14,8 +14,9 @@ from harness.lab.lifecycle import down, up
 from harness.lab.links import at_rate, read_links, set_links
 from harness.lab.lock import lab_lock
 from harness.lab.storages import LAYOUTS
-from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
+from harness.lab.submit import facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
+from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.option_types import WholeNumber

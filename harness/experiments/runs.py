@@ -14,6 +14,7 @@ from typing import Self
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
+from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
@@ -31,7 +32,6 @@ from harness.runtime.warm_up import AUTO
 from harness.settings.journal import Journal, open_journal
 from harness.terminal import join_names, say, shorten
 
-GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 JOURNAL = "settings.journal"
 NUMBER = "round"
 """The fact that has the number of a run."""

@@ -17,6 +17,7 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, cpu_quota_us, shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
+from harness.local_spark import BENCHMARK
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link, rate_text
@@ -25,7 +26,6 @@ from harness.runtime.trials import HOLD_FILE, hold_message
 from harness.terminal import Relay
 
 CHECKOUT = "/opt/clusterlift"
-GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 CHUNK_BYTES = 2**16
 _NAME = "NAME"
 LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"

@@ -9,14 +9,8 @@ import pytest
 from harness.lab import lifecycle
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
-from harness.lab.submit import (
-    BENCHMARK,
-    GENERATE,
-    cpu_limit_lifted,
-    set_cpu_limit,
-    spark_submit,
-    with_facts,
-)
+from harness.lab.submit import cpu_limit_lifted, set_cpu_limit, spark_submit, with_facts
+from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import ClusterliftError
 from tests.waiting import eventually
 
