@@ -1,6 +1,6 @@
 """An experiment: configurations that are measured alternately."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -8,7 +8,6 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
 from harness.model.link import rate_text
 from harness.programs.program import Program
-from harness.records.series import in_turns
 from harness.settings import kinds
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
@@ -141,7 +140,3 @@ class Experiment:
     def data_bytes(self) -> int:
         """The disk space that the datasets need at most, roughly."""
         return sum(data.rows for data in self.datasets) * DISK_BYTES_PER_ROW
-
-    def order(self, number: int) -> Sequence[Configuration]:
-        """Return the configurations in the order of their runs with this number."""
-        return in_turns(self.configurations, number)

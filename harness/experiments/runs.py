@@ -26,6 +26,7 @@ from harness.programs.program import Placement, Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
+from harness.records.series import in_turns
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.warm_up import AUTO
@@ -131,7 +132,7 @@ def results_of(experiment: Experiment, site: Site) -> Path:
 def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
     """Yield all runs in order, there and back, so that drift affects all configurations alike."""
     for number in range(1, experiment.runs + 1):
-        order = experiment.order(number)
+        order = in_turns(experiment.configurations, number)
         for configurations in _applications(experiment, order):
             yield PlannedRun(configurations, number, experiment.programs, experiment.has_spark)
 
