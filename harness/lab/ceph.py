@@ -5,14 +5,13 @@ before they start, and `buckets NODES` waits for the gateway and makes a bucket 
 """
 
 import json
-import secrets
 import sys
 import time
 from pathlib import Path
 
 from harness.http_request import Credentials
 from harness.lab.storages import ceph_bucket, ceph_layouts
-from harness.minicluster.buckets import bucket_name, create_bucket, is_answered
+from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
 from harness.minicluster.ceph_configuration import CephPlan
 from harness.minicluster.s3a import s3a_properties
 from harness.minicluster.spark_configuration import properties_text
@@ -29,7 +28,7 @@ def prepare(nodes: int, address: str) -> None:
 
     The containers' users may read all of it: the benchmark runs as whoever calls `clusterlift`.
     """
-    credentials = Credentials(secrets.token_hex(10), secrets.token_hex(20))
+    credentials = new_credentials()
     plan = CephPlan(
         directory=DIRECTORY,
         data=DATA,

@@ -6,7 +6,7 @@ All nodes of a rack share the uplink, so limits on the nodes could not emulate i
 import json
 from typing import Any
 
-from harness.lab.cluster import MASTER, ROUTER, Lab, Node
+from harness.lab.cluster import MASTER, NETWORK_MTU, ROUTER, Lab, Node
 from harness.lab.links import read_link, run_link_command, run_on_all_nodes
 from harness.model.link import MAX_MTU, Link
 from harness.settings.rate import limit_outgoing
@@ -53,7 +53,7 @@ def networks() -> dict[str, Any]:
         f"rack-{rack}": {
             "ipam": {"config": [{"subnet": f"{prefix}.0/24"}]},
             "driver_opts": {
-                "com.docker.network.driver.mtu": str(MAX_MTU),
+                NETWORK_MTU: str(MAX_MTU),
                 # A node must see the true address of a client in the other rack.
                 "com.docker.network.bridge.enable_ip_masquerade": "false",
             },

@@ -3,11 +3,18 @@
 Standard library only, because the lab's master uses it, too.
 """
 
+import secrets
+
 from harness.http_request import Credentials, ask
 from harness.model.errors import ClusterliftError
 from harness.model.layout import Layout
 
 ANSWER_S = 10.0
+
+
+def new_credentials() -> Credentials:
+    """Return random keys."""
+    return Credentials(secrets.token_hex(10), secrets.token_hex(20))
 
 
 def bucket_name(layout: Layout) -> str:

@@ -30,7 +30,6 @@ DAEMON = Path(__file__).with_name("ceph-daemon")
 class CephCluster(ObjectStore):
     """Ceph, in which each bucket has a pool of its own."""
 
-    scheme: ClassVar[str] = "s3"
     title: ClassVar[str] = "Ceph"
     head: ClassVar[str] = "gateway"
     server: ClassVar[str] = "OSD"

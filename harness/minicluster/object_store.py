@@ -1,22 +1,16 @@
 """An object store on this machine: its buckets, and the Spark that reaches it by S3A."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from harness.http_request import Credentials
-from harness.minicluster.buckets import bucket_name, create_bucket
+from harness.minicluster.buckets import bucket_name, create_bucket, new_credentials
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST
 from harness.minicluster.s3a import class_path_properties, s3a_properties
 from harness.minicluster.spark_configuration import write_spark_configuration
 from harness.model.layout import Layout
-
-
-def new_credentials() -> Credentials:
-    """Return random keys."""
-    return Credentials(secrets.token_hex(10), secrets.token_hex(20))
 
 
 @dataclass(frozen=True)
