@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,7 +134,10 @@ class BenchmarkOptions:
 
 
 def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
-    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
+    """Read the command line; exit with code 2, and one line on the reason, if it is wrong.
+
+    With --check-options, exit in any case: with code 0 if it is right.
+    """
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.precision is not None and options.trials != AUTO:
@@ -146,6 +150,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
             facts = {"nodes": str(options.nodes), **facts}
     except BadInput as error:
         parser.error(str(error))
+    if options.check_options:
+        sys.exit(0)
     return BenchmarkOptions(
         workloads=options.workloads,
         dataset=DatasetOptions(
@@ -213,6 +219,8 @@ def _parser() -> Parser:
         "no such link")  # fmt: skip
     # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
     add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
+    # What `clusterlift bench` passes before it generates the dataset.
+    add("--check-options", action="store_true", help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",
         help="do not read the whole dataset before the trials to compare its digest with its "
         "manifest")  # fmt: skip

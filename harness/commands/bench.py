@@ -26,7 +26,7 @@ from harness.commands.run import (
     spark_options,
     submission,
 )
-from harness.commands.submission import run_script
+from harness.commands.submission import SCRIPT, run_script
 from harness.option_types import WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
@@ -38,6 +38,8 @@ DEFAULT_MINUTES = 5.0
 MORE_MINUTES = 10
 FEW_PARTITIONS = 8
 """Spark's 200 suit a cluster. On one machine, most of a trial would be the scheduling of tasks."""
+CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
+"""The options of spark-submit for a script that only reads its command line: no cluster is asked."""
 
 
 @command("bench", context_settings={"ignore_unknown_options": True})
@@ -110,6 +112,9 @@ def bench_command(
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
     submissions = dict([submission(options, [*own, *arguments])])
+    # Only the script knows its options, and what is wrong with them is to be said before any data is there.
+    if arguments and (code := run_script(SCRIPT, CHECK, ["--check-options", *own, *arguments])):
+        return code
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:

@@ -21,6 +21,8 @@ with (home / "calls").open("a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
 if any(word.endswith("datagen/generate.py") for word in sys.argv):
     sys.exit(2 if (home / "no-data").exists() else 0)
+if "--check-options" in sys.argv:
+    sys.exit(2 if (home / "wrong-option").exists() else 0)
 if "--control" in sys.argv:  # a collector, which knows the outcome from the other spark-submit
     if (home / "unreachable").exists():
         print("24/01/01 WARN\\ncollect.py: error: no answer")

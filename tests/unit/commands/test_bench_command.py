@@ -41,8 +41,11 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
 
 def test_on_a_cluster_partitions_are_the_user_s_choice(spark: FakeSpark) -> None:
     assert main(["bench", "--master", "yarn", "--runs", "1", "--trials", "3"]) == 0
-    generate, run = spark.calls()
+    check, generate, run = spark.calls()
     assert generate[:2] == run[:2] == ["--master", "yarn"]
+    assert check[:4] == ["--master", "local[1]", "--deploy-mode", "client"]
+    assert check[4:6] == [BENCHMARK, "--check-options"]
+    assert check[6:] == run[run.index(BENCHMARK) + 1 :]
     assert not [word for word in [*generate, *run] if "partition" in word]
     assert run[-2:] == ["--trials", "3"]
 
@@ -102,6 +105,17 @@ def test_an_interrupted_run_leaves_a_table(
     spark.plan("complete", "killed")
     assert main(["bench"]) == 130
     assert "w         1.00 s" in capfd.readouterr().out
+
+
+def test_an_option_that_the_script_refuses_is_refused_before_anything_is_generated(
+    spark: FakeSpark,
+) -> None:
+    (spark.home / "wrong-option").touch()
+    assert main(["bench", "--no-such-option"]) == 2
+    [check] = spark.calls()
+    assert "--check-options" in check
+    assert check[-1] == "--no-such-option"
+    assert not Path("results").exists()
 
 
 def test_fixed_rounds_are_refused_before_anything_is_generated(
