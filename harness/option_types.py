@@ -1,5 +1,6 @@
 """Types of the options of `clusterlift` that click does not have."""
 
+import math
 import re
 from typing import Any
 
@@ -14,3 +15,14 @@ class WholeNumber(click.IntRange):
         if isinstance(value, str) and not re.fullmatch("-?[0-9]{1,18}", value):
             self.fail(f"{value!r} is not a whole number of at most 18 digits", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class RealNumber(click.FloatRange):
+    """A number between bounds. `nan`, which no comparison finds out of bounds, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raise BadParameter for other text, and out of bounds."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number

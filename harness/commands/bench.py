@@ -27,7 +27,7 @@ from harness.commands.run import (
     submission,
 )
 from harness.commands.submission import SCRIPT, run_script
-from harness.option_types import WholeNumber
+from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
 from harness.runtime.series import SparkOptions
@@ -45,7 +45,7 @@ CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
 @command("bench", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--minutes",
-    type=click.FloatRange(1, MAX_MINUTES),
+    type=RealNumber(1, MAX_MINUTES),
     metavar="N",
     help="Time for everything; the first table needs two runs, however long they take.  "
     f"[default: {DEFAULT_MINUTES:g}]",

@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_TRIALS
 from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import parse_nodes
-from harness.option_types import WholeNumber
+from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
@@ -110,7 +110,7 @@ _OPTIONS = (
 
 _PEAK = click.option(
     "--peak",
-    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    type=RealNumber(min=0, min_open=True, max=1e9),
     metavar="GFLOPS",
     help="Peak of one whole host in Gflop/s by its data sheet, to which HPL's efficiency relates.",
 )

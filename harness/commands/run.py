@@ -20,7 +20,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
-from harness.option_types import WholeNumber
+from harness.option_types import RealNumber, WholeNumber
 from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.option_values import parse_fraction
@@ -81,7 +81,7 @@ def precision_option(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(1, MAX_MINUTES),
+    type=RealNumber(1, MAX_MINUTES),
     metavar="N",
     help="In place of --runs: make as many runs as fit into N minutes, but at least two. The same command "
     "again adds runs.",

@@ -11,7 +11,6 @@ from functools import partial
 from math import inf
 
 import click
-from click import FloatRange
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.analysis.network.path import Step, expectation_of, path_findings, steps_of
@@ -51,6 +50,7 @@ from harness.model.network_metrics import (
     step_case,
 )
 from harness.model.probe import Measurement, RecordedProbes
+from harness.option_types import RealNumber
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
 from harness.probes.messages import (
@@ -343,14 +343,14 @@ KIND = ProbeKind(
         ),
         click.option(
             "--max-loss",
-            type=FloatRange(0, 100),
+            type=RealNumber(0, 100),
             default=0.1,
             show_default=True,
             help="For --rate: percent of packets that a step may lose.",
         ),
         click.option(
             "--max-delay",
-            type=FloatRange(0, min_open=True),
+            type=RealNumber(0, min_open=True),
             metavar="MS",
             help="For --rate: the p99 round trip of a small message that a step may have.  [default: any]",
         ),

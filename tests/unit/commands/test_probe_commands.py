@@ -70,6 +70,7 @@ class TestUsage:
             (["path", *TWO, "--rate", "fast"], "--rate 'fast' is not a rate"),
             (["path", *TWO, "--rate", "100bit"], "--rate"),
             (["path", *TWO, "--max-loss", "101"], "'--max-loss': 101.0 is not in the range"),
+            (["path", *TWO, "--max-loss", "nan"], "'--max-loss': 'nan' is not a number"),
             (["path", *TWO, "--max-delay", "5"], "--max-delay needs --rate"),
             (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
             (["link", "--spark-port", "7100"], "--spark-port needs --via spark"),

@@ -22,6 +22,7 @@ class TestBadInput:
             (["--block", "7"], "'--block': '7' is not a whole number from 8 to 4,096"),
             (["--timeout", "soon"], "'--timeout': 'soon' is not a time"),
             (["--peak", "0"], "'--peak': 0.0 is not in the range"),
+            (["--peak", "nan"], "'--peak': 'nan' is not a number"),
             (["--per-host", "0"], "'--per-host': 0 is not in the range"),
             (["--network", "pigeon"], "'--network': 'pigeon' is not one of 'tcp', 'rdma'"),
             (["--fact", "mtu"], "mtu"),

@@ -73,6 +73,7 @@ class TestCommandLine:
             (["--", "--configuration"], "--configuration: expected one argument"),
             (["--runs", "2", "--minutes", "5"], "--runs and --minutes: give one of them"),
             (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
+            (["--minutes", "nan"], "Invalid value for '--minutes': 'nan' is not a number"),
             (
                 ["--minutes", "5", "--warmup", "1", "--trials", "6"],
                 "--minutes needs --warmup auto or --trials auto",
