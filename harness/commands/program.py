@@ -160,6 +160,7 @@ def _run(
     facts: Sequence[str],
     peak: float | None = None,
 ) -> int:
+    declared = parse_facts(facts)
     hosts = ready_hosts(program, chosen.hosts(), network)
     if nodes and nodes[-1] > len(hosts):
         raise BadInput(f"--nodes {nodes[-1]} is more than the {count_of(len(hosts), 'host')} given")
@@ -173,7 +174,7 @@ def _run(
         timeout_s=timeout,
         host_peak=peak and peak * 1e9,
         network=network,
-        facts={**chosen.facts, **parse_facts(facts)},
+        facts={**chosen.facts, **declared},
     )
     every = on_first_hosts(planned, nodes) if nodes else [planned]
     recorded = make_runs(every, runs, results)

@@ -41,6 +41,15 @@ class TestBadInput:
         assert message in error
         assert len(error.splitlines()) == 1
 
+    def test_a_wrong_fact_is_refused_before_a_host_is_asked(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[object] = []
+        monkeypatch.setattr("harness.commands.program.ready_hosts", lambda *_: asked.append(1))
+        assert main([*HPCC, "--fact", "mtu"]) == 2
+        assert "--fact 'mtu' has no '='" in capsys.readouterr().err
+        assert not asked
+
     def test_a_configuration_is_required(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["program", "hpcc", "--hosts", "n1"]) == 2
         assert "--configuration" in capsys.readouterr().err
