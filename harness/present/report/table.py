@@ -45,8 +45,12 @@ class TableRow:
 
 @dataclass(frozen=True)
 class SortableTable:
-    """The whole table. `heads` are the configurations; `notes` are the footnotes, the first is number 1."""
+    """The whole table. `heads` are the configurations; `notes` are the footnotes, the first is number 1.
 
+    `value` is the heading of the values: `time`, `performance`, or both.
+    """
+
+    value: str
     heads: tuple[TableCell, ...]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
@@ -67,7 +71,9 @@ def sortable_table(comparison: Comparison) -> SortableTable:
         )
         for row, line in zip(comparison.rows, table.lines, strict=True)
     )
-    return SortableTable(heads, rows, notes.texts, table.warnings, table.caption)
+    return SortableTable(
+        table.headings.value, heads, rows, notes.texts, table.warnings, table.caption
+    )
 
 
 def _cells(

@@ -171,5 +171,6 @@ class TestPage:
 
     def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
         html = page.render(upgrade())
+        assert '<th scope="col" class="number first">time or performance</th>' in html
         assert "Performance for the cost" not in html
         assert 'id="scaling"' not in html
