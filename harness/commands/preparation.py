@@ -20,9 +20,12 @@ from harness.present import power as power_page
 from harness.present import readiness as ready_page
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
+from harness.runtime.warm_up import DEFAULT_TRIALS
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import POWER
 from harness.terminal import show
+
+DEFAULT_WORKLOADS = 9
 
 
 @command("power")
@@ -50,16 +53,13 @@ from harness.terminal import show
 @click.option(
     "--trials",
     type=WholeNumber(1, MAX_TRIALS),
-    default=6,
-    show_default=True,
-    help="Without RUNS: measured trials of each workload in a run.",
+    help=f"Without RUNS: measured trials of each workload in a run.  [default: {DEFAULT_TRIALS}]",
 )
 @click.option(
     "--workloads",
     type=WholeNumber(1, 1000),
-    default=9,
-    show_default=True,
-    help="Without RUNS: workloads in the table. A table of more workloads needs more runs.",
+    help="Without RUNS: workloads in the table. A table of more workloads needs more runs.  "
+    f"[default: {DEFAULT_WORKLOADS}]",
 )
 @click.option(
     "--configurations",
@@ -88,8 +88,8 @@ def power_command(
     change: float,
     noise: float | None,
     between: float | None,
-    trials: int,
-    workloads: int,
+    trials: int | None,
+    workloads: int | None,
     configurations: int,
     power: float,
     results: Path,
@@ -105,9 +105,10 @@ def power_command(
     change.
     """
     if names:
-        if noise is not None or between is not None or turns:
+        if turns or any(given is not None for given in (noise, between, trials, workloads)):
             raise BadInput(
-                "--noise, --between and --turns have no effect beside RUNS, which show all of it"
+                "--noise, --between, --trials, --workloads and --turns have no effect beside RUNS, "
+                "which show all of it"
             )
         columns = [find_configuration(name, results) for name in names]
         needed = needed_after(columns, change, configurations, power)
@@ -118,8 +119,8 @@ def power_command(
             change=change,
             noise=noise,
             between=PRIOR_RUN_SD if between is None else between,
-            trials=trials,
-            workloads=workloads,
+            trials=trials or DEFAULT_TRIALS,
+            workloads=workloads or DEFAULT_WORKLOADS,
             configurations=configurations,
             power=power,
             in_turns=turns,

@@ -129,13 +129,17 @@ class TestFromAssumedNoise:
 
 
 class TestFromEarlierRuns:
-    @pytest.mark.parametrize("option", ["--noise", "--between"])
-    def test_that_show_the_noise_it_cannot_be_assumed(
-        self, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        "option", [("--noise", "2%"), ("--between", "2%"), ("--trials", "6"), ("--workloads", "9")]
+    )
+    def test_what_they_show_cannot_be_assumed(
+        self, option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         record(tmp_path, (1, 1.02))
-        line = refused(capsys, "1g", "--change", "5%", option, "2%", "--results", str(tmp_path))
-        assert "--noise, --between and --turns have no effect beside RUNS" in line
+        line = refused(capsys, "1g", "--change", "5%", *option, "--results", str(tmp_path))
+        assert (
+            "--trials, --workloads and --turns have no effect beside RUNS, which show all" in line
+        )
 
     def test_each_workload_gets_the_number_for_its_own_noise(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
