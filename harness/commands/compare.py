@@ -74,6 +74,15 @@ def compare_command(
     configuration are repetitions: how much they differ decides what a change means.
     """
     if probes:
+        if format_ not in PROBE_FORMATS:
+            raise BadInput(
+                f"--probes supports the formats {' and '.join(PROBE_FORMATS)} only; "
+                "`clusterlift export` writes every measurement to a Parquet file"
+            )
+        if adjust or strict or allow_different_data:
+            raise BadInput(
+                "--probes compares no workloads: leave out --adjust, --strict and --allow-different-data"
+            )
         table = partial(_probe_tables, results=results, format_=format_)
     else:
         table = partial(
@@ -132,11 +141,6 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
     from harness.analysis.compare.probe_comparison import compare_probes  # noqa: PLC0415
     from harness.present.probe_table import probe_table  # noqa: PLC0415
 
-    if format_ not in PROBE_FORMATS:
-        raise BadInput(
-            f"--probes supports the formats {' and '.join(PROBE_FORMATS)} only; "
-            "`clusterlift export` writes every measurement to a Parquet file"
-        )
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
     found = [find_probes(name, results) for name in configurations]

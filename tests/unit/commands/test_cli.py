@@ -228,6 +228,8 @@ class TestMistakes:
             (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
             (["compare", "1g", "2.5g", "--format", "pdf"], "'pdf' is not one of 'text'"),
             (["compare", "--baseline", "1g"], "--baseline"),
+            (["compare", "1g", "2.5g", "--probes", "--format", "csv"], "formats text and markdown"),
+            (["compare", "1g", "2.5g", "--probes", "--strict"], "--probes compares no workloads"),
             (["show"], "Missing argument 'RUN'"),
             (["show", "3g"], "'3g' is neither"),
             (["show", "\x1b[31m\n"], r"\x1b[31m\n"),
