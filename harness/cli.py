@@ -9,7 +9,7 @@ import click
 
 from harness import __version__
 from harness.commands.command import Group, group
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
@@ -71,7 +71,6 @@ ALIASES = {"plan": "power", "aa": "noise"}
 PROG = "clusterlift"
 SUMMARIES = dict(chain.from_iterable(group_.items() for group_ in GROUPS.values()))
 COMMANDS = tuple(SUMMARIES)
-INTERRUPTED = 130
 
 
 class LazyGroup(Group):

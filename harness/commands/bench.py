@@ -15,7 +15,6 @@ from harness.commands.options import results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
-    MAX_RUNS,
     budget_of,
     check_time_decides,
     given_options,
@@ -27,6 +26,7 @@ from harness.commands.run import (
     submission,
 )
 from harness.commands.submission import SCRIPT, run_script
+from harness.model.limits import MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files

@@ -6,13 +6,12 @@ import click
 
 from harness.commands.command import Command, Group, command, group
 from harness.commands.probe_hosts import ProbeSite, on_site
+from harness.model.errors import INTERRUPTED
 from harness.model.run import Ending
 from harness.present.probes import remarks
 from harness.probes.kind import ProbeKind
 from harness.probes.kinds import findings, kinds
 from harness.terminal import show, visible
-
-INTERRUPTED = 130
 
 
 class _Probes(Group):

@@ -11,8 +11,8 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
 from harness.commands.options import converted, results_option
 from harness.commands.probe_hosts import HostChoice, on_hosts
-from harness.model.errors import BadInput
-from harness.model.limits import MAX_PER_HOST, MAX_TRIALS
+from harness.model.errors import INTERRUPTED, BadInput
+from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import parse_nodes
 from harness.option_types import RealNumber, WholeNumber
@@ -23,9 +23,6 @@ from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
 from harness.runtime.option_values import parse_facts, parse_time
 from harness.terminal import count_of, show, visible
-
-INTERRUPTED = 130
-MAX_RUNS = 1000
 
 
 @group("program")

@@ -17,7 +17,7 @@ from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.limits import MIN_RUNS
+from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
@@ -29,7 +29,6 @@ from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_
 from harness.runtime.warm_up import AUTO
 from harness.terminal import count_of, percent, say, show
 
-MAX_RUNS = 1000
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60

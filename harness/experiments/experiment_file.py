@@ -76,6 +76,7 @@ from harness.model.limits import (
     MAX_PI_SAMPLES,
     MAX_PROFILE_ROUNDS,
     MAX_ROWS,
+    MAX_RUNS,
     MAX_TRIALS,
 )
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
@@ -89,7 +90,6 @@ from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
 WORKLOADS = ROOT / "jobs/workloads"
-MAX_RUNS = 1000
 MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
 

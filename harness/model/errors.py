@@ -1,5 +1,8 @@
 """The errors that users see, each as one line."""
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
+
 
 class ClusterliftError(Exception):
     """The base class. The message is one line: what is wrong, where, and what to do."""

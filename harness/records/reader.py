@@ -25,6 +25,7 @@ from harness.model.probe import (
 )
 from harness.model.run import RecordedRun, Run, RunEnd, Trial
 from harness.records.checksum import checksum, split_checksum
+from harness.records.document import MAX_REASON
 from harness.records.inbound import count_inbound_once
 from harness.records.regular_file import regular_file
 from harness.records.rules import (
@@ -48,9 +49,6 @@ READABLE_VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 """A version that was written once stays readable; the tests keep a file of each."""
 
 NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
-
-MAX_REASON = 300
-"""Characters of an error message, which may quote a text."""
 
 T = TypeVar("T")
 EventT = TypeVar("EventT")
