@@ -23,8 +23,9 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for parameter in order:
-            value = given.get(parameter.name or "")
-            if parameter.type is not click.UNPROCESSED and "" in map(_stripped, _values(value)):
+            values = _values(given.get(parameter.name or ""))
+            is_blank = any(isinstance(value, str) and not value.strip() for value in values)
+            if is_blank and parameter.type is not click.UNPROCESSED:
                 option = isinstance(parameter, click.Option)
                 name = parameter.opts[-1] if option else parameter.make_metavar(ctx)
                 raise click.UsageError(f"{name} is empty; give a value", ctx)
@@ -58,7 +59,3 @@ def _show_help(ctx: click.Context, _: click.Parameter, value: object) -> None:
 
 def _values(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else (value,)
-
-
-def _stripped(value: object) -> object:
-    return value.strip() if isinstance(value, str) else value

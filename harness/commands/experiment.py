@@ -63,7 +63,7 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
     site = site_of(experiment, results)
     with interruptible(once=True):
         if dry_run:
-            _show_plan(experiment, site)
+            show("\n".join(map(visible, _plan_lines(experiment, site))))
             return 0
         if revert:
             lines = put_back_all(experiment, site)
@@ -114,10 +114,6 @@ def site_of(experiment: Experiment, results: Path | None) -> Site:
             "start: set the environment variable RESULTS to another one before that"
         )
     return LabSite(experiment.site, experiment.name)
-
-
-def _show_plan(experiment: Experiment, site: Site) -> None:
-    show("\n".join(map(visible, _plan_lines(experiment, site))))
 
 
 def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:

@@ -6,6 +6,7 @@ import click
 from tabulate import tabulate
 
 from harness.commands.command import group
+from harness.commands.options import converted
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
 from harness.lab.cluster import Lab, running_lab
@@ -35,21 +36,12 @@ conf_option = click.option(
 without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
 
 
-def _as_cpus(_: click.Context, __: click.Parameter, value: float) -> float:
-    """Check a number of processors; an option's callback."""
-    try:
-        check_cpus(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-    return value
-
-
-def _as_storages(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
-    """Split the names of file systems; an option's callback."""
-    names = tuple(value.split(","))
+def _storages(text: str) -> tuple[str, ...]:
+    """Split the names of file systems. Raise ValueError for an unknown or repeated one."""
+    names = tuple(text.split(","))
     if not set(names) <= set(LAYOUTS) or len(set(names)) < len(names):
-        raise click.BadParameter(
-            f"{value!r}: name one of {', '.join(LAYOUTS)}, or several with commas between them"
+        raise ValueError(
+            f"{text!r}: name one of {', '.join(LAYOUTS)}, or several with commas between them"
         )
     return names
 
@@ -71,7 +63,7 @@ def lab() -> None:
 @click.option(
     "--cpus",
     type=float,
-    callback=_as_cpus,
+    callback=converted(check_cpus),
     default=0.5,
     show_default=True,
     metavar="X",
@@ -81,7 +73,7 @@ def lab() -> None:
 @click.option(
     "--storage",
     "storages",
-    callback=_as_storages,
+    callback=converted(_storages),
     default="hdfs",
     show_default=True,
     metavar="NAMES",

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from harness.commands.command import group
+from harness.commands.options import converted
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon
@@ -287,13 +288,6 @@ def s3() -> None:
     pass
 
 
-def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Sequence[Layout]:
-    try:
-        return tuple(dict.fromkeys(map(Layout.parse, texts)))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @s3.command(
     "run",
     help="Start a new object store on this machine, with a bucket for each --layout; run COMMAND with "
@@ -314,7 +308,7 @@ def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Seq
     "layouts",
     metavar="LAYOUT",
     multiple=True,
-    callback=_layouts,
+    callback=converted(lambda texts: tuple(dict.fromkeys(map(Layout.parse, texts)))),
     help="A layout, replicated:N or rs:D+P[:cell], that a bucket has; the bucket of rs:2+1 is s3a://rs-2-1. "
     "Of Ceph, give the option again for another bucket.  "
     f"[default: {', '.join(f'{layout} of {store}' for store, layout in STORES.items())}]",

@@ -48,10 +48,10 @@ def cost_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return click.option("--cost", "costs", multiple=True, metavar="COST", help=text)
 
 
-def converted(parse: Callable[[str], T]) -> Callable[..., T | None]:
+def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:
     """Return an option's callback: `parse`, whose ValueError becomes an error that names the option."""
 
-    def convert(_: click.Context, __: click.Parameter, value: str | None) -> T | None:
+    def convert(_: click.Context, __: click.Parameter, value: Any) -> T | None:
         try:
             return None if value is None else parse(value)
         except ValueError as error:

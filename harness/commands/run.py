@@ -158,10 +158,10 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
     started = time.monotonic()
     codes: list[int] = []
     for series, number in missing:
-        left = (
-            (time.monotonic() - started) / len(codes) * (len(missing) - len(codes)) if codes else 0
-        )
-        outlook = f"; about {duration_text(left)} left" if codes else ""
+        outlook = ""
+        if codes:
+            left_s = (time.monotonic() - started) / len(codes) * (len(missing) - len(codes))
+            outlook = f"; about {duration_text(left_s)} left"
         say(f"{series.configuration}, run {number} of {runs}{outlook}")
         code, is_recorded = _make_run(series, submissions[series])
         codes.append(code)
