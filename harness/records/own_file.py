@@ -9,16 +9,14 @@ from pathlib import Path
 
 
 @contextmanager
-def own_file(
-    path: Path | str, flags: int, mode: int = 0o600, *, dir_fd: int | None = None
-) -> Iterator[int]:
+def own_file(path: Path | str, flags: int, *, dir_fd: int | None = None) -> Iterator[int]:
     """Open a file, or with O_DIRECTORY a directory, and yield its descriptor in the block.
 
     Raise OSError unless it is what this user made: no symbolic link, no pipe or device, no second name of
     another file, nobody else's. To truncate it is for the block: O_TRUNC would come before these checks.
     """
     # A pipe would be waited for.
-    descriptor = _open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode, dir_fd)
+    descriptor = _open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd)
     try:
         if reason := _why_not_own(os.fstat(descriptor), flags):
             raise PermissionError(errno.EPERM, reason, str(path))
@@ -27,9 +25,9 @@ def own_file(
         os.close(descriptor)
 
 
-def _open(path: Path | str, flags: int, mode: int, dir_fd: int | None) -> int:
+def _open(path: Path | str, flags: int, dir_fd: int | None) -> int:
     try:
-        return os.open(path, flags, mode, dir_fd=dir_fd)
+        return os.open(path, flags, 0o600, dir_fd=dir_fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(error.errno, "it is a symbolic link", str(path)) from error

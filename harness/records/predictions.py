@@ -20,7 +20,7 @@ from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import PREDICTIONS, not_writable, sync
 from harness.records.document import MAX_REASON, decoded
-from harness.records.regular_file import regular_file
+from harness.records.regular_file import content_of
 from harness.terminal import shorten
 
 SUFFIX = ".json"
@@ -87,8 +87,7 @@ def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
 
 
 def _read(file: Path) -> FrozenPrediction:
-    with regular_file(file) as stream:
-        data = stream.read(MAX_BYTES + 1)
+    data = content_of(file, MAX_BYTES)
     if file.stem != _id_of(data):
         raise BadInput(
             f"{file} was changed after it was written: a prediction is named by the digest of what it says; "

@@ -54,7 +54,7 @@ from harness.records.directories import (
 )
 from harness.records.document import MAX_REASON
 from harness.records.reader import load, load_probes
-from harness.records.regular_file import regular_file
+from harness.records.regular_file import content_of
 from harness.records.writer import record_all
 from harness.terminal import shorten
 
@@ -160,10 +160,7 @@ def _read(path: Path) -> _Source:
     headers: dict[Path, list[str]] = {}
     rows: list[Row] = []
     for part in parts:
-        with regular_file(part) as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise BadInput(f"{part}: it is larger than {MAX_BYTES:,} bytes")
+        content = content_of(part, MAX_BYTES)
         digest.update(content)
         if content or part == path:  # Spark writes an empty partition as an empty file
             headers[part] = _read_part(part, content, rows)

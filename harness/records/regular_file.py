@@ -23,3 +23,12 @@ def regular_file(path: Path) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
+
+
+def content_of(path: Path, most: int) -> bytes:
+    """Return what a regular file has. Raise BadInput like `regular_file`, and for more than `most` bytes."""
+    with regular_file(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise BadInput(f"{path}: it is larger than {most:,} bytes")
+    return content

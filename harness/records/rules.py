@@ -187,13 +187,10 @@ def checked(line: Mapping[str, Any], on_mistake: OnMistake) -> dict[str, Any]:
     shape = SHAPES.get(str(line.get("kind")))
     found = dict(_check_of(shape)(line, "$", on_mistake) if shape else line)
     if shape is Measurement and "value" in found:
-        found["value"] = _check_of_value(_limits(found))(found["value"], "$.value", on_mistake)
+        limits = _limits(found)
+        check_ = _check_of(Annotated[float, limits] | None)
+        found["value"] = check_(found["value"], "$.value", on_mistake)
     return found
-
-
-@cache
-def _check_of_value(limits: Range) -> "_Check":
-    return _check_of(Annotated[float, limits] | None)
 
 
 def _limits(measurement: Mapping[str, Any]) -> Range:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from harness.model.errors import BadInput
-from harness.records.regular_file import regular_file
+from harness.records.regular_file import content_of
 from harness.terminal import shorten
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ _SHOWN_BITS = 64
 def read_toml(file: Path) -> dict[str, Any]:
     """Return the values of a file. Raises BadInput unless it is a regular file of TOML, of 1 MB at most."""
     try:
-        return tomllib.loads(_read(file).decode())
+        return tomllib.loads(content_of(file, MAX_BYTES).decode())
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{file}: not TOML: {error}") from error
     except UnicodeDecodeError as error:
@@ -44,14 +44,6 @@ def convert(values: Mapping[str, Any], schema: type[T], file: Path) -> T:
         return msgspec.convert(values, schema)
     except msgspec.ValidationError as error:
         raise BadInput(f"{file}{_first_mistake(values, schema)}") from error
-
-
-def _read(file: Path) -> bytes:
-    with regular_file(file) as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise BadInput(f"{file}: it is larger than {MAX_BYTES:,} bytes")
-    return content
 
 
 def _first_mistake(value: Any, schema: Any, path: tuple[str, ...] = ()) -> str | None:
