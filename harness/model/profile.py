@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Self
+from itertools import chain
+from typing import Annotated, NamedTuple, Self, TypeVar
 
 from harness.model.bounds import Count, Name, Number, Range
 
@@ -16,6 +17,7 @@ TOP_FRAMES = 12
 MAX_TIMED_TASKS = 10_000
 """If a trial has more tasks, their times are not recorded: they would take more than the stacks."""
 
+Key = TypeVar("Key")
 Interval = Annotated[float, Range(gt=0, le=1e6)]
 Stack = tuple[str, ...]
 """Names of frames such as `java.lang.Thread.run`, the outermost first."""
@@ -211,27 +213,24 @@ def _grouped(tasks: Iterable[SeenTask]) -> list[_Group]:
         wanted = max(1, min(len(members), len(members) * MAX_GROUPS // max(every, MAX_GROUPS)))
         for number in range(wanted):
             together = members[number::wanted]
-            found.append((stage, together, _sum(task.seen for task in together)))
+            seen = _sum(chain.from_iterable(task.seen.items() for task in together))
+            found.append((stage, together, seen))
     return found
 
 
-def _sum(members: Iterable[Seen]) -> dict[Stack, tuple[int, int]]:
-    total: dict[Stack, tuple[int, int]] = {}
-    for seen in members:
-        for stack, (running, waiting) in seen.items():
-            before = total.get(stack, (0, 0))
-            total[stack] = before[0] + running, before[1] + waiting
+def _sum(counts: Iterable[tuple[Key, tuple[int, int]]]) -> dict[Key, tuple[int, int]]:
+    """Return how often each key was seen running, and waiting, in all of these counts."""
+    total: dict[Key, tuple[int, int]] = {}
+    for key, (running, waiting) in counts:
+        before = total.get(key, (0, 0))
+        total[key] = before[0] + running, before[1] + waiting
     return total
 
 
 def _task_group(
     stage: int, members: list[SeenTask], seen: Seen, kept: Mapping[Stack, Stack], tree: _Tree
 ) -> TaskGroup:
-    by_node: dict[int, tuple[int, int]] = {}
-    for stack, (running, waiting) in seen.items():
-        node = tree.node(kept[stack])
-        before = by_node.get(node, (0, 0))
-        by_node[node] = before[0] + running, before[1] + waiting
+    by_node = _sum((tree.node(kept[stack]), counts) for stack, counts in seen.items())
     nodes = tuple(sorted(by_node))
     running_of, waiting_of = (tuple(by_node[node][which] for node in nodes) for which in (0, 1))
     spans = [task.span for task in members if task.span]

@@ -71,13 +71,8 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
     found = [p for row in comparison.rows for cell in row.cells if (p := cell.performance)]
     if found:
         yield "More work a second is better."
-    shown = {
-        next(source for source in _PEAKS if source in performance.efficiencies)
-        for performance in found
-        if not _PEAKS.keys().isdisjoint(performance.efficiencies)
-    }
-    if shown:
-        meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)
+    shown = set(map(_peak_of, found))
+    if meanings := " or ".join(text for source, text in _PEAKS.items() if source in shown):
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
@@ -112,9 +107,13 @@ def _without_time(sample: Sample) -> str:
 
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
-    text = quantities.performance_text(found.value, found.unit)
-    sources = [source for source in _PEAKS if source in found.efficiencies]
-    return f"{text} ({found.efficiencies[sources[0]]:.1%})" if sources else text
+    text, peak = quantities.performance_text(found.value, found.unit), _peak_of(found)
+    return f"{text} ({found.efficiencies[peak]:.1%})" if peak else text
+
+
+def _peak_of(found: Performance) -> str | None:
+    """Return the source of the peak to which the shown efficiency relates; None if no peak is known."""
+    return next((source for source in _PEAKS if source in found.efficiencies), None)
 
 
 def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:

@@ -73,13 +73,14 @@ def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
 
 
 def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
+    rounds = benefit.rounds_to_pay_back
     return (
         Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
         benefit.configuration,
         _money(benefit.cost),
         Quantity(_saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
         _money(benefit.cost_per_second_saved),
-        Quantity(_payback_text(benefit), benefit.rounds_to_pay_back),
+        Quantity(NONE if rounds is None else count_of(rounds, "round"), rounds),
     )
 
 
@@ -89,12 +90,6 @@ def _performance(value: float, unit: str) -> Quantity:
 
 def _money(value: Money | None) -> Quantity:
     return Quantity(money_text(value), value.amount if value else None)
-
-
-def _payback_text(benefit: CostBenefit) -> str:
-    """Return after how many rounds the offer has paid for itself: `1,350 rounds`, or `-`."""
-    rounds = benefit.rounds_to_pay_back
-    return NONE if rounds is None else count_of(rounds, "round")
 
 
 def _saving_text(saving: Saving | None) -> str:

@@ -11,7 +11,6 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
-from harness.statistics.median import Interval
 from harness.terminal import visible
 
 CSV_COLUMNS = (
@@ -138,7 +137,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
     return {
         "outcome": cell.sample.outcome,
         "time_s": summary.time_s if summary else None,
-        "time_interval_s": _json_interval(summary.interval_s if summary else None),
+        "time_interval_s": summary.interval_s if summary else None,
         "performance": _json_performance(cell),
         "change": _json_change(cell.change) if cell.change else None,
         "times_s_by_run": cell.sample.runs_s,
@@ -157,10 +156,10 @@ def _json_performance(cell: Cell) -> dict[str, Any] | None:
     return {
         "value": found.value,
         "unit": f"{found.unit}/s",
-        "interval": _json_interval(found.interval),
+        "interval": found.interval,
         "efficiencies": dict(found.efficiencies),
         "relative_change": change.relative_change if change else None,
-        "relative_change_interval": _json_interval(change.interval) if change else None,
+        "relative_change_interval": change.interval if change else None,
     }
 
 
@@ -168,7 +167,7 @@ def _json_change(change: Change) -> dict[str, Any]:
     return {
         "verdict": change.verdict,
         "relative_change": change.relative_change,
-        "relative_change_interval": _json_interval(change.interval),
+        "relative_change_interval": change.interval,
         "p": change.p,
         "adjusted_p": change.adjusted_p,
     }
@@ -180,11 +179,7 @@ def _json_controls(shift: ControlShift | None) -> dict[str, Any] | None:
     return {
         "workloads": shift.workloads,
         "relative_change": shift.ratio - 1,
-        "relative_change_interval": _json_interval(shift.interval, subtract=1),
+        "relative_change_interval": [end - 1 for end in shift.interval] if shift.interval else None,
         "p": shift.p,
         "moved": shift.moved,
     }
-
-
-def _json_interval(interval: Interval | None, subtract: float = 0) -> list[float] | None:
-    return [end - subtract for end in interval] if interval else None

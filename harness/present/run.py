@@ -139,18 +139,16 @@ def _remarks(trial: Trial) -> Iterator[str]:
 
 def _profiles(recorded: RecordedRun) -> Iterator[str]:
     """Yield what the tasks of each workload did if it has a profile."""
-    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
-    sides = {workload: [profiled_time([recorded], workload)] for workload in workloads}
+    sides = {workload: [profiled_time([recorded], workload)] for workload in recorded.by_workload}
     if section := profile_section(sides):
         yield f"{section}\n"
 
 
 def _attribution(recorded: RecordedRun) -> Iterator[str]:
     """Yield the table of where the time went if any workload has task metrics."""
-    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
     by_workload = {
         workload: attribution
-        for workload in workloads
+        for workload in recorded.by_workload
         if (attribution := attribute([recorded], workload))
     }
     if by_workload:

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
+from harness.analysis.observed.sample import fraction
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import workload_entry
@@ -57,10 +59,9 @@ def _row(point: Point, marks: str) -> list[str]:
 def _growth(growth: Growth | None) -> tuple[str, str]:
     if growth is None:
         return _NONE, ""
-    distance = (
-        growth.interval.max_distance(growth.value) / growth.value if growth.interval else None
-    )
-    return f"{growth.value:.2f}", quantities.uncertainty(distance)
+    value, ends = growth.value, growth.interval
+    distance = ends and fraction(ends.max_distance(value), value)
+    return f"{value:.2f}", quantities.uncertainty(distance)
 
 
 def _sentences(scaling: Scaling) -> Iterator[str]:
@@ -112,15 +113,9 @@ def _json_point(point: Point) -> dict[str, Any]:
         "performance": found and found.value,
         "unit": found and f"{found.unit}/s",
         "efficiencies_of_peaks": dict(found.efficiencies) if found else None,
-        "speed_up": _json_growth(point.speed_up),
-        "efficiency": _json_growth(point.efficiency),
+        "speed_up": point.speed_up and asdict(point.speed_up),
+        "efficiency": point.efficiency and asdict(point.efficiency),
         "relative_change_of_efficiency": change and change.relative_change,
-        "interval_of_change": list(change.interval) if change and change.interval else None,
+        "interval_of_change": change and change.interval,
         "adjusted_p": change and change.adjusted_p,
     }
-
-
-def _json_growth(growth: Growth | None) -> dict[str, Any] | None:
-    if growth is None:
-        return None
-    return {"value": growth.value, "interval": list(growth.interval) if growth.interval else None}

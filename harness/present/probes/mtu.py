@@ -28,7 +28,7 @@ def mtu_sections(probed: RecordedProbes) -> Iterator[str]:
 
 
 def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
-    """Say which frame the largest packets fill, and that the search ends at the sender's own MTU."""
+    """Say of how many paths the search ended at the sender's own MTU; nothing if of none."""
     own = {host: link.mtu_bytes for host, link in links.items()}
     ended = sum(value == own.get(pair[0]) for pair, value in paths.values.items())
     if not ended:

@@ -65,21 +65,20 @@ def draw(found: Scaling) -> str:
 def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
     """Yield a row for each efficiency that is known, and for the fewest nodes of each configuration."""
     for base, points in scaled.points.items():
-        known = [point for point in points if point.efficiency]
+        known = [(point, growth) for point in points if (growth := point.efficiency)]
         first = next((point for point in points if point.cell.summary), None)
         if known and first:
             yield {"nodes": first.nodes, "percent": 100.0, "base": base, **series[base].mark}
-        for point in known:
-            if point.efficiency:
-                ends = point.efficiency.interval
-                yield {
-                    "nodes": point.nodes,
-                    "percent": 100 * point.efficiency.value,
-                    "low": ends and 100 * ends.low,
-                    "high": ends and 100 * ends.high,
-                    "base": base,
-                    **series[base].mark,
-                }
+        for point, efficiency in known:
+            ends = efficiency.interval
+            yield {
+                "nodes": point.nodes,
+                "percent": 100 * efficiency.value,
+                "low": ends and 100 * ends.low,
+                "high": ends and 100 * ends.high,
+                "base": base,
+                **series[base].mark,
+            }
 
 
 def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.Spec:
