@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import click
@@ -15,7 +16,6 @@ from harness.commands.command import group
 from harness.commands.options import converted
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.daemon import Daemon
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import bouncy_castle_jars, minicluster_jar
@@ -121,10 +121,7 @@ def commands(
             _isolate(danger)
         with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
             environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
-            code = _run_in_foreground(command, environment)
-            dead = cluster.dead()
-        _report(dead)
-        return code
+            return _run_beside([cluster], command, environment)
 
     return subcommands
 
@@ -168,9 +165,14 @@ def _check_program(command: Sequence[str]) -> None:
         raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
 
 
-def _report(dead: Sequence[Daemon]) -> None:
-    for daemon in dead:
+def _run_beside(
+    clusters: Sequence[Cluster], command: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """Run a command to its end, say which daemons died in the meantime, and return its exit code."""
+    code = _run_in_foreground(command, environment)
+    for daemon in chain.from_iterable(cluster.dead() for cluster in clusters):
         say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
+    return code
 
 
 def _run_in_foreground(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -277,10 +279,7 @@ def run_beside_yarn(nodemanagers: int, datanodes: int, network: str, command: Se
         running(system := YarnCluster(files), nodemanagers, keep_logs=True) as cluster,
     ):
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": files.uri}
-        code = _run_in_foreground(command, environment)
-        dead = [*files.dead(), *cluster.dead()]
-    _report(dead)
-    return code
+        return _run_beside([files, cluster], command, environment)
 
 
 @group("s3", help="Run a command beside a small, real object store on this machine.")
@@ -327,10 +326,7 @@ def run_beside_s3(
     servers = _disks(store, osds, layouts)
     with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
         system.create_buckets(cluster)
-        code = _run_in_foreground(command, system.client_environment(cluster))
-        dead = cluster.dead()
-    _report(dead)
-    return code
+        return _run_beside([cluster], command, system.client_environment(cluster))
 
 
 def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
