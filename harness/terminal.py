@@ -154,9 +154,7 @@ def replace_lines(lines: Sequence[str], stream: TextIO | None = None) -> None:
     text = "\n".join(_printable(line)[:width] for line in lines)
     with suppress(OSError):
         _write(
-            stream or sys.stderr,
-            text,
-            unfinished=ERASE_LINE + ERASE_LINE_ABOVE * (len(lines) - 1),
+            stream or sys.stderr, text, unfinished=ERASE_LINE + ERASE_LINE_ABOVE * (len(lines) - 1)
         )
 
 

@@ -14,10 +14,7 @@ from harness.records.outputs import OutputKind, write_file
 def figure_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option --figure with this help."""
     return click.option(
-        "--figure",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE.svg",
-        help=text,
+        "--figure", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg", help=text
     )
 
 

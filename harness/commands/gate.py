@@ -5,12 +5,7 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.network.gate import (
-    Expectation,
-    Network,
-    expectation_faults,
-    upgrade_faults,
-)
+from harness.analysis.network.gate import Expectation, Network, expectation_faults, upgrade_faults
 from harness.analysis.network.search import is_sampled
 from harness.analysis.network.soak import judge_soak
 from harness.commands.command import command
@@ -91,10 +86,7 @@ def verdict(newest: Sequence[NewestProbe], network: Network, faults: Sequence[Fi
 
 
 def _checked(network: Network) -> str:
-    checked = [
-        count_of(len(network.links), "link"),
-        count_of(len(network.paths.values), "path"),
-    ]
+    checked = [count_of(len(network.links), "link"), count_of(len(network.paths.values), "path")]
     if goodput := network.goodput.values.values():
         which = (
             f"each of {count_of(len(goodput), 'random pair')} of hosts"

@@ -122,11 +122,7 @@ def _rate(name: str) -> str:
 )
 @results_option
 def score_command(
-    configurations: tuple[str, ...],
-    id_: str | None,
-    results: Path,
-    *,
-    all_: bool,
+    configurations: tuple[str, ...], id_: str | None, results: Path, *, all_: bool
 ) -> None:
     """Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.
 

@@ -45,9 +45,7 @@ _OPTIONS = (
         help="Run on the first N of the hosts, for each N.  [default: on all]",
     ),
     click.option(
-        "--growing",
-        is_flag=True,
-        help="The size given is per host (weak scaling), not the total.",
+        "--growing", is_flag=True, help="The size given is per host (weak scaling), not the total."
     ),
     click.option(
         "--per-host",

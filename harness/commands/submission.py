@@ -11,12 +11,7 @@ from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 
-from harness.child_process import (
-    child_process,
-    continuable,
-    raise_if_interrupted,
-    run_to_its_end,
-)
+from harness.child_process import child_process, continuable, raise_if_interrupted, run_to_its_end
 from harness.local_spark import (
     closing_message,
     packages_archive,

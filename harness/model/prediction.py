@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from harness.model.bounds import (
-    BY_UNIT,
-    MAX_MTU_BYTES,
-    MIN_MTU_BYTES,
-    Length,
-    Range,
-    Share,
-)
+from harness.model.bounds import BY_UNIT, MAX_MTU_BYTES, MIN_MTU_BYTES, Length, Range, Share
 from harness.model.link import MAX_BIT_S, rate_text
 
 Seconds = Annotated[float, Range(ge=1e-40, le=1e18)]

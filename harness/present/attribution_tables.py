@@ -167,17 +167,9 @@ NO_NODE = "no node"
 """Shown instead of a fraction if the input is on no node: on a mounted directory, or cached."""
 
 _NETWORK_HEADINGS = (
-    "workload",
-    "",
-    "input",
-    "node- local",
-    "wire",
-    "of it shuffle",
-    "remote input",
-    "unex- plained",
-    "longest / median task",
-    "faster without: fetch wait",
-    "faster without: +unattr.",
+    *("workload", "", "input", "node- local"),
+    *("wire", "of it shuffle", "remote input", "unex- plained"),
+    *("longest / median task", "faster without: fetch wait", "faster without: +unattr."),
 )
 
 

@@ -14,23 +14,10 @@ from harness.statistics.change import Change, ControlShift
 from harness.terminal import visible
 
 CSV_COLUMNS = (
-    "workload",
-    "configuration",
-    "outcome",
-    "time_s",
-    "time_low_s",
-    "time_high_s",
-    "performance",
-    "performance_unit",
-    "verdict",
-    "relative_change",
-    "relative_change_low",
-    "relative_change_high",
-    "adjusted_p",
-    "runs",
-    "trials_ok",
-    "trials_failed",
-    "notes",
+    *("workload", "configuration", "outcome", "time_s", "time_low_s", "time_high_s"),
+    *("performance", "performance_unit"),
+    *("verdict", "relative_change", "relative_change_low", "relative_change_high", "adjusted_p"),
+    *("runs", "trials_ok", "trials_failed", "notes"),
 )
 JSON_SCHEMA_VERSION = 3
 _FORMULA_STARTS = ("=", "+", "-", "@")

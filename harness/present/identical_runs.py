@@ -26,10 +26,7 @@ def render(found: IdenticalRuns) -> str:
     )
     pairs = simple_table(
         (
-            "runs a side",
-            "comparisons",
-            "claim a change",
-            "controls moved",
+            *("runs a side", "comparisons", "claim a change", "controls moved"),
             "95 % of changes within",
         ),
         [

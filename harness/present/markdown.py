@@ -30,10 +30,7 @@ def render_table(table: Table) -> str:
     notes = Footnotes()
     headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [
-        [
-            escape(line.name),
-            *(_cell(entry, notes, with_n=table.with_n) for entry in line.entries),
-        ]
+        [escape(line.name), *(_cell(entry, notes, with_n=table.with_n) for entry in line.entries)]
         for line in table.lines
     ]
     body = tabulate(

@@ -115,10 +115,7 @@ def _agreement(sides: Sides) -> str:
     """Return what samples and Spark's metrics say of the same times."""
     checks = [{check.name: check for check in side.checks} if side else {} for side in sides]
     lines = [
-        [
-            name,
-            *(cell for of_side in checks for cell in _check_cells(of_side.get(name))),
-        ]
+        [name, *(cell for of_side in checks for cell in _check_cells(of_side.get(name)))]
         for name in dict.fromkeys(name for of_side in checks for name in of_side)
     ]
     headings = (f"{side}sampled" for side in _side_names(sides))

@@ -47,11 +47,7 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.work import DECLARED_PEAK, MAX_AMOUNT, MIN_AMOUNT, UNIT_FORM, Work
-from harness.records.directories import (
-    configuration_directory,
-    probes_directory,
-    results_files,
-)
+from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.document import MAX_REASON
 from harness.records.reader import load, load_probes
 from harness.records.regular_file import content_of

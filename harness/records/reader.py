@@ -17,12 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from harness.model.errors import BadInput
-from harness.model.probe import (
-    EVENT_KINDS,
-    ProbeEvent,
-    ProbeRun,
-    RecordedProbes,
-)
+from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial
 from harness.records.checksum import checksum, split_checksum
 from harness.records.document import MAX_REASON

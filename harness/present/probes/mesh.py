@@ -7,11 +7,7 @@ from statistics import median
 
 from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
 from harness.analysis.network.mesh_verdict import judge_mesh
-from harness.analysis.network.search import (
-    MISSED,
-    SearchVerdict,
-    goodput_matrix,
-)
+from harness.analysis.network.search import MISSED, SearchVerdict, goodput_matrix
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (

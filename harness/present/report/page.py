@@ -16,11 +16,7 @@ from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import COMMAND
-from harness.present.costs import (
-    cost_remarks,
-    cost_table,
-    performance_table,
-)
+from harness.present.costs import cost_remarks, cost_table, performance_table
 from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows

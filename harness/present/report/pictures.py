@@ -47,10 +47,7 @@ def _rate_curve(curve: RateCurve) -> chart.Spec:
     }
     y = {
         "y": chart.quantity(
-            "s",
-            ends=(0, 1.05 * max(row["high"] for row in rows)),
-            axis={"tickCount": 4},
-            title="s",
+            "s", ends=(0, 1.05 * max(row["high"] for row in rows)), axis={"tickCount": 4}, title="s"
         )
     }
     useful = (present.useful_up_to_bit_s or 0) / _MBIT

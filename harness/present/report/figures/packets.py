@@ -87,8 +87,7 @@ def figure(evidence: Evidence) -> Figure | None:
     panels = grouped(found, lambda point: point.panel)
     return Figure(
         alternative=alternative(
-            "Lines by packet size.",
-            ((heading, _description(of)) for heading, of in panels.items()),
+            "Lines by packet size.", ((heading, _description(of)) for heading, of in panels.items())
         ),
         pictures=tuple(
             picture(_panel(of, keys), heading=heading) for heading, of in panels.items()

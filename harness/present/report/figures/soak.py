@@ -82,13 +82,7 @@ def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
     last = max(found[-1].minute, 1 / 60)
     top = 1.05 * max(part.highest for part in found)
     ends = (0, max(top, 1e-6))
-    x = {
-        "x": quantity(
-            "minute",
-            ends=(0, last),
-            axis={"tickCount": width_px // 90, "grid": False},
-        )
-    }
+    x = {"x": quantity("minute", ends=(0, last), axis={"tickCount": width_px // 90, "grid": False})}
     y = {"y": quantity("median", ends=ends, axis={"tickCount": 4})}
     band = {**x, "y": quantity("lowest", ends=ends), "y2": {"field": "highest"}}
     moments = ((fault.at_s or 0.0) / 60 for fault in soaked.faults)

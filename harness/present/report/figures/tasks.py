@@ -18,22 +18,12 @@ from harness.terminal import percent
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "reading and writing files": ("reading from", "writing to", "asking", "splitting"),
     "shuffle": (
-        "waiting for shuffle",
-        "reading shuffle",
-        "writing shuffle",
-        "shuffling",
-        "spilling",
+        *("waiting for shuffle", "reading shuffle", "writing shuffle", "shuffling", "spilling"),
     ),
     "waiting for a Python worker": ("waiting for a Python",),
     "decoding, compression, serialization": (
-        *(
-            "decoding",
-            "decompression",
-            "compression",
-            "serialization",
-            "reading CSV",
-            "reading Parquet",
-        ),
+        *("decoding", "decompression", "compression", "serialization"),
+        *("reading CSV", "reading Parquet"),
     ),
     "computing": ("computing", "hash", "sort", "joining"),
 }
