@@ -1,6 +1,6 @@
 """`clusterlift gate`: whether a network is as it should be."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -64,25 +64,22 @@ def verdict(newest: Sequence[NewestProbe], network: Network, faults: Sequence[Fi
 
     `faults` are those of the gate itself.
     """
+    return "".join(f"{line}\n" for line in _verdict_lines(newest, network, faults))
+
+
+def _verdict_lines(
+    newest: Sequence[NewestProbe], network: Network, faults: Sequence[Finding]
+) -> Iterator[str]:
+    yield from map(visible, dict.fromkeys(line for each in newest for line in remarks(each.probed)))
     found = len(faults) + sum(finding.is_fault for finding in network.findings)
-    lines = dict.fromkeys(line for each in newest for line in remarks(each.probed))
-    heading = (
-        f"{count_of(found, 'fault')} found" if found else f"no fault found: {_checked(network)}"
-    )
-    return "".join(
-        f"{line}\n"
-        for line in (
-            *map(visible, lines),
-            heading,
-            *(
-                line
-                for each in newest
-                for line in (visible(f"from {each}"), *fault_lines(each.findings))
-            ),
-            *(["not as expected", *fault_lines(faults)] if faults else []),
-            _soak_text(newest),
-        )
-    )
+    yield f"{count_of(found, 'fault')} found" if found else f"no fault found: {_checked(network)}"
+    for each in newest:
+        yield visible(f"from {each}")
+        yield from fault_lines(each.findings)
+    if faults:
+        yield "not as expected"
+        yield from fault_lines(faults)
+    yield _soak_text(newest)
 
 
 def _checked(network: Network) -> str:

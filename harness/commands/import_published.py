@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from harness.commands.command import command
-from harness.commands.options import results_option
+from harness.commands.options import fact_option, results_option
 from harness.records.published import import_published
 from harness.runtime.option_values import parse_facts
 from harness.terminal import show, visible
@@ -21,13 +21,7 @@ from harness.terminal import show, visible
     help="Name of the configuration that was measured.",
 )
 @results_option
-@click.option(
-    "--fact",
-    "facts",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A fact about the configuration, such as mtu=1500. Repeatable.",
-)
+@fact_option
 def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:
     """Import results that others have published.
 

@@ -42,6 +42,14 @@ hour_option = click.option(
     "rounds, of all workloads once, a change has paid for itself.",
 )
 
+fact_option = click.option(
+    "--fact",
+    "facts",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A fact about the configuration, such as mtu=1500. Repeatable.",
+)
+
 
 def cost_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option --cost with this help."""

@@ -9,7 +9,7 @@ import click
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
-from harness.commands.options import converted, results_option
+from harness.commands.options import converted, fact_option, results_option
 from harness.commands.probe_hosts import HostChoice, on_hosts
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
@@ -94,13 +94,7 @@ _OPTIONS = (
         metavar="TIME",
         help="A trial that takes longer is stopped, and has failed.",
     ),
-    click.option(
-        "--fact",
-        "facts",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="A fact about the configuration, such as mtu=9000. Repeatable.",
-    ),
+    fact_option,
 )
 
 _PEAK = click.option(

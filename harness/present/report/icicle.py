@@ -3,7 +3,7 @@
 A picture is a plain SVG that works alone. `icicle.js` makes it larger where one clicks, and searches it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 
@@ -18,9 +18,6 @@ MAX_FRAMES = 400
 """If there are more, frames below a larger share are put together, so that a page stays small."""
 _CHARACTER_PX = 6.2
 _MIN_TEXT_PX = 24.0
-
-Colour = Callable[[Stack, float, float], str]
-"""The colour of a frame, by its stack and the seconds of both sides."""
 
 
 @dataclass
@@ -41,8 +38,11 @@ class _Frame:
 
 def icicle(weights: Mapping[Stack, float], colour: Callable[[Stack], str]) -> str:
     """Draw the seconds of stacks; `colour` returns the colour of a frame by its stack."""
-    root = _tree(weights, {})
-    return _svg(root, lambda stack, _before, _after: colour(stack), is_difference=False)
+
+    def title(frame: _Frame) -> str:
+        return f"{quantities.time_text(frame.after_s)}: {_names(frame)}"
+
+    return _svg(_tree(weights, {}), lambda frame: colour(frame.stack), title)
 
 
 def difference(before: Mapping[Stack, float], after: Mapping[Stack, float]) -> str:
@@ -50,14 +50,19 @@ def difference(before: Mapping[Stack, float], after: Mapping[Stack, float]) -> s
     root = _tree(after, before)
     whole_s = root.width_s or 1.0
 
-    def colour(_stack: Stack, before_s: float, after_s: float) -> str:
-        share = (after_s - before_s) / whole_s
+    def colour(frame: _Frame) -> str:
+        share = (frame.after_s - frame.before_s) / whole_s
         for limit, level in ((0.1, 3), (0.03, 2), (0.005, 1)):
             if abs(share) >= limit:
                 return f"var(--{'warm' if share > 0 else 'cool'}-{level})"
         return "var(--faint)"
 
-    return _svg(root, colour, is_difference=True)
+    def title(frame: _Frame) -> str:
+        before, after = map(quantities.time_text, (frame.before_s, frame.after_s))
+        change = quantities.signed_time(frame.after_s - frame.before_s)
+        return f"{change} ({before} before, {after} after): {_names(frame)}"
+
+    return _svg(root, colour, title)
 
 
 def _tree(after: Mapping[Stack, float], before: Mapping[Stack, float]) -> _Frame:
@@ -99,13 +104,13 @@ def _put_together(frame: _Frame, least_s: float, least: float) -> None:
         _put_together(call, least_s, least)
 
 
-def _svg(root: _Frame, colour: Colour, *, is_difference: bool) -> str:
+def _svg(root: _Frame, colour: Callable[[_Frame], str], title: Callable[[_Frame], str]) -> str:
     placed = list(_placed(root, 0.0, WIDTH_PX, 0))
     height = (max(depth for *_, depth in placed) + 1) * ROW_PX
     frames = "".join(
-        _element(frame, x, width, depth, colour(frame.stack, frame.before_s, frame.after_s), is_difference)
+        _element(frame, x, width, depth, colour(frame), title(frame))
         for frame, x, width, depth in placed
-    )  # fmt: skip
+    )
     return (
         f'<svg class="icicle" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH_PX:g} {height}" '
         f'width="{WIDTH_PX:g}" height="{height}" font-size="{TEXT_PX}">{frames}</svg>'
@@ -117,23 +122,12 @@ def _placed(
 ) -> Iterator[tuple[_Frame, float, float, int]]:
     yield frame, x, width, depth
     scale = width / frame.width_s if frame.width_s else 0.0
-    for call in _widest_first(frame.calls.values()):
+    for call in sorted(frame.calls.values(), key=lambda call: (-call.width_s, call.names)):
         yield from _placed(call, x, call.width_s * scale, depth + 1)
         x += call.width_s * scale
 
 
-def _widest_first(frames: Iterable[_Frame]) -> list[_Frame]:
-    return sorted(frames, key=lambda frame: (-frame.width_s, frame.names))
-
-
-def _element(
-    frame: _Frame,
-    x: float,
-    width: float,
-    depth: int,
-    fill: str,
-    is_difference: bool,  # noqa: FBT001
-) -> str:
+def _element(frame: _Frame, x: float, width: float, depth: int, fill: str, title: str) -> str:
     last = visible(frame.names[-1])
     label = ".".join(last.split(".")[-2:])
     more = f" (+{len(frame.names) - 1})" if len(frame.names) > 1 else ""
@@ -142,18 +136,14 @@ def _element(
     y = depth * ROW_PX
     text = f'<text x="{x + 3:.1f}" y="{y + 12}">{escape(shown)}</text>' if shown else ""
     return (
-        f'<g data-label="{escape(label + more)}"><title>{escape(_title(frame, is_difference))}</title>'
+        f'<g data-label="{escape(label + more)}"><title>{escape(title)}</title>'
         f'<rect x="{x:.1f}" y="{y}" width="{max(width, 0.1):.1f}" height="{ROW_PX - 1}" fill="{fill}"/>'
         f"{text}</g>"
     )
 
 
-def _title(frame: _Frame, is_difference: bool) -> str:  # noqa: FBT001
+def _names(frame: _Frame) -> str:
     names = [visible(name) for name in frame.names]
     if len(names) > 6:  # noqa: PLR2004  a tooltip that can be read
         names = [*names[:2], f"({len(names) - 5} more)", *names[-3:]]
-    after = quantities.time_text(frame.after_s)
-    if not is_difference:
-        return f"{after}: {', '.join(names)}"
-    before, change = quantities.time_text(frame.before_s), frame.after_s - frame.before_s
-    return f"{quantities.signed_time(change)} ({before} before, {after} after): {', '.join(names)}"
+    return ", ".join(names)
