@@ -404,6 +404,35 @@ class _InTurns(MixedModel):
     def is_in_turns(self) -> bool:
         return True
 
+    def runs_of_either(self, before: int, after: int, workload: str) -> int:
+        """Return how many applications have this workload on both sides; without any, as without turns."""
+        in_both = self._log_ratios(before, after, workload)
+        return len(in_both) or super().runs_of_either(before, after, workload)
+
+    def ratio(self, before: int, after: int, workload: str) -> Estimate:
+        """Return a workload's ratio of times, after / before, in the applications that have both.
+
+        If none has, nothing cancels: it is the ratio without turns.
+        """
+        in_both = self._log_ratios(before, after, workload)
+        if not in_both:
+            return MixedModel(self.configurations).ratio(before, after, workload)
+        variance_ = self._variance(workload)
+        return Estimate(_mean(in_both), variance_.total * 2 / len(in_both), variance_.df)
+
+    def _log_ratios(self, before: int, after: int, workload: str) -> list[float]:
+        """Return the logarithm of the ratio in each application that has the workload on both sides."""
+        applications = zip(self.configurations[before], self.configurations[after], strict=True)
+        return [
+            then[workload].log_time - first[workload].log_time
+            for first, then in applications
+            if workload in first and workload in then
+        ]
+
+    def _per_run(self, before: int, after: int, workload: str) -> float:
+        in_both = self._log_ratios(before, after, workload)
+        return 2 / len(in_both) if in_both else super()._per_run(before, after, workload)
+
     @property
     def _free_fraction(self) -> float:
         return 1 - 1 / len(self.configurations)

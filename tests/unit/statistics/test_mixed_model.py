@@ -440,6 +440,30 @@ class TestTurns:
         assert found.runs_of_either(0, 1, "a") == 3
         assert found.ratio(0, 1, "a").variance > 0
 
+    def test_an_application_that_lacks_a_workload_on_a_side_moves_its_ratio_on_neither(
+        self,
+    ) -> None:
+        """It was 50 times as slow as the others, and `a` failed on one side of it."""
+        before, after = simulated(4, 1), simulated(4, 2)
+        slow = [[*side[:3], *scaled(side[3:], 50.0)] for side in (before, after)]
+        without = [*slow[1][:3], {name: s for name, s in slow[1][3].items() if name != "a"}]
+        found = in_turns(slow[0], without).differences.ratio(0, 1, "a")
+        assert found.log == pytest.approx(in_turns(before[:3], after[:3]).ratio(0, 1, "a").log)
+
+    def test_without_an_application_that_has_a_workload_on_both_sides_it_is_not_paired(
+        self,
+    ) -> None:
+        def only(side: Side, numbers: range) -> Side:
+            return [
+                {name: times for name, times in run.items() if name != "a" or number in numbers}
+                for number, run in enumerate(side)
+            ]
+
+        sides = only(simulated(4, 1), range(2)), only(simulated(4, 2), range(2, 4))
+        found = in_turns(*sides).differences
+        assert found.runs_of_either(0, 1, "a") == 2
+        assert_same(found.ratio(0, 1, "a"), model_of(*sides).ratio(0, 1, "a"))
+
     @given(st.integers(2, 5), st.integers(2, 4), st.integers(0, 99))
     def test_it_is_never_more_certain_than_trials_allow(
         self, runs: int, sides: int, seed: int
