@@ -44,11 +44,11 @@ def slope(runs: Runs, expected: float) -> float:
     It is a regression that outliers hardly influence (Huber 1964), shrunk to what is expected of the
     workload: the fewer the trials and the steadier the covariate, the more.
     """
-    free = sum(max(0, len(run) - 1) for run in runs)
+    runs = [run for run in runs if len(run) > 1]  # a trial alone differs from nothing
+    free = sum(len(run) - 1 for run in runs)
     found = expected
     if not free:
         return found
-    runs = [run for run in runs if run]
     weights = [[1.0] * len(run) for run in runs]
     prior = PRIOR_SD**-2
     for _ in range(_STEPS):

@@ -45,6 +45,13 @@ def test_where_nothing_shows_a_slope_it_is_the_expected_one(
     assert slope(runs, expected) == pytest.approx(expected)
 
 
+def test_runs_of_a_single_trial_show_nothing_of_it_nor_of_the_noise() -> None:
+    """Their trials do not differ from the mean of their run: taken for quiet, they would hide all noise."""
+    runs = runs_with(0.4, noise=0.2, runs=2, trials=4)
+    alone = [[Observed(0.0, float(number))] for number in range(50)]
+    assert slope([*runs, *alone], 0.9) == slope(runs, 0.9)
+
+
 def test_it_is_from_0_to_1() -> None:
     assert slope(runs_with(-2.0), 0.5) == 0
     assert slope(runs_with(3.0), 0.5) == 1
