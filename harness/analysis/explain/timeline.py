@@ -163,7 +163,7 @@ class TrialLink:
         """The seconds of one execution in which the link was full."""
         return self.full_share * self.timeline.length_s / self.trial.executions
 
-    @property
+    @cached_property
     def highest_share(self) -> float:
         """The most that the link carried for a second, as a part of its goodput, in either direction."""
         if self.goodput is None:
@@ -211,30 +211,30 @@ class LinkUse:
     `full_s`, of one execution, and `full_share` are medians over `trials`, None if the goodput of the link
     is unknown. `host` is the node that was the busiest most often; `direction` and `stage` are those in
     which the link was full for longest, None if it was not full in most trials. `typical` is the trial
-    whose time is the nearest to the median. `highest_share` is the most that the link carried for a second
-    in any trial, as a part of its goodput.
+    whose time is the nearest to the median, and `fullest` the one whose link carried most for a second.
     """
 
     trials: int
     typical: TrialLink
+    fullest: TrialLink
     host: str
     goodput: Goodput | None
     full_s: float | None
     full_share: float | None
     direction: str | None
     stage: str | None
-    highest_share: float = 0.0
 
 
 def impossible_bytes(name: str, uses: Iterable[LinkUse]) -> str | None:
     """Return a sentence if a configuration's links seem to have carried more than they can; else None."""
-    highest = max(uses, key=lambda use: use.highest_share, default=None)
-    if highest is None or highest.highest_share <= MOST:
+    links = (use.fullest for use in uses)
+    fullest = max(links, key=lambda link: link.highest_share, default=None)
+    if fullest is None or fullest.highest_share <= MOST:
         return None
     return (
-        f"In {name}, the interfaces of {highest.host} counted {percent(highest.highest_share)} of what its "
-        "link can carry, over a whole second: bytes are counted twice, or the goodput is wrong. Probe the "
-        "links again; until then, do not believe how long they were full, nor predictions"
+        f"In {name}, the interfaces of {fullest.node.host} counted {percent(fullest.highest_share)} of what "
+        "its link can carry, over a whole second: bytes are counted twice, or the goodput is wrong. Probe "
+        "the links again; until then, do not believe how long they were full, nor predictions"
     )
 
 
@@ -253,17 +253,17 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     typical = typical_trial(rated or links)
     host = _commonest(link.node.host for link in links) or typical.node.host
     if not rated:
-        return LinkUse(len(links), typical, host, None, None, None, None, None)
+        return LinkUse(len(links), typical, typical, host, None, None, None, None, None)
     return LinkUse(
         trials=len(rated),
         typical=typical,
+        fullest=max(rated, key=lambda link: link.highest_share),
         host=host,
         goodput=next((link.goodput for link in rated if link.node.host == host), rated[0].goodput),
         full_s=full_s,
         full_share=median(link.full_share for link in rated),
         direction=_direction(rated) if full_s else None,
         stage=_commonest(_full_stages(rated)) if full_s else None,
-        highest_share=max(link.highest_share for link in rated),
     )
 
 
