@@ -216,7 +216,7 @@ def _slower(before: Network, after: Network) -> Iterator[Finding]:
 
 
 def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
-    """Yield a fault if links and goodput are as before: perhaps nobody plugged the upgrade in."""
+    """Yield a fault if neither links nor goodput show a change: perhaps nobody plugged the upgrade in."""
     links = [before.links, after.links]
     if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
         return
@@ -225,10 +225,13 @@ def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
         return
     rate_bit_s, mtu, _ = _typical_link(links[1])
     rate = "of unknown rate" if rate_bit_s is None else rate_text(rate_bit_s)
-    yield Finding(
-        "",
-        f"nothing has changed: links are still {rate} at MTU {mtu}, and goodput has not increased",
-    )
+    still = f"links are still {rate} at MTU {mtu}"
+    if old and new:
+        yield Finding("", f"nothing has changed: {still}, and goodput has not increased")
+    else:
+        yield Finding(
+            "", f"nothing seems to have changed: {still}; goodput was not measured on both sides"
+        )
 
 
 def _typical_link(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:

@@ -261,6 +261,14 @@ class TestUpgrade:
             "nothing has changed: links are still 1gbit at MTU 1500, and goodput has not increased"
         ]
 
+    def test_that_goodput_has_not_increased_is_said_only_if_it_was_measured(self) -> None:
+        links = probed(healthy().links().values())
+        for before, after in ((links, healthy()), (healthy(), links)):
+            assert gate_faults(after, LIKE_MOST, before=before)[-1] == (
+                "nothing seems to have changed: links are still 1gbit at MTU 1500; goodput was not measured "
+                "on both sides"
+            )
+
     def test_a_host_that_was_not_upgraded_is_named(self) -> None:
         after = with_link(upgraded(), "node2", speed_mbit_s=1000)
         assert gate_faults(after, LIKE_MOST, before=healthy()) == [
