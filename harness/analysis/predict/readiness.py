@@ -317,13 +317,14 @@ def _no_confounders(baseline: ConfigurationRuns) -> Check:
 
 _LAYOUT_SCHEMES = frozenset({"hdfs", "ofs", "qfs"})
 """Schemes of file systems that report the layout of a file."""
+_NO_DATA = "no run recorded that it read data"
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Check:
     """Check that the file system reported the layout of every file, and that the manifest agrees."""
     datasets = [run.dataset for run in _runs(baseline) if run.dataset]
     if not datasets:
-        return _advice("no run recorded that it read data")
+        return _advice(_NO_DATA)
     drifts = [layout["drift"] for data in datasets if (layout := data["layout"]).get("drift")]
     if drifts:
         return _missing(
@@ -340,6 +341,8 @@ def _layout_verified(baseline: ConfigurationRuns) -> Check:
 
 def _content_checked(baseline: ConfigurationRuns) -> Check:
     """Check that the rows were compared with the digest in the manifest."""
+    if not any(run.dataset for run in _runs(baseline)):
+        return _advice(_NO_DATA)
     unchecked = [
         run.id
         for run in _runs(baseline)

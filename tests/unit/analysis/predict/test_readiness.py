@@ -260,6 +260,7 @@ class TestAdvice:
                 "unknown, because file storage does not report it",
             ),
             ("layout", of_runs(dataset=None), "no run recorded that it read data"),
+            ("content", of_runs(dataset=None), "no run recorded that it read data"),
             (
                 "content",
                 of_runs(parameters={**PARAMETERS, "content_checked": False}),
