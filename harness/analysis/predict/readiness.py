@@ -293,15 +293,24 @@ _NEEDED: Mapping[str, Callable[[Run], object]] = {
     "Java": lambda run: run.environment.get("java"),
     "executors": lambda run: run.environment.get("executors"),
 }
-"""What a comparison needs to know of each run's environment, by name."""
+"""What a comparison needs to know of the environment of each run of Spark, by name."""
+_NEEDED_OF_PROGRAM: Mapping[str, Callable[[Run], object]] = {
+    "kernel": _NEEDED["kernel"],
+    "Open MPI": lambda run: run.environment.get("mpi"),
+}
 
 
 def _environment_known(baseline: ConfigurationRuns) -> Check:
     """Check that machines and software were recorded."""
-    unknown = [name for name, read in _NEEDED.items() if not all(map(read, _runs(baseline)))]
+    known: dict[str, bool] = {}
+    for run in _runs(baseline):
+        needed = _NEEDED_OF_PROGRAM if run.parameters.get(PROGRAM) else _NEEDED
+        for name, read in needed.items():
+            known[name] = known.get(name, True) and bool(read(run))
+    unknown = [name for name, is_known in known.items() if not is_known]
     if unknown:
         return _missing(f"unknown: {_listed(unknown)}; measure with jobs/benchmark.py")
-    return _ok(f"{_listed(_NEEDED)} are known")
+    return _ok(f"{_listed(known)} are known")
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Check:

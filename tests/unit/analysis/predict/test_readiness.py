@@ -155,6 +155,17 @@ class TestACompleteBaseline:
         assert (found.status, found.message) == (CheckStatus.OK, links)
 
 
+class TestAProgram:
+    def test_needs_neither_spark_nor_java_but_its_own_library(self) -> None:
+        parameters = {**PARAMETERS, "program": "hpcc"}
+        of_mpi = {"host": "n1", "kernel": "Linux 6.1.0", "mpi": "mpirun (Open MPI) 4.1.4"}
+        found = readiness(of_runs(parameters=parameters, environment=of_mpi)).checks["environment"]
+        assert (found.status, found.message) == (CheckStatus.OK, "kernel, Open MPI are known")
+        of_mpi["mpi"] = ""
+        missing = readiness(of_runs(parameters=parameters, environment=of_mpi))
+        assert "environment" in missing.missing
+
+
 class TestMissing:
     @pytest.mark.parametrize(
         ("check", "baseline", "message"),
