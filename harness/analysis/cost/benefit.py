@@ -53,11 +53,14 @@ class CostBenefit:
 
     @property
     def rounds_to_pay_back(self) -> int | None:
-        """Number of rounds, of all workloads once, whose savings are worth the cost; None if never."""
+        """Number of rounds, of all workloads once, whose savings are worth the cost; None if never.
+
+        0 if the configuration costs less than the baseline.
+        """
         per_second = self.cost_per_second_saved
         if per_second is None or self.hour is None or self.hour.amount == 0:
             return None
-        return math.ceil(round(per_second.amount * HOUR_S / self.hour.amount, 6))
+        return max(0, math.ceil(round(per_second.amount * HOUR_S / self.hour.amount, 6)))
 
 
 def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ...]:

@@ -107,6 +107,11 @@ class TestCostBenefit:
     def test_the_cost_is_the_difference_from_that_of_the_baseline(self) -> None:
         assert benefit(upgrade(a=0.5), baseline=usd(100)).cost == usd(250)
 
+    def test_what_costs_less_than_the_baseline_pays_for_itself_at_once(self) -> None:
+        found = benefit(upgrade(a=0.5), baseline=usd(400), hour=usd(20))
+        assert found.cost == usd(-50)
+        assert found.rounds_to_pay_back == 0
+
     def test_a_configuration_without_a_cost_has_none(self) -> None:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
         found = cost_benefits(comparison, Costs(None, {"10g": usd(1)}))
