@@ -122,7 +122,7 @@ def _void(
             yield f"{name}: {value} was the condition, and it is unknown of {after.name}, or its runs differ"
         elif now[name] != value:
             yield f"{name}: {now[name]} now, {value} was the condition"
-    for name in now.keys() - prediction.conditions.keys():
+    for name in sorted(now.keys() - prediction.conditions.keys()):
         if name.startswith("spark."):
             yield f"{name}: {now[name]} now, and it was not set for the baseline"
     wanted, found = prediction.target.layout, after.layouts
