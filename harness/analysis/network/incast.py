@@ -200,6 +200,8 @@ def _bisection(cases: Sequence[MeasuredCase], alone_bit_s: float) -> Iterator[Fi
     full = pairs * alone_bit_s
     if not full:
         verdict = "unknown what one flow carries alone"
+    elif not bit_s:
+        verdict = f"nothing arrived of what {count_of(pairs, 'pair')} alone would carry"
     else:
         ratio = full / bit_s
         limit = shared_limit(slowest.samples.values())

@@ -319,6 +319,15 @@ def test_a_fall_is_not_blamed_on_the_network_alone_if_processors_may_have_been_t
     assert ":1; a hypervisor took 30 % of a host's processors, which may have been" in page
 
 
+def test_a_bisection_through_which_nothing_arrives_is_told() -> None:
+    measured = [
+        *flows("n1", incast_case(1), 941, 941, 0, 1200),
+        HALF_TO_HALF.of("n1,n2 -> n3,n4", 0, BISECTION_PAIRS),
+    ]
+    page = " ".join(page_of("incast", probed(measurements=measured)).split())
+    assert "n1, n2 to n3, n4; nothing arrived of what 2 pairs alone would carry" in page
+
+
 def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
     assert page_of("incast", probed([])) == "nothing was measured\n"
     error = "n2 -> n1: pings are not answered; n2 is left out"
