@@ -34,7 +34,9 @@ MAX_LIMIT = 10.0
 
 def comparison_table(comparison: Comparison) -> Table:
     """Return the table with a line for each workload and a column for each configuration."""
-    summaries = [cell.summary for row in comparison.rows for cell in row.cells if cell.summary]
+    cells = [cell for row in comparison.rows for cell in row.cells]
+    are_equal = len({len(times_s) for cell in cells for times_s in cell.sample.runs_s}) == 1
+    summaries = (cell.summary for cell in cells if cell.summary and are_equal)
     counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
     return Table(
         heading="workload",

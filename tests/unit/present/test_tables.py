@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare, overview
 from harness.analysis.compare.probe_comparison import compare_probes
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text
@@ -255,6 +256,24 @@ def test_runs_that_cannot_show_a_change_say_so_without_a_number() -> None:
     )
     caption = comparison_table(compare([before, column("b", {"x": [1.0]})])).caption
     assert "With one run on a side, these runs cannot show a change of any size" in caption
+
+
+def test_runs_of_unequal_numbers_of_trials_are_not_said_to_have_the_mean_number() -> None:
+    """Five trials of one run and seven of the other are not two runs of six trials each."""
+
+    def side(name: str) -> ConfigurationRuns:
+        runs = tuple(
+            recorded(
+                a_run(name, f"{name}-{n}"), [ok("x", 1.0, number) for number in range(1, n + 1)]
+            )
+            for n in (5, 7)
+        )
+        return ConfigurationRuns(name, runs)
+
+    table = comparison_table(compare([side("a"), side("b")]))
+    assert table.with_n
+    assert "trials each" not in table.caption
+    assert [entry.fields.n for entry in table.lines[0].entries] == ["12 in 2"] * 2
 
 
 class TestQuantities:
