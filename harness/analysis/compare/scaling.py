@@ -7,7 +7,7 @@ fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafs
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.analysis.compare.comparison import Cell, overview
@@ -125,10 +125,12 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
     """
     columns = [column for family in families.values() for column in family.values()]
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
-    table = _Table(families, columns)
+    names = list(dict.fromkeys(name for column in columns for name in column.workloads))
+    table = _Table(families, columns, names)
+    changes = _changes(table, names)
     workloads = tuple(
-        ScaledWorkload(name, {base: tuple(table.points(base, name)) for base in families})
-        for name in dict.fromkeys(name for column in columns for name in column.workloads)
+        ScaledWorkload(name, {base: tuple(table.points(base, name, changes)) for base in families})
+        for name in names
     )
     notes = {
         column.name: (*caveats(column.runs), *_unlike(family, column))
@@ -138,7 +140,7 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
     found = Scaling(workloads, notes)
     if not any(point.efficiency for _, _, point in found.points()):
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
-    return _with_changes(found, table)
+    return found
 
 
 def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
@@ -156,53 +158,55 @@ def _values(column: ConfigurationRuns, parameter: str) -> set[str]:
     return {text for value in found if (text := as_text(value)) is not None}
 
 
+_Changes = Mapping[tuple[str, str, int], Change]
+"""By workload, configuration and number of nodes."""
+
+
 class _Table:
     """The model of all columns, and where each is in it."""
 
     def __init__(
-        self, families: Mapping[str, Family], columns: Sequence[ConfigurationRuns]
+        self,
+        families: Mapping[str, Family],
+        columns: Sequence[ConfigurationRuns],
+        names: Sequence[str],
     ) -> None:
-        names = list(dict.fromkeys(name for column in columns for name in column.workloads))
         self.families = families
-        self._columns = columns
-        self.model = table_model([column.runs for column in columns], names)
+        self.controls = named_by_runs(columns, "controls")
+        self._per_process = named_by_runs(columns, "per_process")
+        self._model = table_model([column.runs for column in columns], names)
         self._cells = [
             {row.workload: row.cells[0] for row in overview(column).rows} for column in columns
         ]
         keys = [(base, nodes) for base, family in families.items() for nodes in family]
         self._index = {key: index for index, key in enumerate(keys)}
 
-    @property
-    def controls(self) -> frozenset[str]:
-        """The workloads that are controls in any run."""
-        return named_by_runs(self._columns, "controls")
-
-    def points(self, base: str, workload: str) -> Iterator[Point]:
+    def points(self, base: str, workload: str, changes: _Changes) -> Iterator[Point]:
         """Yield the points of a workload that was asked for on this number of nodes."""
-        fewest = self._fewest(base, workload)
+        with_result = (n for n in self.families[base] if self._has(base, n, workload))
+        fewest = None if workload in self._per_process else next(with_result, None)
         for nodes in self.families[base]:
             cell = self._cells[self._index[base, nodes]].get(workload)
             if cell is None:
                 continue
-            ratio = None
-            if fewest is not None and fewest != nodes and cell.summary:
-                ratio = self.growth(base, workload, fewest, nodes)
-            if ratio is None or fewest is None:
-                yield Point(nodes, cell)
-                continue
-            speed_up = _growth(ratio)
-            yield Point(nodes, cell, speed_up, _relative(speed_up, fewest / nodes))
+            change = changes.get((workload, base, nodes))
+            if fewest is None or fewest == nodes or not cell.summary:
+                yield Point(nodes, cell, change=change)
+            else:
+                ratio = self._growth(base, workload, fewest, nodes)
+                efficiency = _relative(ratio, fewest / nodes)
+                yield Point(nodes, cell, _relative(ratio, 1.0), efficiency, change)
 
-    def growth(self, base: str, workload: str, fewest: int, nodes: int) -> Difference:
+    def _growth(self, base: str, workload: str, fewest: int, nodes: int) -> Difference:
         """Return the ratio of the performances on more nodes and on the fewest, and the number of runs."""
         before, after = self._index[base, fewest], self._index[base, nodes]
-        ratio = self.model.ratio(before, after, workload)
+        ratio = self._model.ratio(before, after, workload)
         size = _size(self.families[base][nodes], workload) / _size(
             self.families[base][fewest], workload
         )
         return Difference(
             Estimate(math.log(size) - ratio.log, ratio.variance, ratio.df),
-            self.model.runs_of_either(before, after, workload),
+            self._model.runs_of_either(before, after, workload),
         )
 
     def change(self, first: str, base: str, workload: str, nodes: int) -> Difference | None:
@@ -217,9 +221,9 @@ class _Table:
             and self._has(first, number, workload)
             and self._has(base, number, workload)
         ]
-        if nodes not in both[1:] or self._is_per_process(workload):
+        if nodes not in both[1:] or workload in self._per_process:
             return None
-        before, after = (self.growth(family, workload, both[0], nodes) for family in (first, base))
+        before, after = (self._growth(family, workload, both[0], nodes) for family in (first, base))
         return Difference(
             Estimate(
                 after.ratio.log - before.ratio.log,
@@ -229,57 +233,33 @@ class _Table:
             min(after.runs, before.runs),
         )
 
-    def _fewest(self, base: str, workload: str) -> int | None:
-        """Return the fewest nodes with a result; None if there is none, or nothing to add up."""
-        if self._is_per_process(workload):
-            return None
-        return next((n for n in self.families[base] if self._has(base, n, workload)), None)
-
     def _has(self, base: str, nodes: int, workload: str) -> bool:
-        return self.model.runs(self._index[base, nodes], workload) > 0
-
-    def _is_per_process(self, workload: str) -> bool:
-        return workload in named_by_runs(self._columns, "per_process")
+        return self._model.runs(self._index[base, nodes], workload) > 0
 
 
-def _with_changes(found: Scaling, table: _Table) -> Scaling:
-    """Add the changes of the efficiencies, adjusted for all of them; those of controls apart."""
-    first = next(iter(table.families))
+def _changes(table: _Table, workloads: Sequence[str]) -> _Changes:
+    """Return the changes of the efficiencies, adjusted for all of them; those of controls apart."""
+    first, *others = table.families
     differences = {
-        (workload, base, point.nodes): difference
-        for workload, base, point in found.points()
-        if base != first and (difference := table.change(first, base, workload, point.nodes))
+        (workload, base, nodes): difference
+        for workload in workloads
+        for base in others
+        for nodes in table.families[base]
+        if (difference := table.change(first, base, workload, nodes))
     }
     changes: dict[tuple[str, str, int], Change] = {}
     for of_controls in (False, True):
         keys = [key for key in differences if (key[0] in table.controls) == of_controls]
         adjusted = adjusted_changes([differences[key] for key in keys])
         changes |= zip(keys, adjusted, strict=True)
-
-    def changed(workload: str, base: str, point: Point) -> Point:
-        return replace(point, change=changes.get((workload, base, point.nodes)))
-
-    workloads = (
-        ScaledWorkload(
-            scaled.workload,
-            {
-                base: tuple(changed(scaled.workload, base, point) for point in points)
-                for base, points in scaled.points.items()
-            },
-        )
-        for scaled in found.workloads
-    )
-    return replace(found, workloads=tuple(workloads))
+    return changes
 
 
-def _growth(found: Difference) -> Growth:
-    interval = found.ratio.interval if found.runs >= MIN_RUNS else None
-    return Growth(found.ratio.value, interval)
-
-
-def _relative(growth: Growth, factor: float) -> Growth:
-    ends = growth.interval
-    return Growth(growth.value * factor, ends and Interval(ends.low * factor, ends.high * factor))
+def _relative(found: Difference, factor: float) -> Growth:
+    """Return a ratio times a factor that is known exactly."""
+    ends = found.ratio.interval if found.runs >= MIN_RUNS else None
+    interval = ends and Interval(ends.low * factor, ends.high * factor)
+    return Growth(found.ratio.value * factor, interval)
 
 
 def _size(column: ConfigurationRuns, workload: str) -> float:
