@@ -65,6 +65,25 @@ def _of_reciprocal(change: float) -> float:
 
 
 @dataclass(frozen=True)
+class ControlShift:
+    """How the control workloads moved together: if they did, the machine changed.
+
+    `ratio` is after / before; `interval` is its 95 % confidence interval, and `p` the p value of the
+    null hypothesis that nothing moved. Both are None if there are too few runs to tell.
+    """
+
+    workloads: tuple[str, ...]
+    ratio: float
+    interval: Interval | None
+    p: float | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the shift is significant."""
+        return self.p is not None and self.p <= ALPHA
+
+
+@dataclass(frozen=True)
 class Difference:
     """A ratio after / before, ahead of the adjustment for the other comparisons of its table.
 
@@ -100,7 +119,7 @@ def changes_of_table(
 
 def shift_of_controls(
     model: MixedModel, after: int, controls: Sequence[str]
-) -> "ControlShift | None":
+) -> ControlShift | None:
     """Return how these controls moved from the first configuration; None if there are none.
 
     Each must have times on either side.
@@ -108,8 +127,10 @@ def shift_of_controls(
     if not controls:
         return None
     model = model.differences
-    runs = min(model.runs_of_either(0, after, name) for name in controls)
-    return control_shift(controls, Difference(model.controls_ratio(0, after, controls), runs))
+    ratio = model.controls_ratio(0, after, controls)
+    if min(model.runs_of_either(0, after, name) for name in controls) < MIN_RUNS:
+        return ControlShift(tuple(controls), ratio.value, None, None)
+    return ControlShift(tuple(controls), ratio.value, ratio.interval, ratio.p)
 
 
 def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:
@@ -147,30 +168,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         previous = max(previous, min(1.0, p_values[index] * (len(p_values) - rank)))
         adjusted[index] = previous
     return adjusted
-
-
-@dataclass(frozen=True)
-class ControlShift:
-    """How the control workloads moved together: if they did, the machine changed.
-
-    `ratio` is after / before; `interval` is its 95 % confidence interval, and `p` the p value of the
-    null hypothesis that nothing moved. Both are None if there are too few runs to tell.
-    """
-
-    workloads: tuple[str, ...]
-    ratio: float
-    interval: Interval | None
-    p: float | None
-
-    @property
-    def moved(self) -> bool:
-        """Whether the shift is significant."""
-        return self.p is not None and self.p <= ALPHA
-
-
-def control_shift(workloads: Sequence[str], difference: Difference) -> ControlShift:
-    """Return the common shift of these controls."""
-    ratio = difference.ratio
-    if difference.runs < MIN_RUNS:
-        return ControlShift(tuple(workloads), ratio.value, None, None)
-    return ControlShift(tuple(workloads), ratio.value, ratio.interval, ratio.p)
