@@ -23,7 +23,7 @@ class Saving:
 
     `seconds` is the sum over `workloads`, without controls: those with a significant change, or those for
     which a change is predicted.
-    `interval` is the sum of their intervals, in seconds saved; None if one of them has none.
+    `interval` is the sum of their intervals, in seconds saved; None if there are no workloads.
     """
 
     seconds: float
@@ -65,12 +65,8 @@ class CostBenefit:
 
 def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ...]:
     """Return every configuration that has a cost, the lowest cost per second saved first."""
-    savings = {
-        column.name: saving(comparison, index)
-        for index, column in enumerate(comparison.columns)
-        if index
-    }
-    return _ranked(savings, costs)
+    others = enumerate(comparison.columns[1:], 1)
+    return _ranked({column.name: saving(comparison, index) for index, column in others}, costs)
 
 
 def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
@@ -133,13 +129,8 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
 def predicted_saving(prediction: Prediction) -> Saving:
     """Return what a prediction expects of all workloads but the controls."""
     times = [time for time in prediction.times if not time.is_control]
-    low_s, high_s = (
-        math.fsum(time.baseline_s - end_s for time, end_s in zip(times, ends_s, strict=True))
-        for ends_s in (
-            [time.interval_95.high_s for time in times],
-            [time.interval_95.low_s for time in times],
-        )
-    )
+    low_s = math.fsum(time.baseline_s - time.interval_95.high_s for time in times)
+    high_s = math.fsum(time.baseline_s - time.interval_95.low_s for time in times)
     return Saving(
         math.fsum(time.baseline_s - time.expected_s for time in times),
         Interval(low_s, high_s),
@@ -169,11 +160,10 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
     ends = [
         (-change.interval.high * expected_s, -change.interval.low * expected_s)
         for _, expected_s, change in changed
-        if change.interval
+        if change.interval  # what was tested has one
     ]
-    has_all_ends = ends and len(ends) == len(changed)
     return Saving(
         math.fsum(-change.relative_change * expected_s for _, expected_s, change in changed),
-        Interval(*map(math.fsum, zip(*ends, strict=True))) if has_all_ends else None,
+        Interval(*map(math.fsum, zip(*ends, strict=True))) if ends else None,
         tuple(name for name, _, _ in changed),
     )
