@@ -134,7 +134,12 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
     as those that are there, and to differ as much. None if fewer than two are there.
     """
     model = table_model([column.runs], column.workloads)
-    lasted = list(filter(None, map(_duration_s, column.runs)))
+    lasted = [  # from the start of a run to that of its last trial
+        seconds
+        for recorded in column.runs
+        if recorded.trials
+        and (seconds := _seconds(recorded.run.started_at, recorded.trials[-1].started_at))
+    ]
     if not lasted:
         return None
     more = max(1, round(more_s / median(lasted)))
@@ -178,13 +183,6 @@ def _half_width(model: MixedModel, workload: str, total: int | None = None) -> f
     total = total or runs
     later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
     return math.expm1(later.margin)
-
-
-def _duration_s(recorded: RecordedRun) -> float | None:
-    """Return the seconds from the start of a run to that of its last trial; None without a trial."""
-    if not recorded.trials:
-        return None
-    return _seconds(recorded.run.started_at, recorded.trials[-1].started_at)
 
 
 def _seconds(first: str, last: str) -> float:

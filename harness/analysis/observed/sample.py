@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
@@ -143,6 +143,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     own = [trial for run in runs for trial in run.by_workload.get(workload, ())]
     trials = [trial for trial in own if trial.counts]
     disturbed = [trial for trial in own if trial.phase is Phase.MEASURED and trial.disturbed]
+    disturbed_s = [t.wall_s for t in disturbed if t.wall_s is not None and not t.work]
     work = [trial.work for trial in trials if trial.work]
     sources = sorted({source for done in work for source in done.peaks})
     return Sample(
@@ -151,7 +152,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
         disturbed=len(disturbed),
-        disturbed_s=_median([t.wall_s for t in disturbed if t.wall_s is not None and not t.work]),
+        disturbed_s=median(disturbed_s) if disturbed_s else None,
         unsteady=tuple(why for run in runs if (why := unsteady(run).get(workload)) is not None),
         unit=work[0].unit if work else None,
         peaks={
@@ -159,10 +160,6 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
             for source in sources
         },
     )
-
-
-def _median(values: Sequence[float]) -> float | None:
-    return median(values) if values else None
 
 
 def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
