@@ -64,14 +64,8 @@ class Network:
 
     def has_fault(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair, or of one of its hosts."""
-        names = {*pair, *(arrow.join(ends) for arrow, ends in _names_of(pair))}
+        names = {*pair, ARROW.join(pair), *map(" <-> ".join, (pair, pair[::-1]))}
         return any(each.is_fault and each.subject in names for each in self.findings)
-
-
-def _names_of(pair: Pair) -> Iterator[tuple[str, Pair]]:
-    yield ARROW, pair
-    yield " <-> ", pair
-    yield " <-> ", (pair[1], pair[0])
 
 
 def expectation_faults(network: Network, expected: Expectation) -> list[Finding]:

@@ -83,14 +83,11 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
             yield replace(finding, text=f"{finding.text} ({BOTH_WAYS} at once)")
     is_whole = bool(one_way.judged.values) and not one_way.judged.errors
     if is_whole and not slow and not both_ways.findings:
-        search = one_way.search
-        typical = typical_bit_s(one_way.judged) if search is None else _typical_of(search)
+        typical = typical_bit_s(one_way.judged)
+        if search := one_way.search:
+            typical = search.sound.typical if search.sound else None
         if typical:
             yield _nobody_is_slow(one_way, typical, probed.links().values())
-
-
-def _typical_of(search: SearchVerdict) -> float | None:
-    return search.sound.typical if search.sound else None
 
 
 def _nobody_is_slow(

@@ -107,13 +107,13 @@ def expectation_of(probed: RecordedProbes) -> tuple[float, Limits]:
 def path_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield a fault for each path that fails a step, or a remark that all pass all."""
     steps = steps_of(probed)
-    failed = {step.subject: step for step in reversed(steps) if step.fault}
-    for subject in dict.fromkeys(step.subject for step in steps):
-        first = failed.get(subject)
-        if first is None or first.fault is None:
+    failed = set[str]()
+    for step in steps:
+        if step.fault is None or step.subject in failed:
             continue
-        lower = [s.percent for s in steps if s.subject == subject and s.percent < first.percent]
+        failed.add(step.subject)
+        lower = [s.percent for s in steps if s.subject == step.subject and s.percent < step.percent]
         until = f"passes up to {max(lower)} % of the rate, " if lower else ""
-        yield Finding(subject, f"{until}fails at {first.percent} %: {first.fault.text}")
+        yield Finding(step.subject, f"{until}fails at {step.percent} %: {step.fault.text}")
     if steps and not failed:
         yield Finding("", "every path passes every step", is_fault=False)

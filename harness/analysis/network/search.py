@@ -77,7 +77,7 @@ def goodput_matrix(probed: RecordedProbes, case: str = "") -> PairMatrix:
 
 def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
     """Return what the goodputs of a sampled run show, without those that processors bounded."""
-    rounds = _rounds(probed)
+    rounds = positive(probed.run.parameters.get(ROUNDS)) or 0
     count = len(goodput.hosts)
     values = {**dict.fromkeys(goodput.errors, 0.0), **goodput.values}
     seen = len(values) / (count * (count - 1)) if count > 1 else 0.0
@@ -102,10 +102,6 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
         ),
         found_drop=smallest_found_drop(rounds, sound, MISSED),
     )
-
-
-def _rounds(probed: RecordedProbes) -> int:
-    return positive(probed.run.parameters.get(ROUNDS)) or 0
 
 
 def _fails(goodput: PairMatrix, role: HostRole) -> bool:
