@@ -17,7 +17,7 @@ from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
 from harness.model.spark_properties import OZONE_READS_BY
 from harness.node.machine import FACT_NAMES, facts_by_node
-from harness.node.node_links import NodeLinks, links_by_host
+from harness.node.node_links import links_by_host
 from harness.terminal import count_of
 
 NOT_SET = "not set"
@@ -246,7 +246,9 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
 
 def link_drivers(run: Run) -> dict[str, dict[str, str]]:
     """Return driver and bus (`r8152 (usb)`) by node and interface, for links that are up."""
-    return _by_node(run, _driver)
+    return _by_node(
+        run, lambda link: f"{link.driver} ({link.bus})" if link.bus and link.driver else link.driver
+    )
 
 
 def sysctls(run: Run) -> dict[str, str]:
@@ -267,26 +269,17 @@ def layouts(run: Run) -> tuple[str, ...]:
     return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
 
 
-def _driver(link: HostLink) -> str | None:
-    return f"{link.driver} ({link.bus})" if link.driver and link.bus else link.driver
-
-
 def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[str, T]]:
-    """Return what `read` finds, by node and interface, without nodes where it finds nothing."""
+    """Return what `read` finds, by node and interface, without nodes where it finds nothing.
+
+    Only physical links and bonds that are up are read; bridges and the like have no driver.
+    """
     nodes = {
-        node: {name: value for name, link in links.items() if (value := read(link))}
-        for node, links in _links_up(run).items()
-    }
-    return {node: links for node, links in nodes.items() if links}
-
-
-def _links_up(run: Run) -> NodeLinks:
-    """Return physical links and bonds that are up; bridges and the like have no driver."""
-    return {
         node: {
-            name: link
+            name: value
             for name, link in links.items()
-            if link.is_up and (link.driver or _BOND.fullmatch(name))
+            if link.is_up and (link.driver or _BOND.fullmatch(name)) and (value := read(link))
         }
         for node, links in links_by_host(run.environment).items()
     }
+    return {node: links for node, links in nodes.items() if links}
