@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -27,6 +27,7 @@ BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
 _MAX_UNKNOWN = 0.1
 """Of a node's slices; with more, nobody can tell for how long its link was full."""
+_WAYS = (RECEIVES, SENDS)
 _MIN_OTHER_WAY = 0.5
 """A link is full both ways if one direction is full for at least this part of the other's time."""
 
@@ -116,7 +117,7 @@ def full_share(timeline: Timeline, goodputs: Callable[[str], Goodput | None]) ->
 
 def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
     """Return the directions in which a link is full in a slice."""
-    return {way for way in (RECEIVES, SENDS) if (part.bit_s(way) or 0) > FULL * limit.bit_s(way)}
+    return {way for way in _WAYS if (part.bit_s(way) or 0) > FULL * limit.bit_s(way)}
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class TrialLink:
     @cached_property
     def full_share(self) -> float:
         """The part of the trial's time in which the link was full."""
-        return len(self.full_slices(RECEIVES, SENDS)) / len(self.slices)
+        return len(self.full_slices(*_WAYS)) / len(self.slices)
 
     @property
     def full_s(self) -> float:
@@ -170,7 +171,7 @@ class TrialLink:
             return 0.0
         length = min(len(self.slices), math.ceil(SECOND_S / self.timeline.interval_s))
         shares = []
-        for way in (RECEIVES, SENDS):
+        for way in _WAYS:
             rates = [part.bit_s(way) or 0.0 for part in self.slices]
             seconds = zip(*(rates[start:] for start in range(length)), strict=False)
             shares.append(max(map(sum, seconds)) / length / self.goodput.bit_s(way))
@@ -254,6 +255,8 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     host = _commonest(link.node.host for link in links) or typical.node.host
     if not rated:
         return LinkUse(len(links), typical, typical, host, None, None, None, None, None)
+    # The name of the stage of each slice in which the link was full.
+    stages = (link.stage_name(part) for link in rated for part in link.full_slices(*_WAYS))
     return LinkUse(
         trials=len(rated),
         typical=typical,
@@ -263,23 +266,16 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
         full_s=full_s,
         full_share=median(link.full_share for link in rated),
         direction=_direction(rated) if full_s else None,
-        stage=_commonest(_full_stages(rated)) if full_s else None,
+        stage=_commonest(stages) if full_s else None,
     )
 
 
-def _direction(links: Iterable[TrialLink]) -> str | None:
-    links = list(links)
-    full = {way: sum(len(link.full_slices(way)) for link in links) for way in (RECEIVES, SENDS)}
+def _direction(links: Sequence[TrialLink]) -> str | None:
+    full = {way: sum(len(link.full_slices(way)) for link in links) for way in _WAYS}
     less, more = sorted(full.values())
     if not more:
         return None
     return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
-
-
-def _full_stages(links: Iterable[TrialLink]) -> Iterator[str]:
-    """Yield the name of the stage of each slice in which the link was full."""
-    for link in links:
-        yield from (link.stage_name(part) for part in link.full_slices(RECEIVES, SENDS))
 
 
 def _commonest(names: Iterable[str]) -> str | None:
