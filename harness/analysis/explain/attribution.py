@@ -100,7 +100,6 @@ class Wire:
     shuffle_bytes: float
     remote_input_bytes: float
     unexplained_bytes: float
-    nodes: int
     unread: tuple[str, ...]
 
 
@@ -193,15 +192,11 @@ def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
 
 
 def _input_locality(metrics: Sequence[TaskMetrics]) -> InputLocality:
-    return InputLocality(
-        node_local_bytes=sum(_input_bytes(tasks, NODE_LOCAL) for tasks in metrics),
-        remote_bytes=sum(map(_remote_input_bytes, metrics)),
-        unplaced_bytes=sum(_input_bytes(tasks, NO_PREFERENCE) for tasks in metrics),
+    node_local, unplaced = (
+        sum(tasks.input_bytes_by_locality.get(level, 0) for tasks in metrics)
+        for level in (NODE_LOCAL, NO_PREFERENCE)
     )
-
-
-def _input_bytes(tasks: TaskMetrics, locality: str) -> int:
-    return tasks.input_bytes_by_locality.get(locality, 0)
+    return InputLocality(node_local, sum(map(_remote_input_bytes, metrics)), unplaced)
 
 
 def _remote_input_bytes(tasks: TaskMetrics) -> int:
@@ -213,23 +208,14 @@ def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire
     known = [(tasks, wire) for tasks, wire in trials if tasks and wire and wire.nodes]
     if not known:
         return None
-    flows = [_flows(tasks, wire) for tasks, wire in known]
+    flows = []  # received, shuffled, read remotely, and unexplained
+    for tasks, wire in known:
+        arrived = sum(node.received_bytes for node in wire.nodes)
+        explained = tasks.shuffle_remote_bytes, _remote_input_bytes(tasks)
+        flows.append((arrived, *explained, arrived - sum(explained)))
+    unread = {host for _, wire in known for host in wire.unread}
     received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
-    return Wire(
-        received_bytes=received,
-        shuffle_bytes=shuffle,
-        remote_input_bytes=remote_input,
-        unexplained_bytes=unexplained,
-        nodes=max(len(wire.nodes) for _, wire in known),
-        unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
-    )
-
-
-def _flows(tasks: TaskMetrics, wire: WireBytes) -> tuple[int, int, int, int]:
-    """Return the bytes received, shuffled, read remotely, and unexplained."""
-    received = sum(node.received_bytes for node in wire.nodes)
-    shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input_bytes(tasks)
-    return received, shuffle, remote_input, received - shuffle - remote_input
+    return Wire(received, shuffle, remote_input, unexplained, tuple(sorted(unread)))
 
 
 def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
@@ -329,17 +315,12 @@ def _explained(
 ) -> ExplainedRow:
     cells = row.cells[0], row.cells[1]
     sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
-    change_s = _change_s(*cells)
+    times_s = [cell.summary.time_s for cell in cells if cell.summary]
+    change_s = times_s[1] - times_s[0] if len(times_s) == len(cells) else None
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
     of_sides = profiles.get(before.name), profiles.get(after.name)
     return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, of_sides)
-
-
-def _change_s(before: Cell, after: Cell) -> float | None:
-    if before.summary is None or after.summary is None:
-        return None
-    return after.summary.time_s - before.summary.time_s
 
 
 def _differences(before: Attribution | None, after: Attribution | None) -> Parts:
