@@ -1,7 +1,7 @@
 """Confounders: what differs between two configurations besides what was meant to differ."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from harness.analysis.compare.machines import different_machines, know_nodes
 from harness.analysis.observed.declared import declares_layout, declares_value
@@ -28,6 +28,7 @@ MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
 
 _OF_DRIVER = frozenset({KERNEL, "processor", "architecture"})
+"""Facts that only the driver's node told, and whose names do not say so."""
 
 Workloads = frozenset[str] | None
 """Names of workloads; None: all workloads."""
@@ -101,14 +102,8 @@ def _by_program(
 def _differences(
     before: Sequence[Run], after: Sequence[Run], workloads: Workloads
 ) -> Iterator[Confounder]:
-    groups = _fact_groups(before, after)
-    facts = (
-        found
-        for group in groups
-        for found in group.differences(group.observe(before), group.observe(after))
-    )
     nodes = (Confounder(*each) for each in different_machines(before, after))
-    for found in (*facts, *nodes):
+    for found in (*_different_facts(before, after), *nodes):
         of_kind = found.workloads is None and workloads is not None
         yield replace(found, workloads=workloads) if of_kind else found
 
@@ -117,30 +112,30 @@ def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:
     return [recorded.run for recorded in recorded_runs]
 
 
-def _fact_groups(before: Sequence[Run], after: Sequence[Run]) -> "Iterator[_FactGroup]":
-    """Yield the groups in the order in which their differences are listed."""
+def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Confounder]:
+    """Yield the facts that differ, in the order in which they are listed."""
     runs = [*before, *after]
     names = {name for run in runs for name in run.workloads}
     controls = {name for run in runs for name in run.parameters.get("controls") or ()}
     readers = _data_readers(before, controls), _data_readers(after, controls)
-    yield _FactGroup(
-        "parameters",
-        parameter_facts,
-        workloads_of_fact={
-            REPARTITION: frozenset({"repartition"}),
-            SAMPLES: frozenset(names.difference(*readers)),
-        },
-    )
+    workloads_of_fact = {
+        REPARTITION: frozenset({"repartition"}),
+        SAMPLES: frozenset(names.difference(*readers)),
+    }
+    for found in _of_group("parameters", parameter_facts, before, after):
+        yield replace(found, workloads=workloads_of_fact.get(found.fact))
     if readers_on_both_sides := readers[0] & readers[1]:
-        yield _FactGroup("dataset", dataset_facts, default_workloads=readers_on_both_sides)
+        of_data = list(_of_group("dataset", dataset_facts, before, after))
         if all(any(map(client_facts, side)) for side in (before, after)):
-            yield _FactGroup("client", client_facts, default_workloads=readers_on_both_sides)
+            of_data += _of_group("client", client_facts, before, after)
+        yield from (replace(found, workloads=readers_on_both_sides) for found in of_data)
     if know_nodes(runs):
-        yield _FactGroup("environment", software_facts)
-    elif any(run.parameters.get(PROGRAM) for run in runs):  # of all hosts
-        yield _FactGroup("environment", facts_without_nodes)
-    else:
-        yield _FactGroup("environment", facts_without_nodes, of_driver=_OF_DRIVER)
+        yield from _of_group("environment", software_facts, before, after)
+        return
+    is_of_all_hosts = any(run.parameters.get(PROGRAM) for run in runs)
+    for found in _of_group("environment", facts_without_nodes, before, after):
+        where = OF_DRIVER if found.fact in _OF_DRIVER and not is_of_all_hosts else ""
+        yield replace(found, fact=f"{found.fact}{where}")
 
 
 def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:
@@ -156,41 +151,27 @@ Observed = Sequence[tuple[Run, Mapping[str, str | None]]]
 """Runs of one side that recorded anything of a group, with values by fact; None: unknown."""
 
 
-@dataclass(frozen=True)
-class _FactGroup:
-    """Facts that are recorded together, and the workloads that each may affect.
+def _of_group(
+    name: str, read: Callable[[Run], Facts], before: Sequence[Run], after: Sequence[Run]
+) -> Iterator[Confounder]:
+    """Yield each of the facts that differs; one for the whole group if only one side recorded it."""
+    first, then = _observed(read, before), _observed(read, after)
+    if first and then:
+        for fact in dict.fromkeys(name for _, facts in (*first, *then) for name in facts):
+            there, here = _values(fact, first), _values(fact, then)
+            is_different = here and there and set(here) != set(there)
+            if is_different and not _is_declared(fact, [*first, *then]):
+                yield Confounder(fact, ", ".join(there), ", ".join(here))
+    elif first or then:
+        yield Confounder(name, _whether_recorded(first), _whether_recorded(then))
 
-    `of_driver` are those that only the driver's node told, and whose names do not say so.
-    """
 
-    name: str
-    read: Callable[[Run], Facts]
-    workloads_of_fact: Mapping[str, Workloads] = field(default_factory=dict)
-    default_workloads: Workloads = None
-    of_driver: frozenset[str] = frozenset()
-
-    def observe(self, runs: Sequence[Run]) -> Observed:
-        return [
-            (run, {name: as_text(value) for name, value in facts.items()})
-            for run in runs
-            if (facts := self.read(run))
-        ]
-
-    def differences(self, before: Observed, after: Observed) -> Iterator[Confounder]:
-        """Yield each fact that differs; one for the whole group if only one side recorded it."""
-        if before and after:
-            for fact in dict.fromkeys(name for _, facts in (*before, *after) for name in facts):
-                here, there = _values(fact, after), _values(fact, before)
-                is_different = here and there and set(here) != set(there)
-                if is_different and not _is_declared(fact, [*before, *after]):
-                    yield self._confounder(fact, ", ".join(there), ", ".join(here))
-        elif before or after:
-            yield self._confounder(self.name, _whether_recorded(before), _whether_recorded(after))
-
-    def _confounder(self, fact: str, before: str, after: str) -> Confounder:
-        workloads = self.workloads_of_fact.get(fact, self.default_workloads)
-        where = OF_DRIVER if fact in self.of_driver else ""
-        return Confounder(f"{fact}{where}", before, after, workloads)
+def _observed(read: Callable[[Run], Facts], runs: Sequence[Run]) -> Observed:
+    return [
+        (run, {name: as_text(value) for name, value in facts.items()})
+        for run in runs
+        if (facts := read(run))
+    ]
 
 
 def _whether_recorded(side: Observed) -> str:
