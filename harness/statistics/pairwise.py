@@ -137,13 +137,8 @@ def _by_role(values: Mapping[Pair, float], without: Collection[Role]) -> dict[Ro
     """Return the values of each role, leaving out partners in the roles of `without`."""
     by_role: dict[Role, list[float]] = {}
     for pair, value in values.items():
-        for role, partner in _roles(pair):
+        sender, receiver = (pair[SENDS], SENDS), (pair[RECEIVES], RECEIVES)
+        for role, partner in ((sender, receiver), (receiver, sender)):
             if partner not in without:
                 by_role.setdefault(role, []).append(value)
     return by_role
-
-
-def _roles(pair: Pair) -> tuple[tuple[Role, Role], tuple[Role, Role]]:
-    """Return both ends, each with the other."""
-    sender, receiver = (pair[SENDS], SENDS), (pair[RECEIVES], RECEIVES)
-    return (sender, receiver), (receiver, sender)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -111,13 +112,10 @@ def declared_costs(columns: Sequence[ConfigurationRuns]) -> dict[str, Money]:
 
     A configuration has a cost if all its runs declare the same.
     """
-    costs = ((column.name, _declared_cost(column)) for column in columns)
-    return {name: cost for name, cost in costs if cost}
-
-
-def _declared_cost(column: ConfigurationRuns) -> Money | None:
-    costs = {str(recorded.run.facts.get(COST_FACT)) for recorded in column.runs}
-    try:
-        return parse_money(COST_FACT, costs.pop()) if len(costs) == 1 else None
-    except BadInput:
-        return None
+    found = {}
+    for column in columns:
+        costs = {str(recorded.run.facts.get(COST_FACT)) for recorded in column.runs}
+        if len(costs) == 1:
+            with suppress(BadInput):  # it is no amount of money
+                found[column.name] = parse_money(COST_FACT, costs.pop())
+    return found
