@@ -44,7 +44,6 @@ class Bound:
     `replayed` is the time of a replay in which all tasks wait as they did, as a fraction of the real time.
     """
 
-    trials: int
     replayed: float
     network: Gain
     disk: Gain
@@ -61,7 +60,6 @@ def bound(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
     if not replays:
         return None
     return Bound(
-        trials=len(replays),
         replayed=fmean(replay.unchanged_s / replay.whole_s for replay in replays),
         network=_gain([replay.gain(NETWORK, with_results=True) for replay in replays]),
         disk=_gain([replay.gain(DISK) for replay in replays]),
@@ -100,17 +98,11 @@ class Replay:
         waits: list[float] = [self._waits(group, classes) for group in self.profile.groups]
         shares = self._likely_shares(waits)
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
-        drawn = (
-            [
-                _drawn(share, group.samples, chance)
-                for share, group in zip(shares, self.profile.groups, strict=True)
-            ]
-            for _ in range(DRAWS)
-        )
-        gains = [
-            self._gain_without(self._likely_shares(again), with_results=with_results)
-            for again in drawn
-        ]
+        gains = []
+        for _ in range(DRAWS):
+            groups = zip(shares, self.profile.groups, strict=True)
+            again = [_drawn(share, group.samples, chance) for share, group in groups]
+            gains.append(self._gain_without(self._likely_shares(again), with_results=with_results))
         return max(0.0, self._gain_without(shares, with_results=with_results)), stdev(gains)
 
     @cached_property

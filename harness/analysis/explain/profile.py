@@ -85,7 +85,6 @@ class ProfiledTime:
     - `profiled`: the trials, with their profiles.
     """
 
-    trials: int
     samples: int
     task_s: float
     by_kind: Mapping[Kind, ClassTime]
@@ -125,7 +124,6 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
             weights[stack] += (running + waiting) / samples * task_s
     by_kind = dict(_by_kind(groups, task_s))
     return ProfiledTime(
-        trials=len(found),
         samples=samples,
         task_s=task_s,
         by_kind=by_kind,
