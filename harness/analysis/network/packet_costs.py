@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from harness.model.interface import HostLink
 from harness.model.network_metrics import (
@@ -45,31 +46,28 @@ def packet_costs(
     `links` are those of the hosts, by name, from which their drivers are taken.
     """
     names = {host: link.driver or "?" for host, link in (links or {}).items()}
-    groups: dict[tuple[PacketCase, str], list[_Numbered]] = {}
-    for numbered in _numbered(measurements):
-        key = (numbered.case, _drivers(numbered, names))
-        groups.setdefault(key, []).append(numbered)
+    groups: dict[tuple[PacketCase, str], list[_OfTransfer]] = {}
+    for each in _of_transfers(measurements):
+        groups.setdefault((each.case, _drivers(each, names)), []).append(each)
     return [_cost(*key, groups[key]) for key in sorted(groups)]
 
 
-@dataclass(frozen=True)
-class _Numbered:
-    """A measurement of a sweep, and how many of the same metric, subject and case came before it."""
+class _OfTransfer(NamedTuple):
+    """A measurement of a sweep.
+
+    Both directions of a transfer both ways have the same `first`, `second` and `number`: how many of the same
+    metric, subject and case came before.
+    """
 
     measurement: Measurement
     case: PacketCase
-    number: int
     first: str
     second: str
+    number: int
     is_forward: bool
 
-    @property
-    def transfer(self) -> tuple[str, str, int]:
-        """Equal for both directions of a transfer both ways."""
-        return self.first, self.second, self.number
 
-
-def _numbered(measurements: Iterable[Measurement]) -> Iterator[_Numbered]:
+def _of_transfers(measurements: Iterable[Measurement]) -> Iterator[_OfTransfer]:
     """Yield the measurements of sweeps; of a pair, the host that sent in the first is `first`."""
     seen: Counter[tuple[str, str, str]] = Counter()
     pairs: set[tuple[str, str]] = set()
@@ -85,53 +83,36 @@ def _numbered(measurements: Iterable[Measurement]) -> Iterator[_Numbered]:
         first, second = (sender, receiver) if is_forward else (receiver, sender)
         if case.both_ways:
             pairs.add((first, second))
-        yield _Numbered(measurement, case, seen[key], first, second, is_forward)
+        yield _OfTransfer(measurement, case, first, second, seen[key], is_forward)
         seen[key] += 1
 
 
 _NAMES = {metric.name for metric in (PACKET_GOODPUT, *COST_METRICS)}
 
 
-def _drivers(numbered: _Numbered, names: Mapping[str, str]) -> str:
+def _drivers(each: _OfTransfer, names: Mapping[str, str]) -> str:
     """Return the drivers of both hosts where the hosts of the sweep have different ones."""
     if len(set(names.values())) < 2:  # noqa: PLR2004  all alike
         return ""
-    arrow = BOTH_WAYS_ARROW if numbered.case.both_ways else ARROW
-    return arrow.join(names.get(host, "?") for host in (numbered.first, numbered.second))
+    arrow = BOTH_WAYS_ARROW if each.case.both_ways else ARROW
+    return arrow.join(names.get(host, "?") for host in (each.first, each.second))
 
 
-def _cost(case: PacketCase, drivers: str, group: Sequence[_Numbered]) -> PacketCost:
-    goodputs = [each for each in group if each.measurement.metric == PACKET_GOODPUT.name]
-    totals = _totals(case, goodputs)
-    costs = {}
-    for metric in COST_METRICS:
-        values = [
-            each.measurement.value
-            for each in group
-            if each.is_forward
-            and each.measurement.metric == metric.name
-            and each.measurement.value is not None
-        ]
-        if values:
-            costs[metric] = median(values)
-    return PacketCost(
-        case,
-        drivers,
-        median(totals) if totals else None,
-        costs,
-        sum(each.measurement.value is None for each in goodputs),
-    )
-
-
-def _totals(case: PacketCase, goodputs: Sequence[_Numbered]) -> list[float]:
-    """Return the goodput of each transfer; both ways, the sum of the directions if both succeeded."""
-    by_transfer: dict[tuple[str, str, int], list[float | None]] = {}
-    for each in goodputs:
-        by_transfer.setdefault(each.transfer, []).append(each.measurement.value)
+def _cost(case: PacketCase, drivers: str, group: Sequence[_OfTransfer]) -> PacketCost:
+    known: dict[str, list[float]] = {}
+    by_transfer: dict[tuple[str, str, int], list[float]] = {}
+    failed = 0
+    for each in group:
+        metric, value = each.measurement.metric, each.measurement.value
+        if metric != PACKET_GOODPUT.name:
+            if each.is_forward and value is not None:
+                known.setdefault(metric, []).append(value)
+        elif value is None:
+            failed += 1
+        else:
+            by_transfer.setdefault((each.first, each.second, each.number), []).append(value)
+    # Both ways, the goodput is the sum of the directions if both succeeded.
     directions = 2 if case.both_ways else 1
-    found = []
-    for values in by_transfer.values():
-        known = [value for value in values if value is not None]
-        if len(known) == directions:
-            found.append(sum(known))
-    return found
+    totals = [sum(values) for values in by_transfer.values() if len(values) == directions]
+    costs = {metric: median(known[metric.name]) for metric in COST_METRICS if metric.name in known}
+    return PacketCost(case, drivers, median(totals) if totals else None, costs, failed)
