@@ -1,7 +1,6 @@
 """Comparisons of probes as tables."""
 
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.observed.sample import fraction
 from harness.present.comparison_table import time_sentences, verdict_sentences
 from harness.present.table import (
     HEADINGS,
@@ -64,8 +63,6 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
     notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
     if cell.value is None:
         return Entry(Fields("failed"), notes)
-    uncertainty = (
-        fraction(cell.interval.max_distance(cell.value), cell.value) if cell.interval else None
-    )
+    uncertainty = cell.interval and cell.interval.relative_distance(cell.value)
     value = significant(cell.value / size)
     return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)

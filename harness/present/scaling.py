@@ -59,9 +59,8 @@ def _row(point: Point, marks: str) -> list[str]:
 def _growth(growth: Growth | None) -> tuple[str, str]:
     if growth is None:
         return _NONE, ""
-    value, ends = growth.value, growth.interval
-    distance = ends and fraction(ends.max_distance(value), value)
-    return f"{value:.2f}", quantities.uncertainty(distance)
+    distance = growth.interval and growth.interval.relative_distance(growth.value)
+    return f"{growth.value:.2f}", quantities.uncertainty(distance)
 
 
 def _sentences(scaling: Scaling) -> Iterator[str]:

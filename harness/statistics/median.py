@@ -3,6 +3,7 @@
 Standard library only.
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -22,6 +23,11 @@ class Interval(NamedTuple):
     def max_distance(self, value: float) -> float:
         """Return the distance of `value` from the end that is farther away."""
         return max(self.high - value, value - self.low)
+
+    def relative_distance(self, value: float) -> float | None:
+        """Return `max_distance` as a fraction of `value`: 0.01 is 1 %. None if it is no finite number."""
+        quotient = self.max_distance(value) / value if value else math.inf
+        return quotient if math.isfinite(quotient) else None
 
 
 def median_interval(ordered: Sequence[float], level: float = LEVEL) -> Interval | None:

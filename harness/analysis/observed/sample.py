@@ -1,7 +1,6 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
 import itertools
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -79,9 +78,7 @@ class Summary:
     @property
     def uncertainty(self) -> float | None:
         """Distance from the time to the farther end of the interval, as a fraction of the time."""
-        if self.interval_s is None:
-            return None
-        return fraction(self.interval_s.max_distance(self.time_s), self.time_s)
+        return self.interval_s and self.interval_s.relative_distance(self.time_s)
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ class Performance:
     @property
     def uncertainty(self) -> float | None:
         """Distance from the value to the farther end of the interval, as a fraction of the value."""
-        return self.interval and fraction(self.interval.max_distance(self.value), self.value)
+        return self.interval and self.interval.relative_distance(self.value)
 
 
 def performance(sample: Sample, summary: Summary) -> Performance | None:
@@ -203,11 +200,3 @@ def _application(recorded: RecordedRun) -> str | None:
     environment = recorded.run.environment
     found = [environment.get(key) for key in ("master", "application")]
     return " ".join(map(str, found)) if all(found) else None
-
-
-def fraction(part: float, whole: float) -> float | None:
-    """Return part / whole: 0.01 is 1 %. None if that is not a finite number."""
-    if whole == 0:
-        return None
-    quotient = part / whole
-    return quotient if math.isfinite(quotient) else None

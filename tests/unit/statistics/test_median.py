@@ -9,10 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, quantile_test
 
-from harness.statistics.median import median_interval
+from harness.statistics.median import Interval, median_interval
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=80).map(sorted)
 LEVELS = st.sampled_from([0.6, 0.8, 0.9, 0.95, 0.99])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "relative"),
+    [
+        (9.0, 10.5, 10.0, 0.1),
+        (9.5, 12.0, 10.0, 0.2),
+        (0.0, 0.0, 0.0, None),
+        (1.0, 2.0, 5e-324, None),
+    ],
+)
+def test_a_distance_is_relative_to_a_value_where_that_is_a_number(
+    low: float, high: float, value: float, relative: float | None
+) -> None:
+    assert Interval(low, high).relative_distance(value) == relative
 
 
 class TestMedianInterval:
