@@ -116,7 +116,8 @@ def _headline(outcomes: Sequence[_Outcome]) -> str:
         return f"{'; '.join(clauses)}."
     verdicts = {outcome.verdict for outcome in outcomes}
     if Verdict.NOISE in verdicts:
-        return "No workload changed by more than chance can explain."
+        which = "workload" if verdicts == {Verdict.NOISE} else "workload that was tested"
+        return f"No {which} changed by more than chance can explain."
     if Verdict.TOO_FEW in verdicts:
         return f"Unknown: a claim needs {MIN_RUNS} runs or more on either side."
     return "Unknown: no workload has times both before and after."

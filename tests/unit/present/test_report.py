@@ -620,6 +620,11 @@ class TestAnswer:
         answer = answer_of(in_runs(before), in_runs(after))
         assert answer.headline == headline
 
+    def test_what_was_not_tested_is_not_said_to_be_unchanged(self) -> None:
+        before, after = (in_runs(column(name, {"a": SIX, "b": SIX[:1]})) for name in ("1g", "2.5g"))
+        headline = "No workload that was tested changed by more than chance can explain."
+        assert answer_of(before, after).headline == headline
+
     def test_single_runs_claim_nothing_however_many_trials_they_have(self) -> None:
         answer = answer_of(column("1g", {"w": SIX}), column("2.5g", {"w": scaled(0.1)}))
         assert answer.headline == "Unknown: a claim needs 2 runs or more on either side."
