@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.predict.score import Score, is_in_time, score, started_at
-from harness.analysis.predict.target import typical_link
+from harness.analysis.predict.target import known_link
 from harness.model.errors import BadInput
 from harness.model.link import is_same_rate
 from harness.model.prediction import Prediction
@@ -80,11 +80,9 @@ def all_scores(
 
 def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
     """Return whether a configuration has the links and the layout that a prediction is for."""
-    try:
-        link = typical_link(column)
-    except BadInput:
+    link, target = known_link(column), prediction.target
+    if link is None:
         return False
-    target = prediction.target
     if link.rate_bit_s is None or target.link_bit_s is None:
         is_link = link.rate_bit_s == target.link_bit_s
     else:

@@ -8,7 +8,7 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import conditions
-from harness.analysis.predict.target import typical_link
+from harness.analysis.predict.target import known_link
 from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
@@ -133,9 +133,8 @@ def _void(
 
 
 def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[str]:
-    try:
-        link = typical_link(after)
-    except BadInput:
+    link = known_link(after)
+    if link is None:
         return
     if link.mtu != prediction.target.mtu:
         yield f"MTU: {link.mtu} now, {prediction.target.mtu} was predicted"
@@ -148,11 +147,8 @@ def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[st
 
 
 def _unverified(after: ConfigurationRuns) -> Iterator[str]:
-    try:
-        is_measured = typical_link(after).is_measured
-    except BadInput:
-        is_measured = False
-    if not is_measured:
+    link = known_link(after)
+    if link is None or not link.is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
 
 

@@ -55,6 +55,14 @@ def typical_link(column: ConfigurationRuns) -> TypicalLink:
     return TypicalLink(rate, mtu, goodput, is_measured=bool(measured))
 
 
+def known_link(column: ConfigurationRuns) -> TypicalLink | None:
+    """Return the typical link of a configuration; None if it is unknown."""
+    try:
+        return typical_link(column)
+    except BadInput:
+        return None
+
+
 def _mtu(run: Run) -> int | None:
     """Return the MTU of the nodes' links: observed, declared as a fact, or in the name."""
     observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
