@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean
 
-from harness.analysis.network.soak import soak_findings
+from harness.analysis.network.soak import judge_soak
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES
 from harness.hosts.parallelism import allow_hosts
 from harness.hosts.remote_process import (
@@ -315,5 +315,5 @@ KIND = ProbeKind(
     ),
     measures=("soak",),
     sections=soak_sections,
-    judge=soak_findings,
+    judge=lambda probed: judge_soak(probed).findings,
 )

@@ -90,11 +90,6 @@ class SoakVerdict:
         return _RULE_OF_THREE / self.received_bits if self.received_bits else math.inf
 
 
-def soak_findings(probed: RecordedProbes) -> list[Finding]:
-    """Return the faults of a soak in the order of their moments, then the remarks in the same order."""
-    return list(judge_soak(probed).findings)
-
-
 def judge_soak(probed: RecordedProbes) -> SoakVerdict:
     """Return what a soak found."""
     flows, seconds = _transfers(probed)

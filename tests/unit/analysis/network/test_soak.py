@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from harness.analysis.network.soak import SoakVerdict, judge_soak, soak_findings
+from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.hosts.transports.host import Host
 from harness.model.interface import HostLink
 from harness.model.link import rate_of_goodput
@@ -70,7 +70,7 @@ def soak(
 
 
 def faults(probed: RecordedProbes) -> list[str]:
-    return [str(finding) for finding in soak_findings(probed) if finding.is_fault]
+    return [str(finding) for finding in judge_soak(probed).faults]
 
 
 def test_a_sound_network_has_no_fault() -> None:
@@ -196,7 +196,7 @@ class TestSlow:
         assert [fault.subject for fault in judge_soak(soak(rate, busiest=99.0)).faults] == ["n1"]
 
     def test_if_a_rate_is_unknown_a_remark_says_so(self) -> None:
-        found = soak_findings(soak(lambda *_: 10.0, is_rate_known=False))
+        found = list(judge_soak(soak(lambda *_: 10.0, is_rate_known=False)).findings)
         assert [(finding.is_fault, finding.text) for finding in found] == [
             (
                 False,
