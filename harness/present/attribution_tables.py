@@ -1,7 +1,7 @@
 """Tables of where the time went: one column for each part of the wall time, narrow enough for all."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
@@ -179,13 +179,12 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
     A workload has two lines, before and after. The numbers are medians over trials, except the input:
     it is the mean of a trial.
     """
-    return narrow_table(_NETWORK_HEADINGS, [line for row in rows for line in _network_lines(row)])
-
-
-def _network_lines(row: ExplainedRow) -> Iterator[tuple[str, ...]]:
-    name = shorten(visible(row.workload), _NAME_WIDTH)
-    yield name, "before", *_network_cells(row.before)
-    yield "", "after", *_network_cells(row.after)
+    lines = []
+    for row in rows:
+        name = shorten(visible(row.workload), _NAME_WIDTH)
+        lines.append((name, "before", *_network_cells(row.before)))
+        lines.append(("", "after", *_network_cells(row.after)))
+    return narrow_table(_NETWORK_HEADINGS, lines)
 
 
 def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
+from typing import ClassVar
 
 from harness.statistics.median import LEVEL, Interval
 from harness.statistics.student import two_sided_p, two_sided_quantile
@@ -134,6 +135,9 @@ class MixedModel:
     configurations: Sequence[Sequence[Run]]
     applications: Sequence[Sequence[str | None]] = ()
 
+    is_in_turns: ClassVar[bool] = False
+    """Whether what an application does to all configurations is left out."""
+
     @cached_property
     def differences(self) -> "MixedModel":
         """The model for ratios between configurations.
@@ -156,11 +160,6 @@ class MixedModel:
             return self
         order = list(by_application[0])
         return _InTurns([[runs[name] for name in order] for runs in by_application])
-
-    @property
-    def is_in_turns(self) -> bool:
-        """Whether what an application does to all configurations is left out."""
-        return False
 
     def runs(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
@@ -400,9 +399,7 @@ class MixedModel:
 class _InTurns(MixedModel):
     """The model of configurations that took turns: the runs with the same number are of one application."""
 
-    @property
-    def is_in_turns(self) -> bool:
-        return True
+    is_in_turns = True
 
     def runs_of_either(self, before: int, after: int, workload: str) -> int:
         """Return how many applications have this workload on both sides; without any, as without turns."""

@@ -140,19 +140,15 @@ class Replay:
 
     def _gain_without(self, shares: Sequence[float], *, with_results: bool) -> float:
         """Return the gain if all groups lose these parts of the time in which they had a thread."""
-        in_thread = self._thread_share
+        time = self.metrics.time
+        # The part of the time until its result in which a task has a thread, which can be sampled.
+        in_thread = time.thread_s / ((time.thread_s + time.scheduler_delay_s) or 1.0)
         lengths_ms = [
             (span.lasted_ms - span.fetching_ms) * max(0.0, 1 - in_thread * shares[number])
             + (0 if with_results else span.fetching_ms)
             for span, number in self._tasks
         ]
         return 1 - self._replayed_s(lengths_ms) / self.unchanged_s
-
-    @cached_property
-    def _thread_share(self) -> float:
-        """Which part of the time until its result a task has a thread, which can be sampled."""
-        time = self.metrics.time
-        return time.thread_s / ((time.thread_s + time.scheduler_delay_s) or 1.0)
 
     def _replayed_s(self, lengths_ms: Sequence[float]) -> float:
         """Return the time of all executions if tasks take so long; what follows the last task stays."""
