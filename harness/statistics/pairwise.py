@@ -14,10 +14,10 @@ from harness.statistics.median import MAD_TO_SD
 
 Pair = tuple[str, str]
 """Sender and receiver."""
-Role = tuple[str, int]
-"""A member, and its place in a pair: SENDS or RECEIVES."""
+Role = tuple[str, str]
+"""A member, and what it does in a pair: SENDS or RECEIVES."""
 
-SENDS, RECEIVES = 0, 1
+SENDS, RECEIVES = "sends", "receives"
 AGAIN = 3
 """How many more values a suspect gets, with other members that are none."""
 MIN_PEERS = 2
@@ -103,7 +103,7 @@ def unexplained(values: Mapping[Pair, float], limit: float, slow: Collection[Rol
     return [
         pair
         for pair, value in values.items()
-        if value < limit and not any((pair[place], place) in slow for place in (SENDS, RECEIVES))
+        if value < limit and not any(role in slow for role in _roles(pair))
     ]
 
 
@@ -133,11 +133,15 @@ def smallest_found_drop(rounds: int, sound: SoundRange, missing: float) -> float
     return next((drop for drop in drops if chance_of_missing(drop, rounds, sound) <= missing), None)
 
 
+def _roles(pair: Pair) -> tuple[Role, Role]:
+    return (pair[0], SENDS), (pair[1], RECEIVES)
+
+
 def _by_role(values: Mapping[Pair, float], without: Collection[Role]) -> dict[Role, list[float]]:
     """Return the values of each role, leaving out partners in the roles of `without`."""
     by_role: dict[Role, list[float]] = {}
     for pair, value in values.items():
-        sender, receiver = (pair[SENDS], SENDS), (pair[RECEIVES], RECEIVES)
+        sender, receiver = _roles(pair)
         for role, partner in ((sender, receiver), (receiver, sender)):
             if partner not in without:
                 by_role.setdefault(role, []).append(value)

@@ -12,20 +12,17 @@ from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.probe import ARROW, Measurement, Metric
+from harness.statistics import pairwise
 
 Pair = tuple[str, str]
 """Sender and receiver."""
 
-MIN_PEERS = 2
-"""A host counts as slow only if it is slow with this many peers: of two hosts, either may be the slow one."""
+SENDS, RECEIVES, MIN_PEERS = pairwise.SENDS, pairwise.RECEIVES, pairwise.MIN_PEERS
 ONE_TO_ONE_LIMIT = 1.15
 """A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
 racks a little. Uplinks that are oversubscribed by design have clearly larger ratios, such as 2:1 or 4:1."""
 _WHOLE_NUMBER_TOLERANCE = 0.05
 """A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
-
-
-SENDS, RECEIVES = "sends", "receives"
 
 
 @dataclass(frozen=True)

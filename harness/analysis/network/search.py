@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.network.mesh import (
-    RECEIVES,
-    SENDS,
     HostRole,
     Pair,
     PairMatrix,
@@ -24,7 +22,6 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import RecordedProbes
 from harness.node.kernel import positive
-from harness.statistics import pairwise
 from harness.statistics.pairwise import (
     SoundRange,
     settled,
@@ -37,7 +34,6 @@ from harness.statistics.pairwise import (
 
 MISSED = 0.01
 """The drop that is stated is that of a host that is missed with at most this probability."""
-_DIRECTIONS = {pairwise.SENDS: SENDS, pairwise.RECEIVES: RECEIVES}
 
 
 @dataclass(frozen=True)
@@ -85,8 +81,7 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
     if sound is None:
         return SearchVerdict(count, rounds, seen, count, None)
     slow = slow_members(values, sound.limit)
-    named = {(host, _DIRECTIONS[place]) for host, place in slow}
-    roles = [role for role in goodput.roles if (role.host, role.direction) in named]
+    roles = [role for role in goodput.roles if (role.host, role.direction) in slow]
     pairs = unexplained(values, sound.limit, slow)
     typical = Reference(sound.typical, "typical is")
     return SearchVerdict(
