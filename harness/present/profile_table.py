@@ -49,15 +49,11 @@ def profile_table(workload: str, sides: Sides) -> str:
         together = [_together(side, small) if side else None for side in sides]
         lines.append([f"less than {percent(MIN_SHARE)} each ({len(small)})", *_cells(together)])
     headings = _ALONE if len(sides) == 1 else _HEADINGS
-    known = [side for side in sides if side]
-    remarks = [
-        *_samples(sides),
-        *_bounds(sides),
-        *dict.fromkeys(line for side in known for line in side.silent),
-    ]
     title = shorten(visible(workload), _NAME_WIDTH)
     table = narrow_table([title, *headings[1:]], lines)
-    return "\n".join([table, *(fill(remark, "  ") for remark in remarks), _agreement(sides)])
+    return "\n".join(
+        [table, *(fill(remark, "  ") for remark in _remarks(sides)), _agreement(sides)]
+    )
 
 
 def shown_kinds(sides: Sides) -> tuple[list[Kind], list[Kind]]:
@@ -133,16 +129,15 @@ def _check_cells(check: Check | None) -> Iterator[str]:
     yield f"{difference}{APART if check.is_apart else ''}"
 
 
-def _samples(sides: Sides) -> Iterator[str]:
-    for name, side in zip(_side_names(sides), sides, strict=True):
-        if side:
-            yield f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames"
-
-
-def _bounds(sides: Sides) -> Iterator[str]:
-    for name, side in zip(_side_names(sides), sides, strict=True):
-        if side and side.bound:
+def _remarks(sides: Sides) -> Iterator[str]:
+    """Yield how many samples there are, what waits cost at most, and which executors gave no stacks."""
+    known = [(name, side) for name, side in zip(_side_names(sides), sides, strict=True) if side]
+    for name, side in known:
+        yield f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames"
+    for name, side in known:
+        if side.bound:
             yield f"{name}{bound_text(side.bound)}"
+    yield from dict.fromkeys(line for _, side in known for line in side.silent)
 
 
 def bound_text(bound: Bound) -> str:
