@@ -9,7 +9,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.interference import interference_facts
 from harness.model.link import rate_text
-from harness.model.run import Facts, RecordedRun, Run
+from harness.model.run import Facts, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
@@ -31,13 +31,16 @@ class FactRow:
 
 def fact_rows(columns: Sequence[ConfigurationRuns]) -> tuple[FactRow, ...]:
     """Return all that any run recorded of what was declared and observed, and of its trials."""
-    return tuple(row for read in _SOURCES for row in _rows(columns, read))
+    groups = [
+        [[read(recorded.run) for recorded in column.runs] for column in columns] for read in _OF_RUN
+    ]
+    disturbances: list[list[Facts]] = [
+        [interference_facts([recorded]) for recorded in column.runs] for column in columns
+    ]
+    return tuple(row for by_column in (*groups, disturbances) for row in _rows(by_column))
 
 
-def _rows(
-    columns: Sequence[ConfigurationRuns], read: Callable[[RecordedRun], Facts]
-) -> Iterator[FactRow]:
-    by_column = [[read(recorded) for recorded in column.runs] for column in columns]
+def _rows(by_column: Sequence[Sequence[Facts]]) -> Iterator[FactRow]:
     for name in dict.fromkeys(name for runs in by_column for facts in runs for name in facts):
         values = tuple(_joined(name, runs) for runs in by_column)
         if set(values) != {UNKNOWN}:
@@ -83,21 +86,11 @@ def _by_interface(
     }
 
 
-def _of_run(read: Callable[[Run], Facts]) -> Callable[[RecordedRun], Facts]:
-    return lambda recorded: read(recorded.run)
-
-
-_SOURCES: Sequence[Callable[[RecordedRun], Facts]] = (
-    *map(
-        _of_run,
-        (
-            _declared,
-            _links,
-            environment.dataset_facts,
-            environment.client_facts,
-            environment.parameter_facts,
-            environment.environment_facts,
-        ),
-    ),
-    lambda recorded: interference_facts([recorded]),
+_OF_RUN: Sequence[Callable[[Run], Facts]] = (
+    _declared,
+    _links,
+    environment.dataset_facts,
+    environment.client_facts,
+    environment.parameter_facts,
+    environment.environment_facts,
 )
