@@ -90,27 +90,29 @@ def identical_runs(configuration: ConfigurationRuns) -> IdenticalRuns:
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What one comparison finds; None if it tests nothing."""
-
-    claims: bool | None
-    alarms: bool | None
-    differences: tuple[float, ...]
-
-
 _Pair = tuple[tuple[int, ...], tuple[int, ...]]
 """The numbers of the runs on either side; the first side has the lowest number."""
 
 
 def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
-    found = [_compare(before, after, controls) for before, after in _splits(runs, size)]
-    differences = sorted(abs(change) for pair in found for change in pair.differences)
+    claims: list[bool | None] = []
+    alarms: list[bool | None] = []
+    differences: list[float] = []
+    for before, after in _splits(runs, size):
+        model = MixedModel([before, after])
+        changes = changes_of_table(model).values()
+        verdicts = {change.verdict for change in changes}
+        measured = [name for name in controls if model.runs_of_either(0, 1, name)]
+        shift = shift_of_controls(model, 1, measured)
+        claims.append(None if verdicts <= {Verdict.TOO_FEW} else Verdict.CHANGED in verdicts)
+        alarms.append(None if shift is None or shift.p is None else shift.moved)
+        differences += (abs(change.relative_change) for change in changes)
+    differences.sort()
     return Pairs(
         size,
-        len(found),
-        _fraction([one.claims for one in found]),
-        _fraction([one.alarms for one in found]),
+        len(claims),
+        _fraction(claims),
+        _fraction(alarms),
         differences[int(_MOST * len(differences))] if differences else 0.0,
     )
 
@@ -139,19 +141,7 @@ def _random_pairs(runs: int, size: int) -> Iterator[_Pair]:
     yield from sorted(found)
 
 
-def _compare(before: Sequence[Run], after: Sequence[Run], controls: Sequence[str]) -> _Found:
-    model = MixedModel([before, after])
-    changes = changes_of_table(model).values()
-    verdicts = {change.verdict for change in changes}
-    measured = [name for name in controls if model.runs_of_either(0, 1, name)]
-    shift = shift_of_controls(model, 1, measured)
-    return _Found(
-        None if verdicts <= {Verdict.TOO_FEW} else Verdict.CHANGED in verdicts,
-        None if shift is None or shift.p is None else shift.moved,
-        tuple(change.relative_change for change in changes),
-    )
-
-
 def _fraction(answers: Sequence[bool | None]) -> float | None:
+    """Return the fraction of those answers that are true; None answers that nothing was tested."""
     known = [answer for answer in answers if answer is not None]
     return sum(known) / len(known) if known else None
