@@ -1,11 +1,9 @@
 """The link of the busiest node over time, and for how long it was full, for the terminal."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, impossible_bytes
-from harness.analysis.network.goodput import Goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS
-from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
@@ -119,20 +117,10 @@ def share_text(share: float | None) -> str:
 
 def _limit(configuration: str, uses: LinkUses) -> str:
     """Return what the links of a configuration can carry, and where that is known from."""
-    texts = carried_texts(use.goodput for use in uses.values())
-    if not texts:
+    known = [use.goodput for use in uses.values() if use.goodput]
+    if not known:
         return (
             f"What links carry in {configuration} is unknown; measure it with: "
             f"clusterlift probe mesh --configuration {configuration}"
         )
-    return f"Links carry in {configuration}: {', '.join(texts)}"
-
-
-def carried_texts(goodputs: Iterable[Goodput | None]) -> list[str]:
-    """Return each goodput that is known, once, and where it is known from: `94.0 Mbit/s (in theory)`."""
-    texts = (
-        f"{throughput_text(min(goodput.received_bit_s, goodput.sent_bit_s))} ({goodput.source})"
-        for goodput in goodputs
-        if goodput
-    )
-    return list(dict.fromkeys(texts))
+    return f"Links carry in {configuration}: {', '.join(dict.fromkeys(map(str, known)))}"

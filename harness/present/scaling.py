@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
-from harness.analysis.observed.sample import fraction
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import workload_entry

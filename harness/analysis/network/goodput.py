@@ -15,6 +15,7 @@ from harness.model.link import (
     is_same_rate,
     parse_rate,
     rate_text,
+    throughput_text,
 )
 from harness.model.run import Run
 from harness.node.node_links import links_by_host
@@ -30,6 +31,9 @@ class Goodput:
     received_bit_s: float
     sent_bit_s: float
     source: str
+
+    def __str__(self) -> str:
+        return f"{throughput_text(min(self.received_bit_s, self.sent_bit_s))} ({self.source})"
 
     def bit_s(self, direction: str) -> float:
         """Return the goodput in one direction, RECEIVES or SENDS."""

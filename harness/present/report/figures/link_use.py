@@ -18,7 +18,7 @@ from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
-from harness.present.link_table import carried_texts, share_text
+from harness.present.link_table import share_text
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
 from harness.present.report.figure import (
@@ -111,7 +111,8 @@ def figure(evidence: Evidence) -> Figure | None:
 def _sources(found: Sequence[Course]) -> Iterator[str]:
     """Yield what the links carry, and where that is known from."""
     for name, of_name in grouped(found, lambda course: course.configuration).items():
-        for text in carried_texts(course.use.typical.goodput for course in of_name):
+        goodputs = (course.use.typical.goodput for course in of_name)
+        for text in dict.fromkeys(map(str, filter(None, goodputs))):
             yield f"Links carry in {name}: {text}."
         if doubt := impossible_bytes(name, (course.use for course in of_name)):
             yield f"{doubt}."
