@@ -50,7 +50,7 @@ def comparison_table(comparison: Comparison) -> Table:
         caption=" ".join(
             [
                 *time_sentences(counts, _TRIAL),
-                *filter(None, [speed_sentence(comparison)]),
+                *_speed_sentences(comparison),
                 *_performance_sentences(comparison),
                 *_disturbed_sentences(comparison),
                 *_change_sentences(comparison),
@@ -137,12 +137,12 @@ def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
         )
 
 
-def speed_sentence(comparison: Comparison) -> str:
-    """Return how times were adjusted for the speed of processors, and what that assumes."""
+def _speed_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield how times were adjusted for the speed of processors, and what that assumes."""
     if comparison.speed is None:
-        return ""
+        return
     low, high = (end(comparison.speed.slopes.values()) for end in (min, max))
-    return (
+    yield (
         "Within each run, times are adjusted for the speed of the processors (a loop, stolen time, other "
         f"processes), which they follow by a factor of {low:.2f} to {high:.2f}: "
         f"{percent(comparison.speed.variance_left)} of the variance within runs is left. It is assumed that "

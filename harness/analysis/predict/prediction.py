@@ -38,7 +38,6 @@ from harness.statistics.saturation import EFFECT, Belief, enough, log_ratio
 from harness.terminal import join_names, percent
 
 MODEL = f"full-links, version 3: effect {EFFECT.mean:.2f} ± {EFFECT.sd:.2f}"
-LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
 MAX_EFFICIENCY = 1.05
@@ -188,14 +187,13 @@ class Predictor:
         """Return the prediction of a workload; of a control if there is no change."""
         present = self._model.time(len(self._columns) - 1, name)
         expected = _after(present, change.log_ratio if change else Belief(0.0, 0.0))
-        bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
         return PredictedTime(
             workload=name,
             is_control=change is None,
             baseline_s=self._model.time(0, name).value,
             expected_s=expected.value,
-            interval_80=bounds[0],
-            interval_95=bounds[1],
+            interval_80=Bounds(*expected.interval_at(0.8)),
+            interval_95=Bounds(*expected.interval_at(0.95)),
             limit_s=present.value * math.exp(change.limit if change else 0.0),
             useful_up_to_bit_s=change.useful_up_to_bit_s if change else None,
             full_share=change.full_share.mean if change else None,
@@ -245,10 +243,12 @@ class Predictor:
                 f"waits for the network: {'; '.join(bounds)}. A time at infinite rate that is shorter is too "
                 "optimistic"
             )
-        if silent := _silent_nodes(self.baseline):
+        timelines = [trial.timeline for trial in measured_trials(self.baseline.runs)]
+        silent = {host for timeline in timelines if timeline for host in silent_nodes(timeline)}
+        if silent:
             yield (
-                f"the bytes on the links of {join_names(silent)} were not recorded: if one of these is the "
-                "busiest, a faster link gains more than predicted"
+                f"the bytes on the links of {join_names(sorted(silent))} were not recorded: if one of these "
+                "is the busiest, a faster link gains more than predicted"
             )
         if not self.baseline.controls:
             yield "no control was measured: nobody can tell later whether the machines have changed"
@@ -303,12 +303,6 @@ def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
 def _mean_of_runs(values: Sequence[float]) -> Belief:
     sd = stdev(values) if len(values) > 1 else SHARE_SD
     return Belief(fmean(values), max(sd, SHARE_SD / 2) / math.sqrt(len(values)))
-
-
-def _silent_nodes(column: ConfigurationRuns) -> list[str]:
-    """Return the nodes whose bytes are unknown in some trial that has a timeline."""
-    timelines = (trial.timeline for trial in measured_trials(column.runs))
-    return sorted({host for timeline in timelines if timeline for host in silent_nodes(timeline)})
 
 
 @dataclass(frozen=True)
