@@ -4,7 +4,7 @@ So do the supersteps of bulk-synchronous parallel programs (Valiant, "A bridging
 computation", 1990), among them Pregel's and most iterative algorithms on graphs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -76,9 +76,17 @@ def keys(spark: SparkSession, tasks: int) -> list[int]:
     Spark chooses a partition by the hash of a row's key. With the partitions' own numbers as keys, some
     tasks would receive all messages of several, and others none.
     """
-    numbers = spark.range(0, CANDIDATES_PER_TASK * tasks, 1, 1)
-    placed = numbers.select(F.pmod(F.hash("id"), F.lit(tasks)).alias("partition"), "id").collect()
-    smallest = {row.partition: row.id for row in reversed(placed)}
+    return smallest_keys(hashes(spark, CANDIDATES_PER_TASK * tasks), tasks)
+
+
+def hashes(spark: SparkSession, count: int) -> list[int]:
+    """Return Spark's hash of each number from 0 to count - 1."""
+    return [hash_ for (hash_,) in spark.range(0, count, 1, 1).select(F.hash("id")).collect()]
+
+
+def smallest_keys(hashed: Sequence[int], tasks: int) -> list[int]:
+    """Return the smallest number for each of so many partitions, by the numbers' hashes."""
+    smallest = {hash_ % tasks: number for number, hash_ in reversed([*enumerate(hashed)])}
     return [smallest[partition] for partition in range(tasks)]
 
 
