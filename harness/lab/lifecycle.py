@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from harness.lab import racks
-from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project, running_lab
+from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project
 from harness.lab.compose import Compose, LabSpec, shape_of
 from harness.lab.engine import compose_program, docker, free_bytes, last_message
 from harness.lab.links import set_links
@@ -49,7 +49,7 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
         compose.build()
     say(f"starting {shape}")
     compose.up()
-    lab = running_lab()
+    lab = _started_lab()
     with cpu_limit_lifted(lab):
         set_links(lab.linked, lambda link: replace(link, mtu=TYPICAL_MTU))
         if shape.uplink_bit_s:
@@ -108,16 +108,24 @@ def _check_disk(needed: int) -> None:
         )
 
 
+def _started_lab() -> Lab:
+    """Return the lab that is starting. Raises ClusterliftError if a node has ended, with what it said last."""
+    lab = find_lab()
+    if lab is None:
+        raise ClusterliftError("the lab was removed while it started")
+    for node in lab.nodes:
+        if not node.is_running:
+            message = last_message(node.container)
+            raise ClusterliftError(
+                f"{node.name} ended: {message}; see docker logs {node.container[:12]}"
+            )
+    return lab
+
+
 def _wait_until_ready() -> None:
     deadline = time.monotonic() + READY_S
     while True:
-        lab = running_lab()
-        for node in lab.nodes:
-            if not node.is_running:
-                message = last_message(node.container)
-                raise ClusterliftError(
-                    f"{node.name} ended: {message}; see docker logs {node.container[:12]}"
-                )
+        lab = _started_lab()
         reason = lab.why_not_ready()
         if not reason:
             return

@@ -1,0 +1,28 @@
+"""A lab that starts, by what Docker says of its nodes."""
+
+import pytest
+
+from harness.lab import lifecycle
+from harness.lab.cluster import Lab, Node
+from harness.model.errors import ClusterliftError
+
+
+@pytest.mark.parametrize("ended", ["master", "worker-1"])
+def test_a_node_that_ends_while_the_lab_starts_is_named_with_its_last_message(
+    monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    """Also the master, without which no other node can be asked."""
+    nodes = [
+        Node(name, name, "exited" if name == ended else "running")
+        for name in ("master", "worker-1", "worker-2")
+    ]
+    monkeypatch.setattr(lifecycle, "find_lab", lambda: Lab(tuple(nodes), ("hdfs",), 0.5))
+    monkeypatch.setattr(lifecycle, "last_message", lambda container: f"{container} has no room")
+    with pytest.raises(ClusterliftError, match=rf"^{ended} ended: {ended} has no room; see docker"):
+        lifecycle._wait_until_ready()
+
+
+def test_a_lab_that_is_removed_while_it_starts_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle, "find_lab", lambda: None)
+    with pytest.raises(ClusterliftError, match=r"^the lab was removed while it started$"):
+        lifecycle._wait_until_ready()
