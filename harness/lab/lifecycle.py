@@ -109,7 +109,7 @@ def _check_disk(needed: int) -> None:
 
 
 def _started_lab() -> Lab:
-    """Return the lab that is starting. Raises ClusterliftError if a node has ended, with what it said last."""
+    """Return the lab that is starting. Raises ClusterliftError if a node has ended, with its last line."""
     lab = find_lab()
     if lab is None:
         raise ClusterliftError("the lab was removed while it started")

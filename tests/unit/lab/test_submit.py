@@ -157,7 +157,7 @@ class TestUp:
             "check_variables": lambda: None,
             "free_bytes": lambda: None,
             "Compose": Mock(),
-            "running_lab": lambda: LAB,
+            "_started_lab": lambda: LAB,
             "set_links": lambda *_: None,
             "_wait_until_ready": lambda: limits.append(limit_of(state)),
         }.items():
