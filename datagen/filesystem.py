@@ -130,19 +130,17 @@ class Directory:
         length = int(self._try(lambda: self.fs.getFileStatus(self.child(name))).getLen())
         if length > MAX_READ_BYTES:
             raise BadInput(f"{self.uri}: {name} is too large: {length:,} bytes")
-        try:
-            return self._content(name)
-        except BadInput as error:
-            # Hadoop's reader of coded files may fail by itself while the nodes that it reads from are lost:
-            # "RawErasureDecoder.preferDirectBuffer() because this.decoder is null".
-            if "NullPointerException" not in str(error.__cause__):
-                raise
-            return self._content(name)
-
-    def _content(self, name: str) -> str:
         stream = self._try(lambda: self.fs.open(self.child(name)))
         try:
             return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
+        except BadInput as error:
+            # Hadoop closes a coded file that it cannot decode, reads it again, and so hides the reason.
+            if "this.decoder" not in str(error):
+                raise
+            raise BadInput(
+                f"{self.uri}: {name} cannot be decoded: too many of its stripes are lost or on nodes that "
+                "do not answer"
+            ) from error
         finally:
             stream.close()
 
