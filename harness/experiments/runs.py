@@ -331,6 +331,7 @@ class _ExperimentRunner:
         )
         recorded = run_program(planned, self._results)
         if lost := turns.lost():
+            turns.end()
             self._set_parts_aside([part], lost)
         if recorded.ending is Ending.INTERRUPTED:
             raise _interrupted()

@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import ceil, comb
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
@@ -113,7 +113,7 @@ def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
         len(claims),
         _fraction(claims),
         _fraction(alarms),
-        differences[int(_MOST * len(differences))] if differences else 0.0,
+        differences[ceil(_MOST * len(differences)) - 1] if differences else 0.0,
     )
 
 

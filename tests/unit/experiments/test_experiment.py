@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Literal, get_args, get_origin
 
 import msgspec
@@ -31,6 +32,7 @@ from harness.model.run import Ending, new_run_id
 from harness.present.probes import remarks
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
+from harness.programs.run import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
@@ -598,6 +600,25 @@ class TestRunExperiment:
         site.lost_in = None
         assert site.run() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
+
+    def test_after_a_program_lost_its_settings_the_next_one_has_them_set_anew(
+        self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made: list[str] = []
+
+        def make(planned: ProgramRun, _: Path) -> SimpleNamespace:
+            made.append(planned.program.name)
+            return SimpleNamespace(ending=Ending.COMPLETED)
+
+        monkeypatch.setenv("ROSS_HOME", "/opt/ross")
+        monkeypatch.setattr(runs, "ready_hosts", lambda *_: ())
+        monkeypatch.setattr(runs, "run_program", make)
+        site.lost_in = "slow"
+        site.run(
+            'name = "programs"\nruns = 1\nworkloads = []\n[programs.hpcc]\n[programs.phold]\n[datasets.rows]\nrows = 1000\n'
+            '[configurations.slow]\nrate = "100mbit"\ndataset = "rows"\n'
+        )
+        assert len(made) == site.calls.count(("set", "100mbit")) == 2
 
     def test_a_probe_whose_settings_were_lost_is_set_aside_and_repeated(
         self, site: FakeSite, capsys: pytest.CaptureFixture[str]
