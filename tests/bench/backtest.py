@@ -2,18 +2,20 @@
 
     python -m tests.bench.backtest CONFIGURATION... --results DIR
 
-prints the errors of each pair, and the table of docs/prediction.md.
+prints the errors of each pair, and the table of docs/prediction.md; and beside them, if the slower ones have
+profile rounds, the errors of a prediction by the time that tasks waited for the network.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import NormalDist
+from statistics import NormalDist, median
 
 import click
 
+from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import Predictor
@@ -39,6 +41,7 @@ class Backcast:
     the measured times: a standard deviation.
     """
 
+    before: ConfigurationRuns
     score: Score
     chance: Sequence[float]
 
@@ -73,7 +76,22 @@ def backcast(slower: Predictor, faster: Predictor) -> Backcast:
     score = Score(prediction, after, scored_times(prediction, after))
     model = table_model([before.runs, after.runs], before.workloads).differences
     variances = (model.ratio(0, 1, time.predicted.workload).variance for time in score.judged)
-    return Backcast(score, list(map(math.sqrt, variances)))
+    return Backcast(before, score, list(map(math.sqrt, variances)))
+
+
+def blocked_time_errors(found: Backcast) -> dict[str, float]:
+    """Return the errors of `T0 * (1 - b * (1 - z))`, without controls and workloads that have no profile.
+
+    b is the largest gain without any wait for the network, and z the slower links' goodput divided by the
+    faster links'. Nothing in this form is fitted to times.
+    """
+    errors = {}
+    for time in found.score.judged:
+        profile = profiled_time(found.before.runs, time.predicted.workload)
+        if profile and profile.bound:
+            kept = 1 - profile.bound.network.share * (1 - found.score.slowness)
+            errors[time.predicted.workload] = time.predicted.baseline_s * kept / time.actual_s - 1
+    return errors
 
 
 def chance_error(backcasts: Iterable[Backcast]) -> float:
@@ -87,15 +105,34 @@ def chance_error(backcasts: Iterable[Backcast]) -> float:
     return math.expm1(high)
 
 
-def errors(backcasts: Sequence[Backcast]) -> str:
-    """Return the errors of each pair, without controls; + is a prediction that was too long."""
-    workloads = dict.fromkeys(t.predicted.workload for b in backcasts for t in b.score.judged)
-    rows = []
-    for found in backcasts:
-        by_name = {time.predicted.workload: f"{time.error:+.1%}" for time in found.score.judged}
-        row = [*found.names, f"{found.ratio:.1f}x", *(by_name.get(n, "-") for n in workloads)]
-        rows.append(row)
+def model_errors(found: Backcast) -> dict[str, float]:
+    """Return the errors of the predictions, without controls."""
+    return {time.predicted.workload: time.error for time in found.score.judged}
+
+
+def table(backcasts: Sequence[Backcast], errors: Sequence[Mapping[str, float]]) -> str:
+    """Return the errors of each pair; + is a prediction that was too long."""
+    workloads = dict.fromkeys(name for of_pair in errors for name in of_pair)
+    rows = [
+        [
+            *(*found.names, f"{found.ratio:.1f}x"),
+            *(f"{of_pair[name]:+.1%}" if name in of_pair else "-" for name in workloads),
+        ]
+        for found, of_pair in zip(backcasts, errors, strict=True)
+    ]
     return simple_table(("from", "to", "faster by", *workloads), rows)
+
+
+def by_blocked_time(backcasts: Sequence[Backcast]) -> Iterator[str]:
+    """Yield the errors of predictions by blocked time, if there are profiles."""
+    errors = list(map(blocked_time_errors, backcasts))
+    sizes = [abs(error) for of_pair in errors for error in of_pair.values()]
+    if sizes:
+        yield (
+            f"By the time that tasks waited for the network: {len(sizes)} times, median {median(sizes):.1%}, "
+            f"worst {max(sizes):.1%}"
+        )
+        yield table(backcasts, errors)
 
 
 def summaries(backcasts: Sequence[Backcast]) -> str:
@@ -131,7 +168,8 @@ def summaries(backcasts: Sequence[Backcast]) -> str:
 def main(configurations: Sequence[str], results: Path) -> None:
     """Print the errors of all pairs, and the summary of them."""
     backcasts = list(backtest([find_configuration(name, results) for name in configurations]))
-    print(errors(backcasts), summaries(backcasts), sep="\n\n")
+    own = table(backcasts, list(map(model_errors, backcasts)))
+    print(own, summaries(backcasts), *by_blocked_time(backcasts), sep="\n\n")
 
 
 if __name__ == "__main__":
