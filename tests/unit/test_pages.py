@@ -23,6 +23,7 @@ from tests.unit.commands.command_tree import Names, leaves
 ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
+SHUFFLES = ROOT / "results/file-systems-shuffle"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
 PLACES = (
@@ -108,8 +109,10 @@ def test_the_table_of_storages_has_each_one() -> None:
         )
 
 
-def figures_of(columns: Sequence[ConfigurationRuns]) -> tuple[str, list[str], list[float]]:
-    """Return the layout of configurations, and of SHA-512 the seconds and the bytes received of one of input.
+def figures_of(
+    columns: Sequence[ConfigurationRuns], workload: str = "sha-512"
+) -> tuple[str, list[str], list[float]]:
+    """Return the layout of configurations, and of a workload the seconds and the bytes received of one of input.
 
     The seconds are the medians of each application, a text for each configuration; the bytes, those of each
     trial, a list of all.
@@ -121,7 +124,7 @@ def figures_of(columns: Sequence[ConfigurationRuns]) -> tuple[str, list[str], li
             [
                 trial
                 for trial in recorded.trials
-                if (trial.workload, trial.phase) == ("sha-512", Phase.MEASURED) and trial.wall_s
+                if (trial.workload, trial.phase) == (workload, Phase.MEASURED) and trial.wall_s
             ]
             for recorded in column.runs
         ]
@@ -142,6 +145,19 @@ def test_the_table_of_file_systems_is_that_of_the_committed_results() -> None:
         columns = [find_configuration(f"{rate}-{name}", FILE_SYSTEMS) for rate in ("100m", "250m")]
         layout, seconds, received = figures_of(columns)
         assert cells == [layout, *seconds, f"{median(received):.2f}"]
+    assert len(table) == 6
+
+
+def test_the_table_of_shuffles_is_that_of_the_committed_results() -> None:
+    heading, *_ = (line for line in PAGES["file-systems.md"].splitlines() if "stored on" in line)
+    workloads = [cell.strip(" `") for cell in heading.strip("|").split("|")][2:-1]
+    table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "stored on")}
+    for name, cells in table.items():
+        column = find_configuration(name, SHUFFLES)
+        figures = [figures_of([column], workload) for workload in workloads]
+        received = [f"{median(values):.2f}" for *_, values in figures]
+        seconds = [text for _, [text], _ in figures]
+        assert cells == [figures[0][0], *seconds, ", ".join(received)]
     assert len(table) == 6
 
 
