@@ -17,6 +17,7 @@ from harness.analysis.compare.power import needed_after
 from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.cost.benefit import cost_benefits
 from harness.analysis.cost.costs import declared_costs, given_costs
+from harness.analysis.explain import blocked
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
@@ -146,7 +147,9 @@ def _no_number(constant: str) -> float:
 
 @pytest.fixture(scope="module")
 def quick_pages() -> Iterator[None]:
-    """Check the data of charts instead of drawing them; keep what does not depend on the mutation."""
+    """Check the data of charts instead of drawing them, draw samples anew twice, not twenty times; keep what
+    does not depend on the mutation.
+    """
 
     def checked(picture: chart.Spec) -> str:
         json.dumps(picture, allow_nan=False)
@@ -154,6 +157,7 @@ def quick_pages() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chart, "svg", checked)
+        patch.setattr(blocked, "DRAWS", 2)
         patch.setattr(page, "_template_environment", cache(page._template_environment))
         for module, name in (
             (readiness_analysis, "detectable_change"),
