@@ -4,7 +4,8 @@ import gc
 import signal
 import sys
 
-INTERRUPTED = 130
+from harness.model.errors import INTERRUPTED
+
 NEW_OBJECTS = 100_000
 """Until Python looks for cycles. Results have none, and looking for them took an eighth of a report."""
 
