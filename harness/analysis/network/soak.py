@@ -355,9 +355,12 @@ def _standstills(
         if moment - 1 in stalled:
             continue  # it is the same standstill
         of_moment = [*stalled[moment], *stalled.get(moment + 1, [])]
-        at_s = min(at_s for _, at_s in of_moment) - 1
-        running = sum(flow.start_s <= at_s <= flow.start_s + flow.seconds for flow in flows)
-        yield from _standing_still({flow for flow, _ in of_moment}, at_s, running)
+        ends_s = [at_s for _, at_s in of_moment]
+        start_s, end_s = min(ends_s) - 1, max(ends_s)
+        running = sum(
+            flow.start_s <= end_s and flow.start_s + flow.seconds >= start_s for flow in flows
+        )
+        yield from _standing_still({flow for flow, _ in of_moment}, start_s, running)
 
 
 def _seconds_without_traffic(flow: SoakFlow, seconds: _Seconds) -> Iterator[float]:

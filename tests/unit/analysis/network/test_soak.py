@@ -233,6 +233,20 @@ class TestStandstill:
         [fault] = faults(soak(lambda _, __, at_s: 0.0 if at_s == 60 else 100.0))
         assert fault == "6 of 6 transfers stood still"
 
+    def test_of_a_transfer_that_began_late_is_one_of_those_that_run(self) -> None:
+        late = {"a": (1.0, 5.5), "b": (1.0, 5.5), "c": (4.9, 7.4)}
+        found: list[ProbeEvent] = []
+        for host, (start_s, stalled_s) in late.items():
+            moments = tuple(
+                stalled_s + second for second in range(-4, 14) if host != "c" or second > -2
+            )
+            rates = tuple(0.0 if at_s == stalled_s else 100 * MBIT for at_s in moments)
+            none = (0,) * len(moments)
+            found.append(SoakFlow(1, f"to-{host}", host, start_s, 20, 95 * MBIT))
+            found.append(LinkSeconds(host, moments, rates, rates, none, none, none))
+        probed = RecordedProbes(ProbeRun("1g", tuple(late)), tuple(found), Ending.COMPLETED)
+        assert faults(probed) == ["3 of 3 transfers stood still"]
+
     def test_after_an_interruption_is_part_of_it(self) -> None:
         down = LinkEvent("n6", 59.0, LinkEventKind.CARRIER, "the link was interrupted", 2)
         probed = soak(
