@@ -100,19 +100,25 @@ def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
 def full_share(timeline: Timeline, goodputs: Callable[[str], Goodput | None]) -> float | None:
     """Return the part of the slices in which the link of some node is full, in either direction.
 
-    `goodputs` has the goodput of a host's links. None if no goodput is known, or too few slices are.
+    `goodputs` has the goodput of a host's links. Hosts without one, and `silent_nodes`, do not count. None if
+    no other is there, or if too few slices of one are known.
     """
-    known, full = set[int](), set[int]()
+    full: list[list[bool]] = []
     for node in timeline.nodes:
-        if limit := goodputs(node.host):
-            for number, part in enumerate(link_slices(timeline, node)):
-                if part.received_bytes is not None or part.sent_bytes is not None:
-                    known.add(number)
-                if _full_ways(part, limit):
-                    full.add(number)
-    if len(known) < (1 - _MAX_UNKNOWN) * timeline.slices:
-        return None
-    return len(full) / len(known)
+        limit = goodputs(node.host)
+        if limit is None or _carried_bytes(timeline, node) is None:
+            continue
+        slices = link_slices(timeline, node)
+        if not _are_known(slices):
+            return None
+        full.append([bool(_full_ways(part, limit)) for part in slices])
+    return sum(map(any, zip(*full, strict=True))) / timeline.slices if full else None
+
+
+def _are_known(slices: Sequence[LinkSlice]) -> bool:
+    """Whether so few slices are unknown that the others tell for how long the link was full."""
+    unknown = sum(part.received_bytes is None or part.sent_bytes is None for part in slices)
+    return unknown <= _MAX_UNKNOWN * len(slices)
 
 
 def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
@@ -134,14 +140,6 @@ class TrialLink:
     def slices(self) -> tuple[LinkSlice, ...]:
         """The slices of the busiest node."""
         return link_slices(self.timeline, self.node)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether so few slices are unknown that the others tell for how long the link was full."""
-        unknown = sum(
-            part.received_bytes is None or part.sent_bytes is None for part in self.slices
-        )
-        return unknown <= _MAX_UNKNOWN * self.timeline.slices
 
     def full_slices(self, *directions: str) -> list[LinkSlice]:
         """Return the slices in which the link was full in one of these directions."""
@@ -202,7 +200,7 @@ def trial_links(
         and trial.timeline
         and (node := busiest_node(trial.timeline))
     )
-    return tuple(link for link in links if link.is_known)
+    return tuple(link for link in links if _are_known(link.slices))
 
 
 @dataclass(frozen=True)

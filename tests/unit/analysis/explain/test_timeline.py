@@ -106,6 +106,13 @@ class TestTheFullShareOfATrial:
         assert full_share(timeline, lambda _: link) is None
         assert full_share(a_join(), lambda _: None) is None
 
+    def test_of_a_node_whose_sampler_died_is_unknown_whatever_others_counted(self) -> None:
+        half, whole = mbit(90, 90, None, None), [0] * 4
+        idle, died = a_node("n1", whole, whole), a_node("n2", half, half)
+        link = Goodput(100e6, 100e6, "by hand")
+        assert full_share(a_timeline(idle, died, slices=4), lambda _: link) is None
+        assert full_share(a_timeline(idle, a_node("n3"), slices=4), lambda _: link) == 0.0
+
 
 class TestSlices:
     def test_belong_to_the_stage_that_takes_most_of_them(self) -> None:
