@@ -105,9 +105,7 @@ def changes_of_table(
     model = model.differences
     differences = {
         (name, after): Difference(
-            model.ratio_beyond_controls(0, after, name, controls[after])
-            if controls
-            else model.ratio(0, after, name),
+            model.ratio_beyond_controls(0, after, name, controls[after] if controls else ()),
             model.runs_of_either(0, after, name),
         )
         for after in range(1, len(model.configurations))

@@ -208,8 +208,10 @@ class MixedModel:
         """Return what remains of a workload's ratio after the part in which it follows the controls.
 
         The factor by which it follows them is learnt from the runs of the same configuration, from a
-        prior of 1 ± 0.5.
+        prior of 1 ± 0.5. Without controls, the whole ratio remains.
         """
+        if not controls:
+            return self.ratio(before, after, workload)
         shift = self.controls_ratio(before, after, controls)
         following, uncertainty = self._following(workload, controls)
         variance_ = self._variance(workload)

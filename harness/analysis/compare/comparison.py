@@ -119,10 +119,15 @@ class Comparison:
     def limit_of_single_runs(self) -> float | None:
         """The largest relative change that could be another run, where a side has one run.
 
-        None if every change was tested.
+        It is one of the same kind as `changes`. None if every change was tested.
         """
+        controls = [
+            shift.workloads if shift and self.relative_to_controls else ()
+            for shift in self.control_shifts
+        ]
+        model = self.model.differences
         margins = [
-            self.model.differences.ratio(0, index, row.workload).margin
+            model.ratio_beyond_controls(0, index, row.workload, controls[index]).margin
             for row in self.rows
             for index, cell in enumerate(row.cells)
             if cell.change and cell.change.verdict is Verdict.TOO_FEW

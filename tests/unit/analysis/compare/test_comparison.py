@@ -216,6 +216,19 @@ class TestComparison:
         assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
         assert set(beyond.control_slopes) == {"b"}
 
+    def test_what_a_single_run_may_differ_by_is_adjusted_as_its_change_is(self) -> None:
+        """The workload follows the controls, so that what remains of another run is less."""
+        speeds = [1.0, 1.3, 0.8, 1.1]
+        runs = [{"pi": scaled(f), "join": scaled(f), "sort": scaled(f)} for f in speeds]
+        alone = [{name: t for name, t in run.items() if name != "sort"} for run in runs[1:]]
+        declared = {"parameters": {"controls": ["pi"]}}
+        sides = [of_runs("a", runs, **declared), of_runs("b", [runs[0], *alone], **declared)]
+        plain, beyond = (
+            known(compare(sides, relative_to_controls=relative).limit_of_single_runs)
+            for relative in (False, True)
+        )
+        assert beyond < plain / 2
+
     def test_a_control_must_be_declared_on_both_sides(self) -> None:
         sides = [
             in_runs(column("a", {"pi": SIX}, parameters={"controls": ["pi"]})),
