@@ -75,11 +75,17 @@ def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple
 
 
 def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBenefit, ...]:
-    """Order by cost per second saved, then by cost; what saves nothing comes last."""
+    """Order by cost per second saved, then by cost; what saves nothing comes last.
 
-    def rank(found: CostBenefit) -> tuple[float, float]:
-        per_second = found.cost_per_second_saved
-        return (math.inf if per_second is None else per_second.amount, found.cost.amount)
+    What saves time and costs no more than the baseline comes first, by its cost: of money that is saved, a
+    second more makes the share of each second less.
+    """
+
+    def rank(found: CostBenefit) -> tuple[int, float, float]:
+        per_second, cost = found.cost_per_second_saved, found.cost.amount
+        if found.saving is None or per_second is None:
+            return 2, cost, 0.0
+        return (0, cost, -found.saving.seconds) if cost <= 0 else (1, per_second.amount, cost)
 
     found = (
         CostBenefit(name, costs.of_change(name), saved, costs.hour)

@@ -112,6 +112,16 @@ class TestCostBenefit:
         assert found.cost == usd(-50)
         assert found.rounds_to_pay_back == 0
 
+    def test_what_saves_money_and_more_time_ranks_above_what_saves_as_much_money(self) -> None:
+        factors = {"1g": 1.0, "less": 0.9, "more": 0.5, "cheapest": 0.7, "dear": 0.5}
+        comparison = compare(
+            [in_runs(column(name, {"a": scaled(factor)})) for name, factor in factors.items()]
+        )
+        costs = {"less": 300, "more": 300, "cheapest": 200, "dear": 401}
+        given = Costs(usd(400), {name: usd(cost) for name, cost in costs.items()})
+        ranked = [one.configuration for one in cost_benefits(comparison, given)]
+        assert ranked == ["cheapest", "more", "less", "dear"]
+
     def test_a_configuration_without_a_cost_has_none(self) -> None:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
         found = cost_benefits(comparison, Costs(None, {"10g": usd(1)}))
