@@ -164,7 +164,19 @@ def _declarations(run: Run, fact: str) -> Iterator[tuple[str, str]]:
 
 
 def _rates(run: Run) -> list[Observations]:
-    return _by_node(environment.link_rates(run), lambda bit_s: f"at {rate_text(bit_s)}")
+    """Return the rates of each node's links, and what links of one rate carry together, as in a bond.
+
+    Runs record the cards that lead to other machines, and not the bond that they are members of.
+    """
+    nodes = {
+        node: {**links, **({"all together": sum(links.values())} if _are_alike(links) else {})}
+        for node, links in environment.link_rates(run).items()
+    }
+    return _by_node(nodes, lambda bit_s: f"at {rate_text(bit_s)}")
+
+
+def _are_alike(links: Mapping[str, int]) -> bool:
+    return len(links) > 1 and len(set(links.values())) == 1
 
 
 def _mtus(run: Run) -> list[Observations]:

@@ -112,6 +112,12 @@ class TestLink:
     def test_of_the_name_may_be_any_link_of_the_node(self, links: dict[str, Link]) -> None:
         assert found(run_named("2.5g", **links)) == []
 
+    def test_of_a_bond_is_that_of_its_members_together(self) -> None:
+        bonded = {"eth0": link(1000), "eth1": link(1000)}
+        assert found(run_named("2g", **bonded)) == []
+        [line] = found(run_named("10g", **bonded))
+        assert line.endswith("observed eth0 at 1gbit, eth1 at 1gbit, all together at 2gbit")
+
     def test_of_one_node_is_reported_with_the_node_s_name(self) -> None:
         fast, slow = {"eth0": link(2500)}, {"eth0": link(100), "eth1": link(1000)}
         run = a_run("2.5g", environment={"nodes": {"node1": fast, "node2": fast, "node3": slow}})
