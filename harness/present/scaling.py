@@ -1,6 +1,7 @@
 """How performance grows with the number of nodes, as a table for each workload."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +13,7 @@ from harness.present.comparison_table import workload_entry
 from harness.present.table import Counts, Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
-from harness.terminal import visible
+from harness.terminal import count_of, visible
 
 JSON_SCHEMA_VERSION = 1
 _NONE = "-"
@@ -70,14 +71,24 @@ def _sentences(scaling: Scaling) -> Iterator[str]:
         f"confidence intervals, which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is "
         "that of the speed-up."
     )
-    changes = [point.change for _, _, point in scaling.points() if point.change]
+    changes = [
+        (name in scaling.controls, point.change.verdict)
+        for name, _, point in scaling.points()
+        if point.change
+    ]
     if changes:
         yield (
             "Change from another configuration: the ratio of the efficiencies on as many nodes, "
             "relative to the fewest nodes that both have, minus 1; more than 0 means that the efficiency "
-            f"falls less with the number of nodes. A t test on runs, Holm-adjusted for {len(changes)}."
+            "falls less with the number of nodes."
         )
-    verdicts = {change.verdict for change in changes}
+    verdicts = {verdict for _, verdict in changes}
+    tested = Counter(is_control for is_control, verdict in changes if verdict != Verdict.TOO_FEW)
+    if numbers := [
+        f"{count_of(number, 'comparison')}{' of controls' if is_control else ''}"
+        for is_control, number in sorted(tested.items())
+    ]:
+        yield f"A t test on runs, Holm-adjusted for {' and, apart, for '.join(numbers)}."
     if Verdict.NOISE in verdicts:
         yield f"{quantities.NOISE}: not significant; chance may explain the change."
     if Verdict.TOO_FEW in verdicts:

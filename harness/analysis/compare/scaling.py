@@ -77,10 +77,14 @@ class ScaledWorkload:
 
 @dataclass(frozen=True)
 class Scaling:
-    """All workloads, and what a reader of each configuration must know, by its name."""
+    """All workloads, and what a reader of each configuration must know, by its name.
+
+    `controls` are those of the workloads whose changes are adjusted for each other alone.
+    """
 
     workloads: tuple[ScaledWorkload, ...]
     notes: Mapping[str, tuple[str, ...]]
+    controls: frozenset[str] = frozenset()
 
     def points(self) -> Iterator[tuple[str, str, Point]]:
         """Yield workload, configuration and point."""
@@ -137,7 +141,7 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
         for family in families.values()
         for column in family.values()
     }
-    found = Scaling(workloads, notes)
+    found = Scaling(workloads, notes, table.controls)
     if not any(point.efficiency for _, _, point in found.points()):
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
     return found

@@ -171,9 +171,11 @@ class TestChange:
                 for n in hpl
             }
 
-        found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)}).workloads
-        changes = [each.points["fast"][1].change for each in found]
+        found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)})
+        changes = [each.points["fast"][1].change for each in found.workloads]
         assert all(each and each.p == each.adjusted_p for each in changes)
+        told = " ".join(tables.render(found).split())
+        assert "Holm-adjusted for 1 comparison and, apart, for 1 comparison of controls." in told
 
 
 class TestNotes:
@@ -212,6 +214,7 @@ class TestTables:
             "?",
         ]
         assert any("more than 0 means" in line for line in lines)
+        assert not any("t test on" in line for line in lines)  # of single runs nothing was tested
 
     def test_json_has_every_number(self) -> None:
         found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
