@@ -72,7 +72,8 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         outcome = run_to_the_end(experiment, site, file)
     directory = results_of(experiment, site)
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
-        comparison = compare([find_configuration(name, directory) for name in outcome.measured])
+        columns = [find_configuration(name, directory) for name in outcome.measured]
+        comparison = compare(columns, for_speed=True)
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
         write_file(

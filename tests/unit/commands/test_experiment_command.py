@@ -1,11 +1,14 @@
 """`clusterlift experiment --dry-run` says what would be done, a line each."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.experiments.runs import ExperimentOutcome
 
+RATES = Path(__file__).parents[3] / "results/rates"
 FILE = """
 name = "rates"
 
@@ -33,6 +36,26 @@ def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         in lines
     )
     assert lines[lines.index("slow:") + 1].startswith("  every node of the lab: 100mbit")
+
+
+def test_its_table_is_that_of_compare(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where times are adjusted for the speed of the processors, as in these."""
+    names = ["100mbit", "250mbit"]
+    for name in names:
+        shutil.copytree(RATES / name, tmp_path / name)
+    outcome = ExperimentOutcome(tuple(names), (), failed=False)
+    for function, result in (("run_to_the_end", outcome), ("results_of", tmp_path)):
+        monkeypatch.setattr(f"harness.commands.experiment.{function}", lambda *_, it=result: it)
+    file = tmp_path / "experiment.toml"
+    file.write_text(FILE)
+    assert main(["experiment", str(file)]) == 0
+    printed = capfd.readouterr().out
+    assert main(["compare", *names, "--results", str(tmp_path)]) == 0
+    table = capfd.readouterr().out
+    assert "adjusted for the speed" in table
+    assert printed.startswith(table)
 
 
 def test_one_configuration_is_no_experiment(
