@@ -200,9 +200,9 @@ def _costs(runs: Sequence[RecordedRun]) -> tuple[float, float] | None:
         for trial in measured_trials([recorded]):
             starts.setdefault(trial.round, trial.started_at)
         if len(starts) > 1:
-            first, last = min(starts.values()), max(starts.values())
-            round_s = _seconds(first, last) / (len(starts) - 1)
-            run_s = _seconds(recorded.run.started_at, first)
+            first, last = min(starts), max(starts)
+            round_s = _seconds(starts[first], starts[last]) / (last - first)
+            run_s = _seconds(recorded.run.started_at, starts[first])
             if run_s > 0 and round_s > 0:
                 found.append((run_s, round_s))
     if not found:
