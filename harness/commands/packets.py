@@ -12,7 +12,7 @@ from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.packets import packet_sections, uncounted
-from harness.present.probes import page, remarks
+from harness.present.probes import REMARKED, page, remarks
 from harness.records.lookup import check_no_run_twice, find_probes
 from harness.terminal import show, visible
 
@@ -47,9 +47,9 @@ def _about(name: str, probes: Sequence[RecordedProbes]) -> Iterator[str]:
     """Yield what a reader must know of a configuration, and what was declared of it, such as the source."""
     for probed in probes:
         yield from remarks(probed)
-        declared = {key: text for key, text in probed.run.facts.items() if key != "emulated"}
-        if declared:
-            yield f"{name}: {', '.join(f'{key} {text}' for key, text in declared.items())}"
+        facts = probed.run.facts.items()
+        if declared := [f"{key} {text}" for key, text in facts if key not in REMARKED]:
+            yield f"{name}: {', '.join(declared)}"
 
 
 def _sweep(

@@ -6,6 +6,8 @@ from harness.model.probe import PROBED_IN, RecordedProbes
 
 UNKNOWN = "?"
 """Stands for a value that is not known."""
+REMARKED = frozenset({"emulated", PROBED_IN})
+"""The facts of which `remarks` are made."""
 
 
 def page(sections: Iterable[str]) -> str:
