@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from harness.analysis.network.mesh import natural_order
 from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
@@ -58,7 +59,7 @@ def sentences(soaked: SoakVerdict) -> Iterator[str]:
 def _rows(probed: RecordedProbes) -> list[list[str]]:
     flows = [event for event in probed.events if isinstance(event, SoakFlow)]
     names = dict.fromkeys(host for flow in flows for host in (flow.sender, flow.receiver))
-    return [_row(host, probed, flows) for host in sorted(names)]
+    return [_row(host, probed, flows) for host in sorted(names, key=natural_order)]
 
 
 def _row(host: str, probed: RecordedProbes, flows: Sequence[SoakFlow]) -> list[str]:

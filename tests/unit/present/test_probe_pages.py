@@ -58,6 +58,7 @@ from harness.model.network_metrics import (
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
+from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
 from harness.probes.kinds import findings, network_of, newest_probes
 from harness.probes.search import drawn_rounds
@@ -419,6 +420,12 @@ class TestSoak:
         run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"})
         probed = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED, "soak.jsonl")
         assert_golden("probe-soak.txt", page_of("soak", probed))
+
+    def test_hosts_are_in_the_order_of_the_numbers_in_their_names(self) -> None:
+        flows = (SoakFlow(1, "n10", "n2", 1.0, 20.0, 9.4e8),)
+        probed = RecordedProbes(ProbeRun("1g", (), {"probe": "soak"}), flows, Ending.COMPLETED)
+        lines = page_of("soak", probed).splitlines()
+        assert [line.split()[0] for line in lines if line.startswith("n")][:2] == ["n2", "n10"]
 
     def test_the_gate_counts_its_faults_and_says_how_long_it_was(self) -> None:
         run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"}, started_at=STARTED_AT)
