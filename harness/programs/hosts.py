@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TypeVar
 
 from harness.hosts.remote_process import ask_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.interference import ClusterInterference, NodeInterference
+from harness.model.interference import ClusterInterference
+from harness.model.task_metrics import MAX_QUANTITY
+from harness.node import interference as of_nodes
 from harness.node.kernel import count, positive
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
@@ -35,7 +36,7 @@ UNKNOWN_PROCESSORS = 10**6
 class HostCounters:
     """What a host has counted since it booted: seconds, and bytes by interface, received and sent.
 
-    `rdma_bytes` are those of all RDMA ports; None if there are none.
+    Times are called as a node's counters are. `rdma_bytes` are of all RDMA ports; None if there are none.
     """
 
     clock_s: float
@@ -114,22 +115,12 @@ def interference(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
 ) -> ClusterInterference | None:
     """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
-    both = ((name, first, after[name]) for name, first in before.items() if name in after)
-    return tuple(filter(None, (_node(*readings) for readings in both))) or None
+    return of_nodes.interference(*map(_snapshot, (before, after)))
 
 
-def _node(name: str, first: HostCounters, then: HostCounters) -> NodeInterference | None:
-    """Return what a host counted between two readings; None if it counted what cannot be."""
-    try:
-        return NodeInterference(
-            host=name,
-            duration_s=then.clock_s - first.clock_s,
-            processors=first.processors,
-            busy_s=then.busy_s - first.busy_s,
-            stolen_s=max(0.0, then.stolen_s - first.stolen_s),
-        )
-    except ValueError:
-        return None
+def _snapshot(hosts: Mapping[str, HostCounters]) -> of_nodes.CountersSnapshot:
+    """Return the counters as those of nodes, of which each has its processes for itself."""
+    return {name: of_nodes.NodeCounters(name, name, vars(own)) for name, own in hosts.items()}
 
 
 def exchanged_bytes(
@@ -170,15 +161,16 @@ def _two_lines(text: str) -> tuple[str, str]:
 def parse_counters(text: str) -> HostCounters:
     """Return what a host's files in /proc say. Raise one of UNEXPECTED if they cannot be read."""
     lines = text.splitlines()
-    clock_s, ticks_per_s = float(lines[0]), int(lines[1])
     ticks, processors = ticks_of_all_processors(lines)[0], len(ticks_of_each_processor(lines))
-    if not processors or not isfinite(clock_s):
+    clock_s = round(float(lines[0]), 2)  # as the kernel writes it
+    busy_s, stolen_s = (used / int(lines[1]) for used in (ticks.used_by_processes, ticks.stolen))
+    if not processors or not all(0 <= s <= MAX_QUANTITY for s in (clock_s, busy_s, stolen_s)):
         raise ValueError("no processor, or no clock")
     return HostCounters(
         clock_s,
         processors,
-        ticks.used_by_processes / ticks_per_s,
-        ticks.stolen / ticks_per_s,
+        busy_s,
+        stolen_s,
         interface_bytes(lines),
         _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
     )

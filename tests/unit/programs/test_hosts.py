@@ -56,6 +56,8 @@ class TestCounters:
             "",
             "1000.25\n100\n",
             "x\n100\ncpu 1",
+            PRINTED.replace("1000.25", "nan"),
+            PRINTED.replace("1000.25", "1e300"),
             PRINTED.replace("100\n", "0\n", 1),
             PRINTED.replace("cpu  ", "gpu  "),
         ],
