@@ -9,7 +9,7 @@ from harness.model.probe import ARROW, RecordedProbes
 
 
 def path_mtu_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield a finding for each such path, or a remark that there is none.
+    """Yield a finding for each such path, or a remark that there is none, if all were measured.
 
     Larger packets either vanish without an error (a path MTU black hole) or are refused with one.
     """
@@ -17,7 +17,7 @@ def path_mtu_findings(probed: RecordedProbes) -> Iterator[Finding]:
     paths, vanished = (
         pair_matrix(probed.measurements, metric) for metric in (PATH_MTU, VANISHED_PACKET)
     )
-    is_whole = bool(paths.values)
+    is_whole = bool(paths.values) and not paths.errors
     for pair in sorted(paths.values, key=lambda pair: tuple(map(paths.hosts.index, pair))):
         path_mtu = paths.values[pair]
         sender_mtu, receiver_mtu = (
@@ -32,6 +32,7 @@ def path_mtu_findings(probed: RecordedProbes) -> Iterator[Finding]:
         elif sender_mtu is not None and path_mtu < sender_mtu:
             text = f"the path carries at most {path_mtu:.0f} bytes and refuses larger packets with an error"
         else:
+            is_whole = is_whole and sender_mtu is not None
             continue
         is_whole = False
         yield Finding(ARROW.join(pair), f"{text} ({ends})")

@@ -40,6 +40,21 @@ class TestPaths:
         measured = pairs(PATH_MTU, {("b", "a"): 1500, ("a", "b"): 9000})
         assert self.faults(measured) == []
 
+    @pytest.mark.parametrize(
+        ("back", "mtu_bytes", "texts"),
+        [
+            (1500, 1500, ["every path has the MTU of its sender's link"]),
+            ("b: no route to host", 1500, []),
+            (1500, None, []),
+        ],
+    )
+    def test_that_every_path_is_as_it_should_be_is_said_of_what_is_known(
+        self, back: float | str, mtu_bytes: int | None, texts: list[str]
+    ) -> None:
+        measured = pairs(PATH_MTU, {("a", "b"): 1500, ("b", "a"): back})
+        recorded = probed([a_link("a"), a_link("b", mtu_bytes=mtu_bytes)], measured)
+        assert [finding.text for finding in path_mtu_findings(recorded)] == texts
+
 
 def bond(mode: str, active: int | None, *aggregators: int | None, status: str = "up") -> Bond:
     """Return a bond with a member for each aggregator; `status` is that of the last member."""
