@@ -232,7 +232,7 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Check:
     if not of_spark:
         return _ok("programs of MPI have none")
     trials = [trial for trial in measured_trials(of_spark) if trial.status is Status.OK]
-    if trials and all(trial.tasks is None for trial in trials):
+    if all(trial.tasks is None for trial in trials):
         return _missing(
             "no trial has them: nothing could explain where the time went; run the benchmark again"
         )

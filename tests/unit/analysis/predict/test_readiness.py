@@ -198,6 +198,11 @@ class TestMissing:
             ),
             ("task metrics", of_trials(*trials(tasks=None)), "no trial has them"),
             (
+                "task metrics",
+                of_trials(failed("sha-512", "OSError: disk gone")),
+                "no trial has them",
+            ),
+            (
                 "name and facts",
                 of_runs("1g-2x"),
                 "the name 1g-2x says replicated:2, but the run observed rs:6+3:64k",
