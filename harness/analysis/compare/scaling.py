@@ -22,6 +22,7 @@ from harness.analysis.observed.sample import table_model
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.scaling import scaled_name, split_scaled_name
+from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
@@ -99,7 +100,8 @@ def find_family(name: str, results: Path) -> Family:
     Raise BadInput if there are fewer than two.
     """
     named = (split_scaled_name(directory.name) for directory in results.glob("*"))
-    numbers = sorted(split[1] for split in named if split and split[0] == name)
+    own = configuration_directory(results, name).name
+    numbers = sorted(split[1] for split in named if split and split[0] == own)
     if len(numbers) < MIN_POINTS:
         found = join_names([scaled_name(name, number) for number in numbers]) or "none"
         raise BadInput(

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from harness.analysis.compare.scaling import Family, Point, find_family, scaling
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
+from harness.model.run import Ending
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
 from harness.present import scaling as tables
+from harness.records.writer import Recording
 from tests.unit.builders import a_run, ok, recorded
 
 BEOWULF = Path(__file__).parents[4] / "results/beowulf-2009"
@@ -192,6 +194,14 @@ class TestBadInput:
     def test_a_configuration_on_one_number_of_nodes_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="'1g' needs results on two numbers of nodes or more"):
             find_family("1g", tmp_path)
+
+    def test_a_name_with_a_character_that_directories_lack_is_found(self, tmp_path: Path) -> None:
+        for nodes in (1, 4):
+            name = f"1g-rs:6+3-n{nodes}"
+            with Recording(tmp_path, a_run(name, f"run-{nodes}")) as recording:
+                recording.trial(ok("hpl", 1.0))
+                recording.end(Ending.COMPLETED)
+        assert list(find_family("1g-rs:6+3", tmp_path)) == [1, 4]
 
     def test_workloads_that_nowhere_scale_are_refused(self) -> None:
         with pytest.raises(BadInput, match="no workload was measured on two numbers of nodes"):
