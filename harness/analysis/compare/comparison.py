@@ -195,7 +195,7 @@ def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRu
 def _require_same_units(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     for workload in baseline.attempted:
         sides = [take_sample(workload, column.runs) for column in (baseline, other)]
-        units = [str(sample.unit) for sample in sides if sample.times_s]
+        units = [sample.unit or "no work" for sample in sides if sample.times_s]
         if len(set(units)) > 1:
             raise BadInput(
                 f"{workload} counts {units[0]} in {baseline.name!r} and {units[1]} in {other.name!r}: "

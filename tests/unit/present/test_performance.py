@@ -21,7 +21,7 @@ from harness.present.report.answer import answers
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Change, Verdict
 from harness.statistics.median import Interval
-from tests.unit.builders import a_run, ok, recorded
+from tests.unit.builders import a_run, configured, ok, recorded
 
 STEADY = (1.0, 1.004, 0.996, 1.002)
 
@@ -104,6 +104,9 @@ class TestTable:
     def test_units_that_differ_are_not_compared(self) -> None:
         with pytest.raises(BadInput, match=r"hpl counts flop in '1g' and event in '2.5g'"):
             compare([column("1g", 20.0), column("2.5g", 25.0, unit="event")])
+        times = configured("2.5g", [ok("hpl", 9.0)])
+        with pytest.raises(BadInput, match=r"hpl counts flop in '1g' and no work in '2.5g'"):
+            compare([column("1g", 20.0), times])
 
     def test_more_performance_is_a_gain(self) -> None:
         hpl, _ = sortable_table(upgrade()).rows
