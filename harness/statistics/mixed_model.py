@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
+from statistics import fmean, median
 from typing import ClassVar
 
 from harness.statistics.median import LEVEL, Interval
@@ -191,10 +191,7 @@ class MixedModel:
 
         Its variance is that between runs of the controls together, and of nothing else.
         """
-        weights = {name: 1 / self._trial_variances[name] for name in controls}
-        log = _weighted_mean(
-            {name: self.ratio(before, after, name).log for name in controls}, weights
-        )
+        log = self._weighted_mean({n: self.ratio(before, after, n).log for n in controls})
         per_run = max(self._per_run(before, after, name) for name in controls)
         effects = self._run_effects(controls)
         df = _degrees_of_freedom(effects) * self._free_fraction
@@ -267,7 +264,7 @@ class MixedModel:
         """The mean logarithm by configuration and workload."""
         return [
             {
-                name: _mean([run[name].log_time for run in runs if name in run])
+                name: fmean([run[name].log_time for run in runs if name in run])
                 for name in _names(runs)
             }
             for runs in self.configurations
@@ -313,9 +310,12 @@ class MixedModel:
         for run, residuals in self._residuals.items():
             chosen = {name: value for name, value in residuals.items() if name in workloads}
             if chosen:
-                weights = {name: 1 / self._trial_variances[name] for name in chosen}
-                effects[run] = _weighted_mean(chosen, weights)
+                effects[run] = self._weighted_mean(chosen)
         return effects
+
+    def _weighted_mean(self, values: Mapping[str, float]) -> float:
+        """Return the mean of the workloads' values, those of steadier trials with more weight."""
+        return fmean(values.values(), [1 / self._trial_variances[name] for name in values])
 
     @cached_property
     def _effects_on_all(self) -> dict[tuple[int, int], float]:
@@ -417,7 +417,7 @@ class _InTurns(MixedModel):
         if not in_both:
             return MixedModel(self.configurations).ratio(before, after, workload)
         variance_ = self._variance(workload)
-        return Estimate(_mean(in_both), variance_.total * 2 / len(in_both), variance_.df)
+        return Estimate(fmean(in_both), variance_.total * 2 / len(in_both), variance_.df)
 
     def _log_ratios(self, before: int, after: int, workload: str) -> list[float]:
         """Return the logarithm of the ratio in each application that has the workload on both sides."""
@@ -451,9 +451,9 @@ class _InTurns(MixedModel):
             }
             if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
                 continue
-            of_application = {application: _mean(logs) for application, logs in complete.items()}
-            of_configuration = list(map(_mean, zip(*complete.values(), strict=True)))
-            overall = _mean(list(of_application.values()))
+            of_application = {application: fmean(logs) for application, logs in complete.items()}
+            of_configuration = list(map(fmean, zip(*complete.values(), strict=True)))
+            overall = fmean(of_application.values())
             for application, logs in complete.items():
                 for configuration, log in enumerate(logs):
                     residual = log - of_configuration[configuration] - of_application[application]
@@ -469,16 +469,6 @@ def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
 
 def _names(runs: Sequence[Run]) -> dict[str, None]:
     return dict.fromkeys(name for run in runs for name in run)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _weighted_mean(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    return math.fsum(weights[n] * v for n, v in values.items()) / math.fsum(
-        weights[n] for n in values
-    )
 
 
 def _sum_of_squares(values: Iterable[float]) -> float:
