@@ -1,11 +1,10 @@
 """When the link of a trial's busiest node was full, in which direction, and during which stage."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
+from statistics import median, mode
 from typing import NamedTuple
 
 from harness.analysis.network.goodput import Goodput, goodput
@@ -250,7 +249,7 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     rated = [link for link in links if link.goodput]
     full_s = median(link.full_s for link in rated) if rated else None
     typical = typical_trial(rated or links)
-    host = _commonest(link.node.host for link in links) or typical.node.host
+    host = mode(link.node.host for link in links)
     if not rated:
         return LinkUse(len(links), typical, typical, host, None, None, None, None, None)
     # The name of the stage of each slice in which the link was full.
@@ -264,7 +263,7 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
         full_s=full_s,
         full_share=median(link.full_share for link in rated),
         direction=_direction(rated) if full_s else None,
-        stage=_commonest(stages) if full_s else None,
+        stage=mode(stages) if full_s else None,
     )
 
 
@@ -274,11 +273,6 @@ def _direction(links: Sequence[TrialLink]) -> str | None:
     if not more:
         return None
     return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
-
-
-def _commonest(names: Iterable[str]) -> str | None:
-    counted = Counter(names).most_common(1)
-    return counted[0][0] if counted else None
 
 
 def typical_trial(links: Sequence[TrialLink]) -> TrialLink:

@@ -3,12 +3,11 @@
 What a probe shows by itself, its own findings say. Here is what needs an expectation, or an earlier network.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from statistics import median
+from statistics import median, mode
 from typing import TypeVar
 
 from harness.analysis.network.mesh import MIN_PEERS, Pair, PairMatrix, pair_matrix
@@ -185,8 +184,8 @@ def _unmeasured(
 
 def _most_common(values: Iterable[T | None]) -> T | None:
     """Return the most frequent of the known values; None if none is known."""
-    counts = Counter(value for value in values if value is not None)
-    return counts.most_common(1)[0][0] if counts else None
+    known = [value for value in values if value is not None]
+    return mode(known) if known else None
 
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
