@@ -94,8 +94,9 @@ def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int
     return round(rate)
 
 
-def rate_text(bit_s: int) -> str:
-    """Return the rate as tc writes it: `100mbit`, `2.5gbit`."""
+def rate_text(bit_s: float, digits: int = 6) -> str:
+    """Return the rate as tc writes it, with at most so many significant digits: `100mbit`, `2.5gbit`."""
+    bit_s = float(f"{bit_s:.{digits}g}")
     unit, size = next((u, s) for u, s in reversed(UNITS.items()) if bit_s >= s or u == "k")
     return f"{bit_s / size:g}{unit}bit"
 

@@ -122,9 +122,7 @@ def _table_of_limits(prediction: Prediction) -> str:
             _name(time),
             "-" if time.full_share is None else f"{time.full_share:.0%}",
             time_text(time.limit_s),
-            "-"
-            if time.useful_up_to_bit_s is None
-            else rate_text(int(float(f"{time.useful_up_to_bit_s:.2g}"))),
+            "-" if time.useful_up_to_bit_s is None else rate_text(time.useful_up_to_bit_s, 2),
         )
         for time in prediction.times
         if not time.is_control

@@ -229,7 +229,7 @@ def oversubscription_text(
     estimates the uplink's rate on the wire.
     """
     ratio = median(ratios)
-    rate = _two_digits(rate_of_goodput(median(across_bit_s), mtu))
+    rate = rate_text(rate_of_goodput(median(across_bit_s), mtu), 2)  # as exact as the estimate
     draws = f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)} draws"
     if len(ratios) == 1:
         draws = "in a single draw"
@@ -242,8 +242,3 @@ def ratio_text(ratio: float) -> str:
     """Return a ratio as exactly as it is known: `4`, `3.4`."""
     whole = round(ratio)
     return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
-
-
-def _two_digits(bit_s: float) -> str:
-    """Return a rate in two significant digits, which is as exact as the estimate."""
-    return rate_text(int(float(f"{bit_s:.2g}")))
