@@ -35,8 +35,8 @@ def probes_directory(results: Path, configuration: str) -> Path:
     return configuration_directory(results, configuration) / PROBES
 
 
-def results_files(directory: Path) -> list[Path]:
-    """Return the results files of a directory, sorted by name; none if there is no such directory.
+def results_files(directory: Path, suffix: str = SUFFIX) -> list[Path]:
+    """Return the files of a directory with this suffix, sorted by name; none if there is no such directory.
 
     Hidden files are skipped: some systems put `._name.jsonl` beside a file that they copy. Raises
     BadInput if the directory cannot be read.
@@ -44,8 +44,10 @@ def results_files(directory: Path) -> list[Path]:
     try:
         files = list(directory.iterdir()) if directory.is_dir() else []
     except OSError as error:
-        raise BadInput(f"cannot read {directory}: {error.strerror}") from error
-    return sorted(file for file in files if file.suffix == SUFFIX and not file.name.startswith("."))
+        raise BadInput(
+            f"cannot read {directory}: {error.strerror}; correct its permissions"
+        ) from error
+    return sorted(file for file in files if file.suffix == suffix and not file.name.startswith("."))
 
 
 def check_writable(results: Path, configuration: str) -> None:

@@ -18,7 +18,7 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
-from harness.records.directories import PREDICTIONS, not_writable, sync
+from harness.records.directories import PREDICTIONS, not_writable, results_files, sync
 from harness.records.document import MAX_REASON, decoded
 from harness.records.regular_file import content_of
 from harness.terminal import shorten
@@ -72,18 +72,8 @@ def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
 
     Raises BadInput if a file is not a prediction, or if it was changed after it was written.
     """
-    try:
-        files = list((baseline_directory / PREDICTIONS).iterdir())
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise BadInput(
-            f"cannot read {baseline_directory / PREDICTIONS}: {error.strerror}; correct its permissions"
-        ) from error
-    visible = (file for file in files if file.suffix == SUFFIX and not file.name.startswith("."))
-    return sorted(
-        map(_read, sorted(visible)), key=lambda frozen: (frozen.prediction.made_at, frozen.id)
-    )
+    found = map(_read, results_files(baseline_directory / PREDICTIONS, SUFFIX))
+    return sorted(found, key=lambda frozen: (frozen.prediction.made_at, frozen.id))
 
 
 def _read(file: Path) -> FrozenPrediction:
