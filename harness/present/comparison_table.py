@@ -200,7 +200,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     return tuple(
         _control_warning(column.name, shift, relative=comparison.relative_to_controls)
         for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
-        if shift and shift.p is not None and shift.moved
+        if shift and shift.moved
     )
 
 

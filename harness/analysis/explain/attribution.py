@@ -226,8 +226,7 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
         ("bytes spilled to disk", [tasks.disk_spilled_bytes for tasks in metrics]),
     ):
         if any(counts):
-            trials = sum(1 for count in counts if count)
-            yield f"{event}: {sum(counts):,} in {trials} of {len(metrics)} trials"
+            yield f"{event}: {sum(counts):,} in {sum(map(bool, counts))} of {len(metrics)} trials"
     incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
     if incomplete:
         yield (

@@ -6,6 +6,7 @@ The checks have to be made while the network that the baseline was measured on s
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
@@ -126,16 +127,7 @@ def _detectable(workload: str, model: MixedModel, comparisons: int) -> Detectabl
     )
 
 
-def _ok(message: str) -> Check:
-    return Check(CheckStatus.OK, message)
-
-
-def _advice(message: str) -> Check:
-    return Check(CheckStatus.ADVICE, message)
-
-
-def _missing(message: str) -> Check:
-    return Check(CheckStatus.MISSING, message)
+_ok, _advice, _missing = (partial(Check, status) for status in CheckStatus)
 
 
 def _listed(names: Iterable[str]) -> str:
