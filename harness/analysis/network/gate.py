@@ -218,7 +218,7 @@ def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
         return
     rate_bit_s, mtu, _ = _typical_link(links[1])
     rate = "of unknown rate" if rate_bit_s is None else rate_text(rate_bit_s)
-    still = f"links are still {rate} at MTU {mtu}"
+    still = f"links are still {rate} at MTU {mtu or 'unknown'}"
     if old and new:
         yield Finding("", f"nothing has changed: {still}, and goodput has not increased")
     else:

@@ -269,6 +269,11 @@ class TestUpgrade:
                 "on both sides"
             )
 
+    def test_of_links_that_tell_neither_rate_nor_mtu_both_are_unknown(self) -> None:
+        silent = healthy(mtu_bytes=None, speed_mbit_s=None)
+        last = gate_faults(silent, LIKE_MOST, before=silent)[-1]
+        assert "links are still of unknown rate at MTU unknown, and goodput" in last
+
     def test_a_host_that_was_not_upgraded_is_named(self) -> None:
         after = with_link(upgraded(), "node2", speed_mbit_s=1000)
         assert gate_faults(after, LIKE_MOST, before=healthy()) == [
