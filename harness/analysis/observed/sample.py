@@ -124,14 +124,15 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
-def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
-    """Return the workloads of a run that never became steady, and the reason of each.
+def unsteady(recorded: RecordedRun, workload: str) -> str | None:
+    """Return why nobody can tell that a workload of a run became steady; None if it did.
 
-    A run with a fixed number of warm-up rounds does not look for it, and has none.
+    None, too, of a run with a fixed number of warm-up rounds, which does not look for it.
     """
     if recorded.run.parameters.get("warmup") != AUTO:
-        return {}
-    return unsteady_workloads(recorded.trials, needed_trials(recorded.run))
+        return None
+    own = recorded.by_workload.get(workload, ())
+    return unsteady_workloads(own, needed_trials(recorded.run)).get(workload)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
@@ -150,7 +151,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
         disturbed=len(disturbed),
         disturbed_s=median(disturbed_s) if disturbed_s else None,
-        unsteady=tuple(why for run in runs if (why := unsteady(run).get(workload)) is not None),
+        unsteady=tuple(why for run in runs if (why := unsteady(run, workload)) is not None),
         unit=work[0].unit if work else None,
         peaks={
             source: median(done.peaks[source] for done in work if source in done.peaks)
