@@ -106,7 +106,7 @@ class Predictor:
 
     @cached_property
     def _start_link(self) -> TypicalLink:
-        return typical_link(self._start)
+        return typical_link(self.copy) if self.copy else self.link
 
     @cached_property
     def _model(self) -> MixedModel:
