@@ -64,9 +64,7 @@ DEFAULT_WORKLOADS = 9
 @click.option(
     "--configurations",
     type=WholeNumber(1, 1000),
-    default=1,
-    show_default=True,
-    help="Configurations in the table, without the baseline.",
+    help="Configurations in the table, without the baseline.  [default: 1, or those of RUNS that took turns]",
 )
 @click.option(
     "--turns",
@@ -90,7 +88,7 @@ def power_command(
     between: float | None,
     trials: int | None,
     workloads: int | None,
-    configurations: int,
+    configurations: int | None,
     power: float,
     results: Path,
     *,
@@ -110,8 +108,10 @@ def power_command(
                 "--noise, --between, --trials, --workloads and --turns have no effect beside RUNS, "
                 "which show all of it"
             )
+        if len(names) > 1 and configurations is not None:
+            raise BadInput("--configurations has no effect beside several RUNS, which show it")
         columns = [find_configuration(name, results) for name in names]
-        needed = needed_after(columns, change, configurations, power)
+        needed = needed_after(columns, change, configurations or 1, power)
     else:
         if noise is None:
             raise BadInput("power needs RUNS of the baseline, or --noise")
@@ -121,7 +121,7 @@ def power_command(
             between=PRIOR_RUN_SD if between is None else between,
             trials=trials or DEFAULT_TRIALS,
             workloads=workloads or DEFAULT_WORKLOADS,
-            configurations=configurations,
+            configurations=configurations or 1,
             power=power,
             in_turns=turns,
         )

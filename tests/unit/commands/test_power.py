@@ -141,6 +141,12 @@ class TestFromEarlierRuns:
             "--trials, --workloads and --turns have no effect beside RUNS, which show all" in line
         )
 
+    def test_those_that_took_turns_show_how_many_configurations_there_are(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        line = refused(capsys, "1g", "2g", "--change", "5%", "--configurations", "3")
+        assert line.endswith("--configurations has no effect beside several RUNS, which show it")
+
     def test_each_workload_gets_the_number_for_its_own_noise(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
