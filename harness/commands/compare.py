@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, Comparison, compare
+from harness.analysis.compare.comparison import Comparison, compare, require_several
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
@@ -141,8 +141,7 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
     from harness.analysis.compare.probe_comparison import compare_probes  # noqa: PLC0415
     from harness.present.probe_table import probe_table  # noqa: PLC0415
 
-    if len(configurations) < MIN_CONFIGURATIONS:
-        raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
+    require_several(configurations)
     found = [find_probes(name, results) for name in configurations]
     check_no_run_twice(probed for probes in found for probed in probes)
     measurements = {

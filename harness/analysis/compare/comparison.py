@@ -1,7 +1,7 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
@@ -162,8 +162,7 @@ def compare(
     - if a configuration has confounders or contradicts its declaration, and `strict`;
     - if there are too few runs of common controls, and `relative_to_controls`.
     """
-    if len(columns) < MIN_CONFIGURATIONS:
-        raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
+    require_several(columns)
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     for other in others:
@@ -176,6 +175,12 @@ def compare(
     return _tabulate(
         with_unique_names(columns), relative_to_controls=relative_to_controls, for_speed=for_speed
     )
+
+
+def require_several(configurations: Sized) -> None:
+    """Raise BadInput for fewer configurations than can be compared."""
+    if len(configurations) < MIN_CONFIGURATIONS:
+        raise BadInput("name two configurations or more: BEFORE AFTER [MORE...]")
 
 
 def overview(column: ConfigurationRuns, *, for_speed: bool = False) -> Comparison:

@@ -68,7 +68,9 @@ class TestReport:
 
     def test_it_refuses_what_compare_refuses(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["report", "1g"]) == 2
-        assert "two configurations or more" in capsys.readouterr().err
+        refused = capsys.readouterr().err
+        assert "name two configurations or more" in refused
+        assert "compare" not in refused
         assert not Path("report.html").exists()
 
     def test_a_former_report_is_replaced(self) -> None:
