@@ -1,6 +1,6 @@
 """Comparisons of workloads as tables, with captions and warnings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Outcome, Performance, Sample
@@ -180,13 +180,19 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
-    verdicts = {change.verdict for change in changes}
+    """Yield how changes were tested, and what their marks mean; `beyond` is what a change is beyond."""
     tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
     if tested:
         yield (
             f"Change relative to the first column,{beyond} ± its 95 % confidence interval; p of a t test "
             f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}; the intervals are not adjusted."
         )
+    yield from mark_sentences(change.verdict for change in changes)
+
+
+def mark_sentences(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield what the marks of these verdicts mean."""
+    verdicts = set(verdicts)
     if Verdict.NOISE in verdicts:
         yield f"{quantities.NOISE}: not significant; chance may explain the change."
     if Verdict.TOO_FEW in verdicts:

@@ -9,7 +9,7 @@ from typing import Any
 from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
-from harness.present.comparison_table import workload_entry
+from harness.present.comparison_table import mark_sentences, workload_entry
 from harness.present.table import Counts, Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
@@ -82,17 +82,13 @@ def _sentences(scaling: Scaling) -> Iterator[str]:
             "relative to the fewest nodes that both have, minus 1; more than 0 means that the efficiency "
             "falls less with the number of nodes."
         )
-    verdicts = {verdict for _, verdict in changes}
     tested = Counter(is_control for is_control, verdict in changes if verdict != Verdict.TOO_FEW)
     if numbers := [
         f"{count_of(number, 'comparison')}{' of controls' if is_control else ''}"
         for is_control, number in sorted(tested.items())
     ]:
         yield f"A t test on runs, Holm-adjusted for {' and, apart, for '.join(numbers)}."
-    if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: not significant; chance may explain the change."
-    if Verdict.TOO_FEW in verdicts:
-        yield f"{quantities.UNTESTED}: not tested, because a test needs {MIN_RUNS} runs or more of each."
+    yield from mark_sentences(verdict for _, verdict in changes)
 
 
 def as_json(scaling: Scaling) -> str:
