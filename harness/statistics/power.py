@@ -73,8 +73,8 @@ def runs_needed(
     return candidates.start + bisect_left(candidates, power, key=power_at)
 
 
-def detectable_change(sd: float, runs: int, comparisons: int, power: float = POWER) -> float | None:
-    """Return the smallest relative increase that `runs` on either side find with this power.
+def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
+    """Return the smallest relative increase that `runs` on either side find with the usual power.
 
     Return None if so few runs cannot find a change of any size.
     """
@@ -83,7 +83,7 @@ def detectable_change(sd: float, runs: int, comparisons: int, power: float = POW
     low, high = 0.0, _MAX_LOG_CHANGE
     for _ in range(50):
         middle = (low + high) / 2
-        is_found = statistical_power(math.expm1(middle), sd, runs, comparisons) >= power
+        is_found = statistical_power(math.expm1(middle), sd, runs, comparisons) >= POWER
         low, high = (low, middle) if is_found else (middle, high)
     return math.expm1(high)
 
