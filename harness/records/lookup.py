@@ -84,11 +84,11 @@ def check_no_run_twice(records: Iterable[Record]) -> None:
 def find_probes(name: str, results: Path) -> list[RecordedProbes]:
     """Return the probe runs that `name` refers to, one or more, sorted by their start.
 
-    `name` is a file of probes, a directory with such files, or a configuration under `results`. Raises
-    BadInput if it is none of these.
+    `name` is a file of probes, a directory with such files or of a configuration, or a configuration under
+    `results`. Raises BadInput if it is none of these.
     """
     path = Path(name)
-    files = _files(name, (path, path / PROBES, probes_directory(results, name)))
+    files = _files(name, (path / PROBES, path, probes_directory(results, name)))
     if not files:
         raise BadInput(
             f"{name!r} has no probes: it is neither a file of probes nor a configuration under "

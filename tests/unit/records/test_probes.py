@@ -150,6 +150,8 @@ class TestDirectories:
 
     def test_probes_are_found_by_configuration_directory_and_file(self, tmp_path: Path) -> None:
         path = file_of(tmp_path)
+        with Recording(tmp_path, a_run("1g")):
+            pass
         for name in ("1g", str(tmp_path / "1g"), str(path.parent), str(path)):
             assert [probed.source for probed in find_probes(name, tmp_path)] == [str(path)]
 
