@@ -1,6 +1,6 @@
 """`clusterlift packets`: what packets of each size carry and cost, before and after."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -9,8 +9,7 @@ from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
-from harness.model.interface import HostLink
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import RecordedProbes, links_seen
 from harness.present.packets import packet_sections, uncounted
 from harness.present.probes import REMARKED, page, remarks
 from harness.records.lookup import check_no_run_twice, find_probes
@@ -30,7 +29,10 @@ def packets_command(configurations: Sequence[str], figure: Path | None, results:
         raise BadInput("a configuration is named twice; name it once")
     found = {name: find_probes(name, results) for name in configurations}
     check_no_run_twice(probed for probes in found.values() for probed in probes)
-    sweeps = {name: _sweep(probes) for name, probes in found.items()}
+    sweeps = {
+        name: ([each for probed in probes for each in probed.measurements], links_seen(probes))
+        for name, probes in found.items()
+    }
     sections = packet_sections(sweeps)
     if not sections:
         raise BadInput(
@@ -50,10 +52,3 @@ def _about(name: str, probes: Sequence[RecordedProbes]) -> Iterator[str]:
         facts = probed.run.facts.items()
         if declared := [f"{key} {text}" for key, text in facts if key not in REMARKED]:
             yield f"{name}: {', '.join(declared)}"
-
-
-def _sweep(
-    probes: Sequence[RecordedProbes],
-) -> tuple[Sequence[Measurement], Mapping[str, HostLink]]:
-    links = {host: link for probed in probes for host, link in probed.links().items()}
-    return [each for probed in probes for each in probed.measurements], links

@@ -22,6 +22,7 @@ from harness.commands.options import (
 )
 from harness.commands.prediction import predictions_of
 from harness.model.network_metrics import MESH
+from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
@@ -106,6 +107,7 @@ def report_command(
             name: judge_mesh(found[MESH]) for name, found in newest_of.items() if MESH in found
         },
         probe_sections=list(probe_sections(newest)),
+        links={name: links_seen(found) for name, found in probes.items()},
     )
     write_file(
         output,

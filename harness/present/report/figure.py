@@ -14,6 +14,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.profile import Profiles, profiles_of
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.predict.outcomes import Scored
+from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.data_table import DataTable
 from harness.present.report import chart
@@ -69,7 +70,7 @@ class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
     `predictions` are those of its configurations, `soaks` and `verdicts` are of the newest soak and mesh of
-    each that has one.
+    each that has one, and `links` those of the probed hosts, by configuration and host.
     """
 
     comparison: Comparison
@@ -77,6 +78,7 @@ class Evidence:
     predictions: Sequence[Scored] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
     verdicts: Mapping[str, MeshVerdict] = field(default_factory=dict)
+    links: Mapping[str, Mapping[str, HostLink]] = field(default_factory=dict)
 
     @cached_property
     def profiles(self) -> Profiles:

@@ -14,6 +14,7 @@ from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
+from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import COMMAND
 from harness.present.costs import cost_remarks, cost_table, performance_table
@@ -47,19 +48,23 @@ def render(
     soaks: Mapping[str, RecordedProbes] | None = None,
     verdicts: Mapping[str, MeshVerdict] | None = None,
     probe_sections: Sequence[Section] = (),
+    links: Mapping[str, Mapping[str, HostLink]] | None = None,
 ) -> str:
     """Return the page as HTML.
 
     `measured` are the probes' measurements by configuration, `benefits` and `performances` are ranked, and
     `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
     configurations, `soaks` and `verdicts` the newest soak and mesh of each that has one. `probe_sections`
-    are what probes found, and the tables of those that have no picture.
+    are what probes found, and the tables of those that have no picture; `links` are those of the hosts, by
+    configuration and host.
     """
     script = "".join(
         (DIRECTORY / name).read_text(encoding="utf-8") for name in ("sort.js", "icicle.js")
     )
     facts = fact_rows(comparison.columns)
-    evidence = Evidence(comparison, measured or {}, predictions, soaks or {}, verdicts or {})
+    evidence = Evidence(
+        comparison, measured or {}, predictions, soaks or {}, verdicts or {}, links or {}
+    )
     return (
         _template_environment()
         .get_template("page.html")

@@ -506,6 +506,9 @@ class TestNetworkFigures:
             "1g, a-driver -> b-driver, segments limited",
             "old, MTU set",
         ]
+        evidence = Evidence(SCENARIOS["enough"](), {"1g": limited}, links={"1g": links})
+        [row] = known(packets.figure.draw(evidence)).numbers.rows
+        assert row[1] == "1g, a-driver -> b-driver"
 
     def test_configurations_are_drawn_into_one_figure_of_packets(self) -> None:
         some = [PACKET_GOODPUT.of("a -> b", 1e9, str(case)) for case in CASES]

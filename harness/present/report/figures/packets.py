@@ -80,7 +80,9 @@ def _line(name: str, cost: PacketCost, *, distinguish: bool) -> str:
 @partial(Section, 80, "mtu", "Throughput and processor time by packet size")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of packet sizes; None if none was tried."""
-    found = points_of({name: (some, {}) for name, some in evidence.measured.items()})
+    found = points_of(
+        {name: (some, evidence.links.get(name, {})) for name, some in evidence.measured.items()}
+    )
     if not found:
         return None
     keys = keys_of(found, evidence.measured)
