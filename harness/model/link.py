@@ -7,6 +7,7 @@ packet.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.model.errors import BadInput
@@ -78,6 +79,15 @@ def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
 def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
     """Return whether two rates differ by rounding, or by what tc does not count of a frame, at most."""
     return abs(bit_s - other_bit_s) <= SAME_RATE_TOLERANCE * other_bit_s
+
+
+def with_bond(rates: Mapping[str, int]) -> dict[str, int]:
+    """Return the rates of a host's links, and of several that are alike what they carry `together`.
+
+    They may be a bond: runs record the cards that lead to other machines, and not what they are members of.
+    """
+    alike = len(rates) > 1 and len(set(rates.values())) == 1
+    return {**rates, **({"together": sum(rates.values())} if alike else {})}
 
 
 def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:

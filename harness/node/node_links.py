@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink, counter_growth
-from harness.model.link import is_same_rate, parse_rate, rate_text
+from harness.model.link import is_same_rate, parse_rate, rate_text, with_bond
 from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
@@ -79,7 +79,7 @@ def unexpected_links(
     lines = []
     for host, links in links_by_host(environment).items():
         rates = {name: link.rate_bit_s for name, link in links.items() if link.is_up}
-        known = {name: rate for name, rate in sorted(rates.items()) if rate is not None}
+        known = with_bond({name: rate for name, rate in sorted(rates.items()) if rate is not None})
         if not any(is_same_rate(rate, expected_bit_s) for rate in known.values()):
             found = ", ".join(f"{name} is {rate_text(rate)}" for name, rate in known.items())
             lines.append(f"{host}: {found or 'no link reports its rate'}, {expected}")

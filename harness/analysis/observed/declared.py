@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.analysis.observed import environment
-from harness.model.link import TYPICAL_MTU, UNITS, is_same_rate, rate_text
+from harness.model.link import TYPICAL_MTU, UNITS, is_same_rate, rate_text, with_bond
 from harness.model.run import RecordedRun, Run
 
 _BARE_GBIT_S = frozenset({1, 2, 2.5, 5, 10, 20, 25, 40, 50, 100, 200, 400, 800})
@@ -164,19 +164,8 @@ def _declarations(run: Run, fact: str) -> Iterator[tuple[str, str]]:
 
 
 def _rates(run: Run) -> list[Observations]:
-    """Return the rates of each node's links, and what links of one rate carry together, as in a bond.
-
-    Runs record the cards that lead to other machines, and not the bond that they are members of.
-    """
-    nodes = {
-        node: {**links, **({"all together": sum(links.values())} if _are_alike(links) else {})}
-        for node, links in environment.link_rates(run).items()
-    }
+    nodes = {node: with_bond(links) for node, links in environment.link_rates(run).items()}
     return _by_node(nodes, lambda bit_s: f"at {rate_text(bit_s)}")
-
-
-def _are_alike(links: Mapping[str, int]) -> bool:
-    return len(links) > 1 and len(set(links.values())) == 1
 
 
 def _mtus(run: Run) -> list[Observations]:

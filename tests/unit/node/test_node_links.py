@@ -63,6 +63,13 @@ class TestUnexpectedLinks:
             "node2: eth0 is 1gbit, expected 2.5gbit",
         ]
 
+    def test_of_a_bond_are_compared_by_what_its_members_carry_together(self) -> None:
+        environment = {"nodes": {"node1": {"eth0": UP, "eth1": UP}}}
+        assert unexpected_links(environment, {}, 2000 * MBIT) == []
+        assert unexpected_links(environment, {}, 2500 * MBIT) == [
+            "node1: eth0 is 1gbit, eth1 is 1gbit, together is 2gbit, expected 2.5gbit"
+        ]
+
     @pytest.mark.parametrize(
         "link",
         [

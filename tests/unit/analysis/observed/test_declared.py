@@ -116,7 +116,7 @@ class TestLink:
         bonded = {"eth0": link(1000), "eth1": link(1000)}
         assert found(run_named("2g", **bonded)) == []
         [line] = found(run_named("10g", **bonded))
-        assert line.endswith("observed eth0 at 1gbit, eth1 at 1gbit, all together at 2gbit")
+        assert line.endswith("observed eth0 at 1gbit, eth1 at 1gbit, together at 2gbit")
 
     def test_of_one_node_is_reported_with_the_node_s_name(self) -> None:
         fast, slow = {"eth0": link(2500)}, {"eth0": link(100), "eth1": link(1000)}
