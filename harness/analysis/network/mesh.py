@@ -202,11 +202,18 @@ def pair_findings(
     explained: Collection[Pair],
     reference: Reference,
 ) -> Iterator[Finding]:
-    """Yield a finding for each pair of hosts that is slow, or whose two directions differ."""
+    """Yield a finding for each pair of hosts that is slow, or whose two directions differ.
+
+    Of a pair of which one direction is explained, the other one is judged alone.
+    """
     done: set[Pair] = set()
     for pair, value in goodput.values.items():
         reverse = (pair[1], pair[0])
-        if pair in done or pair in explained or reverse in explained:
+        if pair in done or pair in explained:
+            continue
+        if reverse in explained:
+            if pair in slow:
+                yield Finding(ARROW.join(pair), f"slow, {throughput_text(value)}; {reference}")
             continue
         done |= {pair, reverse}
         back = goodput.values.get(reverse)

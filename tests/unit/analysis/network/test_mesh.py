@@ -71,6 +71,12 @@ class TestSlowness:
         [line] = lines_of(slow)
         assert line.startswith(start)
 
+    def test_a_slow_path_to_a_host_that_sends_slowly_is_named_too(self) -> None:
+        assert lines_of({**from_host("node2"), ("node3", "node2"): SLOW}) == [
+            "node2: sends slowly, 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s",
+            "node3 -> node2: slow, 94.0 Mbit/s; typical is 940.0 Mbit/s",
+        ]
+
     def test_a_slow_pair_is_named_without_its_hosts(self) -> None:
         assert lines_of({("node1", "node3"): SLOW, ("node3", "node1"): SLOW}) == [
             "node1 <-> node3: slow, 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
