@@ -208,7 +208,7 @@ def _executors(observed: Mapping[str, Any]) -> str | None:
     if _cluster_manager(observed.get("master")) == KUBERNETES:
         if not set(hosts) <= facts_by_node(observed).keys():
             return f"{len(hosts)} on unknown nodes"
-        shared = observed["machines"].get("one_kernel") or ()
+        shared = (observed.get("machines") or {}).get("one_kernel") or ()
         node_of = {host: together[0] for together in shared for host in together}
         hosts = [node_of.get(host, host) for host in hosts]
     each = Counter(hosts).values()

@@ -14,7 +14,7 @@ from harness.analysis.compare.confounders import (
     confounders,
     different_data,
 )
-from harness.analysis.observed.environment import relevant_spark_conf
+from harness.analysis.observed.environment import environment_facts, relevant_spark_conf
 from harness.model.run import RecordedRun, Run
 from harness.node.machine import machine_groups
 from tests.unit.builders import a_run, recorded
@@ -237,6 +237,11 @@ class TestPods:
     def test_of_which_one_did_not_answer_are_on_unknown_nodes(self) -> None:
         found = only(self.side(silent="10.1.0.4"), self.side())
         assert (found.before, found.after) == ("4 on 4 nodes", "4 on unknown nodes")
+
+    @pytest.mark.parametrize("machines", [{}, {"machines": None}])
+    def test_of_which_there_is_none_are_on_no_node(self, machines: dict[str, None]) -> None:
+        none = with_environment(master="k8s://https://h:6443", executors=[], **machines)
+        assert environment_facts(none)["executors"] == "0 on 0 nodes"
 
     @pytest.mark.parametrize(
         ("fact", "before", "after", "name"),
