@@ -195,6 +195,12 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def moment_of(text: str) -> datetime:
+    """Return a recorded time, in UTC unless it names another time zone. Raise ValueError if it is none."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def new_run_id() -> str:
     """Return an identifier that sorts by time and differs between runs that start at the same time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

@@ -13,7 +13,7 @@ from harness import __version__
 from harness.analysis.explain.timeline import link_slices, stage_name, stage_of
 from harness.analysis.observed.environment import is_emulated
 from harness.model.probe import RecordedProbes
-from harness.model.run import RecordedRun, Trial
+from harness.model.run import RecordedRun, Trial, moment_of
 
 Row = dict[str, Any]
 TextMap = Mapping[str, str]
@@ -210,8 +210,7 @@ def _value(type_: Any, value: Any) -> Any:
 
 def _time(text: str) -> datetime | None:
     try:
-        time = datetime.fromisoformat(text)
-        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        return moment_of(text).astimezone(UTC)
     except (ValueError, OverflowError):  # it is no time, or not of the years 1 to 9999 in UTC
         return None
 

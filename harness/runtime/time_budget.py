@@ -3,11 +3,10 @@
 import math
 import os
 import time
-from datetime import datetime
 from statistics import median
 
 from harness.model.limits import MIN_RUNS
-from harness.model.run import Phase, RecordedRun
+from harness.model.run import Phase, RecordedRun, moment_of
 from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
@@ -35,12 +34,11 @@ def seconds_left(until: str = END_BY) -> float:
 def least_run_s(recorded: RecordedRun) -> float:
     """Return about how long a run of the same workloads takes at least, in seconds, with Spark's start."""
     ends = (
-        datetime.fromisoformat(trial.started_at).timestamp()
-        + (trial.wall_s or 0.0) * trial.executions
+        moment_of(trial.started_at).timestamp() + (trial.wall_s or 0.0) * trial.executions
         for trial in recorded.trials
         if trial.round <= LEAST_ROUNDS and trial.phase is not Phase.PROFILE
     )
-    started = datetime.fromisoformat(recorded.run.started_at).timestamp()
+    started = moment_of(recorded.run.started_at).timestamp()
     return RUN_TO_ROUNDS * (max(ends, default=started) - started)
 
 

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials, table_model
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
-from harness.model.run import RecordedRun
+from harness.model.run import RecordedRun, moment_of
 from harness.statistics.mixed_model import Estimate, MixedModel
 from harness.statistics.power import (
     MAX_RUNS,
@@ -186,7 +185,7 @@ def _half_width(model: MixedModel, workload: str, total: int | None = None) -> f
 
 
 def _seconds(first: str, last: str) -> float:
-    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+    return (moment_of(last) - moment_of(first)).total_seconds()
 
 
 def _costs(runs: Sequence[RecordedRun]) -> tuple[float, float] | None:

@@ -68,3 +68,8 @@ def test_a_round_that_does_not_count_takes_its_time_all_the_same() -> None:
     ]
     run = a_run(started_at="2026-11-21T13:00:00.000Z")
     assert _costs([recorded(run, trials)]) == (60, 60)
+
+
+def test_a_time_without_a_zone_is_in_utc_as_the_others() -> None:
+    trials = [replace(ok("a", 10.0, n), started_at=f"2026-11-21T13:0{n}:00Z") for n in (1, 2)]
+    assert _costs([recorded(a_run(started_at="2026-11-21T13:00:00"), trials)]) == (60, 60)
