@@ -36,11 +36,7 @@ def parameter_facts(run: Run) -> Facts:
     if parameters.get(PROGRAM):
         return {
             "measured by": run.written_by,
-            "problem": ", ".join(
-                f"{name} {as_text(value) or 'unknown'}"
-                for name, value in (parameters.get("problem") or {}).items()
-            )
-            or None,
+            "problem": parameters.get("problem"),
             "processes on each host": parameters.get("processes_per_host"),
             "network of the messages": parameters.get("network"),
             "hosts": len(parameters.get("hosts") or ()) or None,
@@ -131,6 +127,9 @@ def as_text(value: Any) -> str | None:
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
+        case Mapping():
+            named = (f"{name} {as_text(item) or 'unknown'}" for name, item in value.items())
+            return ", ".join(named) or None
         case _:
             return str(value)
 

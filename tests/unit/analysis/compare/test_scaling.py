@@ -189,6 +189,14 @@ class TestNotes:
         notes = scaling({"1g": {**two, **four}}).notes
         assert notes == {"1g-n2": (), "1g-n4": ("processes on each host: 2 here, 4 in 1g-n2",)}
 
+    def test_have_options_in_words(self) -> None:
+        two, four = (
+            family("1g", {nodes: [10.0]}, parameters={"options": {"grid": text, "seed": "1"}})
+            for nodes, text in ((2, "wide"), (4, "long"))
+        )
+        [note] = scaling({"1g": {**two, **four}}).notes["1g-n4"]
+        assert note == ("the program's options: grid long, seed 1 here, grid wide, seed 1 in 1g-n2")
+
 
 class TestBadInput:
     def test_a_configuration_on_one_number_of_nodes_is_refused(self, tmp_path: Path) -> None:
