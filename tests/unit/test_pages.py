@@ -112,7 +112,7 @@ def test_the_table_of_storages_has_each_one() -> None:
 def figures_of(
     columns: Sequence[ConfigurationRuns], workload: str = "sha-512"
 ) -> tuple[str, list[str], list[float]]:
-    """Return the layout of configurations, and of a workload the seconds and the bytes received of one of input.
+    """Return the layout of configurations, and a workload's seconds and bytes received for one of input.
 
     The seconds are the medians of each application, a text for each configuration; the bytes, those of each
     trial, a list of all.

@@ -615,7 +615,8 @@ class TestRunExperiment:
         monkeypatch.setattr(runs, "run_program", make)
         site.lost_in = "slow"
         site.run(
-            'name = "programs"\nruns = 1\nworkloads = []\n[programs.hpcc]\n[programs.phold]\n[datasets.rows]\nrows = 1000\n'
+            'name = "programs"\nruns = 1\nworkloads = []\n[programs.hpcc]\n[programs.phold]\n'
+            "[datasets.rows]\nrows = 1000\n"
             '[configurations.slow]\nrate = "100mbit"\ndataset = "rows"\n'
         )
         assert len(made) == site.calls.count(("set", "100mbit")) == 2
