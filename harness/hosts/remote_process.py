@@ -17,7 +17,7 @@ from harness.hosts import lease
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
+from harness.model.errors import UNEXPECTED, ToolError
 from harness.terminal import last_line
 
 T = TypeVar("T")
@@ -25,9 +25,6 @@ T = TypeVar("T")
 READY = "clusterlift: ready"
 NOT_FOUND = 127
 END_S = 5.0
-
-UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What a parser of an answer may raise if a host prints what nobody expects."""
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
 # often lacks the directories of root's programs. Without a command, the line that starts it is a script.

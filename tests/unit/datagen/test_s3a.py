@@ -407,3 +407,19 @@ def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(CapturedMinio, "ask", lambda *_: b"<html>")
     with pytest.raises(BadInput, match="info, which MinIO would understand, answers no JSON"):
         minio().layout_of_new_objects()
+
+
+@pytest.mark.parametrize(
+    ("store", "entry"), [("ceph", "ceph versions"), ("ceph", "ceph osd dump"), ("minio", "info")]
+)
+def test_an_answer_without_an_entry_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, store: str, entry: str
+) -> None:
+    """As from another version of the server, or if the user named another one."""
+    monkeypatch.setitem(DRIVES, "info", {} if store == "minio" else DRIVES["info"])
+    observer = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
+    bucket = observer.bucket
+    bucket.directory.conf = bucket.directory.conf | {"clusterlift.s3a.store": store}
+    message = rf"^s3a://.*clusterlift.s3a.store is '{store}', but .* understood: KeyError\('\w+'\)$"
+    with pytest.raises(BadInput, match=message), s3a._observing(bucket):
+        observer.observe(["part-0"])
