@@ -69,10 +69,10 @@ def cpu_quota_us(cpus: float) -> int:
 
 
 def shape_of(lab: Lab) -> LabSpec:
-    """Return the shape of a lab that is up."""
+    """Return the shape of a lab that is up, or of what still runs of it: the router alone has no uplink."""
     uplink = None
-    if lab.router is not None and lab.router.is_running:
-        uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
+    if lab.router is not None and lab.router.is_running and lab.linked:
+        uplink = racks.uplink_bit_s(lab.router, read_link(lab.linked[0]).mtu)
     return LabSpec(len(lab.workers), lab.cpus, lab.storages, uplink)
 
 

@@ -94,9 +94,12 @@ def check_variables() -> None:
 
 def _check_same_shape(lab: Lab, shape: LabSpec) -> None:
     """Raise BadInput if the lab was started in another shape. Nodes that ended do not matter."""
-    current = replace(shape_of(lab), uplink_bit_s=shape.uplink_bit_s)
-    if current != shape or (lab.router is None) != (shape.uplink_bit_s is None):
-        raise BadInput(f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down")
+    current = shape_of(lab)
+    has_router = lab.router is not None
+    if replace(current, uplink_bit_s=shape.uplink_bit_s) != shape or has_router != bool(
+        shape.uplink_bit_s
+    ):
+        raise BadInput(f"another lab is up: {current}; remove it first: clusterlift lab down")
 
 
 def _check_disk(needed: int) -> None:

@@ -75,6 +75,8 @@ def _goodput_bit_s(transfer: Transfer | HostError) -> float:
 def common_link(lab: Lab) -> Link:
     """Return the link of all running workers. Raises BadInput if links differ or have no limit."""
     workers = [node for node in lab.workers if node.is_running]
+    if not workers:
+        raise BadInput("no worker of the lab is running; start them again: clusterlift lab up")
     links = {node.name: link for node, link in zip(workers, read_links(workers), strict=True)}
     if len(set(links.values())) != 1:
         differing = "; ".join(f"{name} {link}" for name, link in links.items())
