@@ -95,10 +95,8 @@ def check_variables() -> None:
 def _check_same_shape(lab: Lab, shape: LabSpec) -> None:
     """Raise BadInput if the lab was started in another shape. Nodes that ended do not matter."""
     current = shape_of(lab)
-    has_router = lab.router is not None
-    if replace(current, uplink_bit_s=shape.uplink_bit_s) != shape or has_router != bool(
-        shape.uplink_bit_s
-    ):
+    with_uplink = replace(current, uplink_bit_s=shape.uplink_bit_s)
+    if with_uplink != shape or (lab.router is None) != (shape.uplink_bit_s is None):
         raise BadInput(f"another lab is up: {current}; remove it first: clusterlift lab down")
 
 
