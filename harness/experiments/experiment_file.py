@@ -343,9 +343,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                 raise ValueError(
                     f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
                 )
-        if numbers and self.site is None and numbers[-1] > self.shape.workers:
+        place = "lab" if self.site is None else "site"
+        there = len(self.site.spec.hosts()) if self.site else self.shape.workers
+        if numbers and numbers[-1] > there:
             raise ValueError(
-                f"scaling: {numbers[-1]} nodes are more than the {self.shape.workers} of the lab"
+                f"scaling: {numbers[-1]} nodes are more than the {there} of the {place}"
             )
 
     @property
