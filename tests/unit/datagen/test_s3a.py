@@ -32,7 +32,8 @@ def test_a_setting_of_the_bucket_is_in_force() -> None:
     assert setting(conf, "b", "endpoint") == "https://b:2/"
     assert endpoint(conf, "b") == "https://b:2"
     assert endpoint(conf, "c") == "https://a:1"
-    assert endpoint(conf | {"fs.s3a.connection.ssl.enabled": "false"}, "c") == "http://a:1"
+    for false in ("false", "False"):
+        assert endpoint(conf | {"fs.s3a.connection.ssl.enabled": false}, "c") == "http://a:1"
     assert endpoint({}, "c") is None
 
 
@@ -386,6 +387,22 @@ def test_a_shard_on_a_drive_that_is_away_is_missing(healing: str, missing: int) 
     stored = minio(healing=healing).observe(["part-0"])
     assert stored.missing == missing
     assert ("/data/disk6" in stored.placement) == (not missing)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"Summary": "stopped", "Detail": "a drive is gone"}, "is stopped: a drive is gone$"),
+        ({"Summary": "running"}, "is not finished within 0 s$"),
+    ],
+)
+def test_a_dry_run_of_healing_that_does_not_finish_says_why(
+    monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, str], message: str
+) -> None:
+    monkeypatch.setitem(DRIVES, "heal stuck", answer)
+    monkeypatch.setattr(minio_module, "WAIT_S", 0.05)
+    with pytest.raises(BadInput, match=f"MinIO's dry run of healing {message}"):
+        minio(healing="heal stuck").observe(["part-0"])
 
 
 @pytest.mark.parametrize(
