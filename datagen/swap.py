@@ -29,7 +29,7 @@ from datagen.replaceable import (
 )
 from datagen.storage import Storage
 from datagen.write_lock import WriteLock
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
@@ -37,7 +37,7 @@ from harness.terminal import say
 class Interrupted(ClusterliftError):
     """A signal came while the dataset was being generated."""
 
-    exit_code = 130
+    exit_code = INTERRUPTED
 
 
 class SwapRefused(ClusterliftError):

@@ -20,7 +20,7 @@ from py4j.protocol import Py4JError
 
 from datagen.spark import root_cause, spark_errors_as_one_line
 from harness.local_spark import closing_message
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.records.directories import SUFFIX, sync
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
 from harness.runtime.command_line import Parser, run_main
@@ -33,7 +33,6 @@ RENEW_S = 5.0
 GRACE_S = 60.0
 """So long may an application take to end by itself, with its trials recorded, before YARN ends it."""
 POLL_S = 1.0
-INTERRUPTED = 130
 CONNECT_RETRIES = "5"
 RESOURCE_MANAGER_WAIT_MS, RESOURCE_MANAGER_RETRY_MS = "20000", "2000"
 

@@ -15,7 +15,7 @@ from datagen.manifest import Format
 from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
 from datagen.writer import Request, write_dataset
-from harness.model.errors import BadInput
+from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import (
@@ -45,7 +45,7 @@ DEFAULT_RECIPE = Recipe(rows=300_000)
 MAX_COMPUTED_ROWS = 20_000
 """For up to this many rows, computing the right answers from the recipe takes well under a second."""
 
-EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: 130, Ending.SPARK_LOST: 1}
+EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: INTERRUPTED, Ending.SPARK_LOST: 1}
 
 
 def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | None = None) -> int:

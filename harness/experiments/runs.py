@@ -15,7 +15,7 @@ from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.local_spark import BENCHMARK, GENERATE
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
 from harness.probes.all_probes import all_probes
@@ -38,7 +38,6 @@ NUMBER = "round"
 """The fact that has the number of a run."""
 SET_ASIDE = ".lost"
 """The suffix of a results file whose configuration was not in force all the time."""
-INTERRUPTED, REFUSED = 130, 2
 DEFAULT_WARM_UP = 1
 """Warm-up trials of a program if the experiment leaves their number to each workload."""
 
@@ -358,7 +357,7 @@ class _ExperimentRunner:
         if lost := turns.lost():
             self._set_parts_aside(run.parts, lost)
         _interruptible(code)
-        if code == REFUSED:
+        if code == BadInput.exit_code:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
         if code:
             say(f"{run}: benchmark.py ended with {code}")

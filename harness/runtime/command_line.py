@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from harness.model.errors import ClusterliftError
+from harness.model.errors import INTERRUPTED, ClusterliftError
 from harness.redaction import redacted_command
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
 from harness.terminal import (
@@ -114,7 +114,7 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
         code = 1
     except KeyboardInterrupt:
         say(f"{prog}: interrupted")
-        code = 130
+        code = INTERRUPTED
     end_at_ctrl_c()
     sys.exit(code)
 
