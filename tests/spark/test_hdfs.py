@@ -276,7 +276,9 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     dataset = write_layout("rs:3+2", rows=60_000, files=1)  # more than two cells, so five stripes
     directory, storage = locate(spark, uri)
     # A DataNode that is killed before it reports a stripe of the manifest would take it away for good.
-    eventually(lambda: storage.observe(directory, directory.entries()).missing == 0, "all is reported")
+    eventually(
+        lambda: storage.observe(directory, directory.entries()).missing == 0, "all is reported"
+    )
     kill(cluster, "datanode-1")
     kill(cluster, "datanode-2")
 

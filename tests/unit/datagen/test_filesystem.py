@@ -8,7 +8,9 @@ from py4j.protocol import Py4JError
 from datagen.filesystem import Directory
 from harness.model.errors import BadInput
 
-LOST_STRIPES = 'Cannot invoke "RawErasureDecoder.preferDirectBuffer()" because "this.decoder" is null'
+LOST_STRIPES = (
+    'Cannot invoke "RawErasureDecoder.preferDirectBuffer()" because "this.decoder" is null'
+)
 OTHER = "java.io.IOException: no such file"
 
 
