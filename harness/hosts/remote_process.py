@@ -140,10 +140,6 @@ class RemoteProcess(HostProcess):
         """Return its parsed output, or why there is none `timeout_s` after its start."""
         return parse_completed(self.host, _finish(self, timeout_s), parse)
 
-    def close(self, timeout_s: float = END_S) -> None:
-        """Make the command end and wait for its end; kill our side of it if that takes too long."""
-        self._close(timeout_s)
-
     def _early_end(self) -> HostError:
         code = self._process.wait()
         if code == NOT_FOUND and self.is_ready and not self._start_line:
@@ -179,7 +175,7 @@ class RemoteProcesses:
     def close(self, remote: RemoteProcess) -> None:
         """End one of the processes before the context is left, so that it takes nothing any longer."""
         self._processes.remove(remote)
-        remote.close()
+        remote.close(END_S)
 
     def __enter__(self) -> Self:
         self._renewal.__enter__()
