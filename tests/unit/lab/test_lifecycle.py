@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.lab import compose, lifecycle, verify
+from harness.lab import compose, lifecycle, racks, verify
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput, ClusterliftError
@@ -43,7 +43,7 @@ def test_a_master_that_ended_is_no_reason_not_to_start_it_again(
         return Link(None, 1500)
 
     monkeypatch.setattr(compose, "read_link", read_link)
-    monkeypatch.setattr(compose.racks, "uplink_bit_s", lambda *_: 10**8)
+    monkeypatch.setattr(racks, "uplink_bit_s", lambda *_: 10**8)
     lifecycle._check_same_shape(lab, LabSpec(2, 0.5, ("hdfs",), 10**9))
     assert [node.name for node in asked] == ["worker-1"]
     with pytest.raises(BadInput, match=r"lab is up: 2 workers .*, an uplink of 100mbit; remove"):
