@@ -34,7 +34,9 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
     program = compose_program()
     lab = find_lab()
     if lab is not None:
-        if all(node.is_running for node in lab.nodes) and shape_of(lab) == shape:
+        # A `lab down` that was cut off, or failed at one node, may have left the workers alone.
+        running = {node.name for node in lab.nodes if node.is_running}
+        if running == set(shape.services) and shape_of(lab) == shape:
             set_cpu_limit(lab, lab.cpus)  # a killed command may have left it lifted
             return False
         _check_same_shape(lab, shape)

@@ -4,7 +4,7 @@ import pytest
 
 from harness.lab import compose, lifecycle, racks, verify
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import LabSpec
+from harness.lab.compose import Compose, LabSpec
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 
@@ -53,3 +53,27 @@ def test_a_master_that_ended_is_no_reason_not_to_start_it_again(
 def test_a_lab_without_running_workers_cannot_be_verified() -> None:
     with pytest.raises(BadInput, match=r"^no worker of the lab is running; start them again"):
         verify.common_link(Lab((Node("worker-1", "w", "exited"),), ("hdfs",), 0.5))
+
+
+def test_what_a_removal_that_was_cut_off_has_left_is_no_lab_that_is_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shape = LabSpec(2, 0.5, ("hdfs",))
+    nodes = tuple(Node(name, name, "running") for name in shape.services)
+    started: list[str] = []
+
+    def start(compose: Compose) -> None:
+        started.extend(compose.shape.services)
+        raise ClusterliftError("starting")
+
+    monkeypatch.setattr(lifecycle, "compose_program", lambda: ["docker", "compose"])
+    monkeypatch.setattr(lifecycle, "set_cpu_limit", lambda *_: None)
+    monkeypatch.setattr(lifecycle, "free_bytes", lambda: None)
+    monkeypatch.setattr(Compose, "build", lambda _: None)
+    monkeypatch.setattr(Compose, "up", start)
+    monkeypatch.setattr(lifecycle, "find_lab", lambda: Lab(nodes, ("hdfs",), 0.5))
+    assert lifecycle.up(shape) is False
+    monkeypatch.setattr(lifecycle, "find_lab", lambda: Lab(nodes[1:], ("hdfs",), 0.5))
+    with pytest.raises(ClusterliftError, match=r"^starting$"):
+        lifecycle.up(shape)
+    assert started == ["master", "worker-1", "worker-2"]
