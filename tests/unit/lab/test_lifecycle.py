@@ -50,9 +50,13 @@ def test_a_master_that_ended_is_no_reason_not_to_start_it_again(
         lifecycle._check_same_shape(lab, LabSpec(3, 0.5, ("hdfs",)))
 
 
-def test_a_lab_without_running_workers_cannot_be_verified() -> None:
-    with pytest.raises(BadInput, match=r"^no worker of the lab is running; start them again"):
-        verify.common_link(Lab((Node("worker-1", "w", "exited"),), ("hdfs",), 0.5))
+@pytest.mark.parametrize("states", [("exited", "exited"), ("running", "exited"), ("running",)])
+def test_a_lab_without_two_running_workers_cannot_be_verified(states: tuple[str, ...]) -> None:
+    """Nothing would be measured, and so nothing found."""
+    nodes = [Node(f"worker-{number}", "w", state) for number, state in enumerate(states, 1)]
+    message = rf"two workers, and {states.count('running')} of {len(states)} are running$"
+    with pytest.raises(BadInput, match=message):
+        verify.common_link(Lab(tuple(nodes), ("hdfs",), 0.5))
 
 
 def test_what_a_removal_that_was_cut_off_has_left_is_no_lab_that_is_up(
