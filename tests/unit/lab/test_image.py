@@ -86,7 +86,10 @@ def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path:
         (tmp_path / name).chmod(0o755)
     environment = {
         "PATH": f"{tmp_path}:/usr/bin:/bin",
-        "STORAGE": "hdfs", "NODES": "1", "CPUS": "0.5", "SPARK_HOME": "/none",
+        "STORAGE": "hdfs",
+        "NODES": "1",
+        "CPUS": "0.5",
+        "SPARK_HOME": "/none",
         "SPARK_CONF_DIR": f"{tmp_path}/data/conf",
     }
     with subprocess.Popen(
