@@ -154,19 +154,22 @@ class Directory:
     def create_new(self, name: str, text: str) -> None:
         """Create a file in the directory. Raise BadInput if the file exists."""
         stream = self._try(lambda: self._exclusive(self.child(name)))
+        self._fill(stream, text, stream.close)
+
+    def _fill(self, stream: Any, text: str, give_up: Callable[[], object]) -> None:
+        """Write a text to the stream of a file, and close it."""
         try:
             self._try(lambda: stream.write(bytearray(text.encode())))
         except BadInput:
             with suppress(BadInput):
-                self._try(stream.close)
+                self._try(give_up)
             raise
         self._try(stream.close)
 
     def _exclusive(self, path: Any) -> Any:
         """Return the stream of a file that nobody else has created, or creates at the same time."""
-        if self.fs.hasPathCapability(
-            path, CREATE_IF_ABSENT
-        ):  # an object store, which knows it at the end
+        # An object store knows at the end whether there was one.
+        if self.fs.hasPathCapability(path, CREATE_IF_ABSENT):
             builder = self.fs.createFile(path).overwrite(False)  # noqa: FBT003  Java's signature
             return builder.must(CREATE_IF_ABSENT, True).build()  # noqa: FBT003  Java's signature
         return self.fs.create(path, False)  # noqa: FBT003  Java's signature
@@ -174,13 +177,7 @@ class Directory:
     def put(self, name: str, text: str) -> None:
         """Create a file in the directory, or replace it in one step, as object stores do."""
         stream = self._try(lambda: self.fs.create(self.child(name), True))  # noqa: FBT003  Java's signature
-        try:
-            self._try(lambda: stream.write(bytearray(text.encode())))
-        except BadInput:  # closing it would store what it has
-            with suppress(BadInput):
-                self._try(stream.abort)
-            raise
-        self._try(stream.close)
+        self._fill(stream, text, stream.abort)  # closing it would store what it has
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""

@@ -69,7 +69,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
     asked_s = time.monotonic()
     answers, executors = run_on_nodes(spark, read)
     answered_s = time.monotonic()
-    traffic = {id_: NodeTraffic(id_, host, each) for id_, (host, (each, *_)) in answers.items()}
+    traffic = {id_: NodeTraffic(host, each) for id_, (host, (each, *_)) in answers.items()}
     counters = {
         id_: NodeCounters(host, namespace, counted)
         for id_, (host, (_, namespace, counted, _)) in answers.items()

@@ -45,11 +45,6 @@ class Staging:
         staging._write(f"{_LEASE}0", b"")
         return staging
 
-    @property
-    def scheme(self) -> str:
-        """The scheme of the file system's URI."""
-        return str(self._fs.getUri().getScheme())
-
     def put(self, number: int, name: str, content: bytes) -> None:
         """Leave a part, which appears as a whole or not at all; leaving it again changes nothing.
 

@@ -35,7 +35,7 @@ def endpoint(conf: Any, bucket: str) -> str | None:
     text = setting(conf, bucket, "endpoint")
     if text is None:
         return None
-    secure = setting(conf, bucket, "connection.ssl.enabled") != "false"
+    secure = (setting(conf, bucket, "connection.ssl.enabled") or "").lower() != "false"
     return text.rstrip("/") if "://" in text else f"http{'s' if secure else ''}://{text}"
 
 

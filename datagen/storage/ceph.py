@@ -244,11 +244,11 @@ def _order(part: str, head: str) -> tuple[bool, list[int]]:
 
 def _lengths(size: int, number: int) -> list[int]:
     """Return the bytes of each object of RADOS of an object of `size` bytes, in order."""
-    full = size // CHUNK_BYTES
-    if number == max(1, -(-size // CHUNK_BYTES)):
-        return [CHUNK_BYTES] * (number - 1) + [size - (number - 1) * CHUNK_BYTES]
-    share = size // number if number else full  # parts of another length: their sum is right
-    return [share] * (number - 1) + [size - share * (number - 1)] if number else []
+    if not number:
+        return []
+    is_usual = number == max(1, -(-size // CHUNK_BYTES))
+    share = CHUNK_BYTES if is_usual else size // number  # of another length: their sum is right
+    return [share] * (number - 1) + [size - share * (number - 1)]
 
 
 def _pool(pool: Mapping[str, Any], profile: Mapping[str, str] | None) -> Pool:

@@ -77,7 +77,7 @@ class Minio(Observer):
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             answer = self._admin(path, {"clientToken": token}, b"")
-            for item in answer["Items"] or ():
+            for item in answer.get("Items") or ():
                 if item["type"] == "object":
                     drives = item["before"]["drives"] or ()
                     whole = [drive["endpoint"] for drive in drives if drive["state"] == "ok"]
@@ -85,11 +85,14 @@ class Minio(Observer):
             if answer["Summary"] == "finished":
                 return
             if answer["Summary"] not in {"running", "not started"}:
-                break
+                raise self._unhealed(
+                    f"{answer['Summary']}: {answer.get('Detail') or 'no reason given'}"
+                )
             time.sleep(POLL_S)
-        raise BadInput(
-            f"{self.bucket.directory.uri}: MinIO did not finish its dry run of healing within {WAIT_S:.0f} s"
-        )
+        raise self._unhealed(f"not finished within {WAIT_S:.0f} s")
+
+    def _unhealed(self, state: str) -> BadInput:
+        return BadInput(f"{self.bucket.directory.uri}: MinIO's dry run of healing is {state}")
 
     def _stored_file(self, found: StoredObject, drives: Collection[str]) -> StoredFile:
         data, parity = (int(found.element.findtext(f"Internal/{name}") or 0) for name in "KM")

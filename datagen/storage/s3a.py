@@ -5,7 +5,8 @@ has two ways to commit files: we use the one that copies each file once, when it
 files of a failed job, but nobody reads them: a generation is no dataset until it is complete and proven.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.observer import Observer
 from datagen.storage.seaweedfs import Seaweedfs
-from harness.model.errors import BadInput
+from harness.model.errors import UNEXPECTED, BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.terminal import say
@@ -63,12 +64,14 @@ class S3(Storage):
         _check_storage_class(bucket)
         if layout in (None, UNKNOWN):
             return layout
-        if (observer := _observer(bucket)) is None:
-            raise BadInput(
-                f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
-                f"--conf spark.hadoop.{S3A_STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave --layout out"
-            )
-        return observer.check_request(layout)
+        with _observing(bucket) as observer:
+            if observer is None:
+                raise BadInput(
+                    f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
+                    f"--conf spark.hadoop.{S3A_STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave "
+                    "--layout out"
+                )
+            return observer.check_request(layout)
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Let each task move its file to its place, not the driver a second time."""
@@ -76,14 +79,16 @@ class S3(Storage):
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
         """Request what the server does after objects are written."""
-        if observer := _observer(Bucket(directory)):
-            observer.finish(names, layout)
+        with _observing(Bucket(directory)) as observer:
+            if observer:
+                observer.finish(names, layout)
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Ask the server; without one that is known, report every object as `unknown`."""
         bucket = Bucket(directory)
-        if observer := _observer(bucket):
-            return replace(observer.observe(names), client=bucket.client())
+        with _observing(bucket) as observer:
+            if observer:
+                return replace(observer.observe(names), client=bucket.client())
         say(
             f"{directory.uri}: its layout is unknown, because {S3A_STORE} does not name its server "
             "(docs/s3.md)"
@@ -104,12 +109,22 @@ def bucket_of(uri: str) -> str:
     return uri.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
 
-def _observer(bucket: Bucket) -> Observer | None:
-    if (name := bucket.own("store")) is None:
-        return None
-    if (observer := OBSERVERS.get(name)) is None:
+@contextmanager
+def _observing(bucket: Bucket) -> Iterator[Observer | None]:
+    """Provide the observer of the bucket's server; None if nobody has named the server.
+
+    Raises BadInput if it is none that is known, or answers something that its observer does not expect.
+    """
+    name = bucket.own("store")
+    if name is not None and name not in OBSERVERS:
         raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
-    return observer(bucket)
+    try:
+        yield None if name is None else OBSERVERS[name](bucket)
+    except UNEXPECTED as error:
+        raise BadInput(
+            f"{bucket.directory.uri}: {S3A_STORE} is '{name}', but an answer of the server cannot be "
+            f"understood: {error!r}"
+        ) from error
 
 
 def _check_storage_class(bucket: Bucket) -> None:

@@ -169,15 +169,10 @@ class Seaweedfs(Observer):
                     f"{self.bucket.directory.uri}/{name}: the filer does not list all of its chunks, which "
                     "newer versions of SeaweedFS do"
                 )
-        try:
-            return [
-                *((_volume_number(chunk), int(chunk["size"])) for chunk in chunks),
-                *((_volume_number(chunk), 0) for chunk in lists),
-            ]
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(
-                f"{self.bucket.directory.uri}/{name}: the filer names no volume of a chunk"
-            ) from error
+        return [
+            *((_volume_number(chunk), int(chunk["size"])) for chunk in chunks),
+            *((_volume_number(chunk), 0) for chunk in lists),
+        ]
 
     def _volumes(self) -> Volumes:
         listed = self._shell("volume.list")

@@ -25,7 +25,7 @@ from harness.commands.run import (
     spark_options,
     submission,
 )
-from harness.commands.submission import SCRIPT, run_script
+from harness.commands.submission import SCRIPT, master_of, run_script
 from harness.model.limits import MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
@@ -108,7 +108,7 @@ def bench_command(
     options = given_options(spark)
     dataset = dataset or f"data/rows-{rows}"
     own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
-    if not _names_a_master(options):
+    if master_of(options) is None:
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
     submissions = dict([submission(options, [*own, *arguments])])
@@ -129,10 +129,6 @@ def bench_command(
         if results_files(configuration_directory(results, configuration)):
             _show_table(configuration, results)
     return code
-
-
-def _names_a_master(options: SparkOptions) -> bool:
-    return any(name == "--master" or value.startswith("spark.master=") for name, value in options)
 
 
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ from harness.local_spark import (
     spark_environment,
     spark_submit_command,
 )
+from harness.minicluster.spark_configuration import DEFAULTS, spark_conf_directory, value_in
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import check_writable, configuration_directory
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
@@ -74,11 +75,16 @@ def check_submission(options: SparkOptions) -> None:
     """Raise BadInput if there is no Spark here, no script, or no such way to submit it."""
     spark_submit_command()
     script_path(SCRIPT)
-    if _is_on_node(options) and _last(options, "--master", "spark.master") != "yarn":
+    if _is_on_node(options) and master_of(options) != "yarn":
         raise BadInput(
             "--deploy-mode cluster needs --master yarn; on other clusters leave it out, and call the command "
             "on a machine, or in a pod, that the executors can connect to"
         )
+
+
+def master_of(options: SparkOptions) -> str | None:
+    """Return the master that spark-submit will take with these options; None if nobody names one."""
+    return _last(options, "--master", "spark.master")
 
 
 def _is_on_node(options: SparkOptions) -> bool:
@@ -230,6 +236,16 @@ def _all(options: SparkOptions, key: str) -> list[str]:
 
 
 def _last(options: SparkOptions, option: str, key: str) -> str | None:
-    """Return what an option, or else the property with the same meaning, is set to."""
+    """Return what an option is set to, or else the property with the same meaning, also in a file."""
     named = [value for name, value in options if name == option]
-    return next(iter(named[-1:] or _all(options, key)), None)
+    return next(iter(named[-1:] or _all(options, key)), None) or _in_file(options, key)
+
+
+def _in_file(options: SparkOptions, key: str) -> str | None:
+    """Return the value of a property in the properties file that spark-submit will read."""
+    named = [Path(value) for name, value in options if name == "--properties-file"]
+    own = spark_conf_directory()
+    for file in named[-1:] or ([own / DEFAULTS] if own else []):
+        with suppress(OSError):  # spark-submit says so
+            return value_in(file.read_text(encoding="utf-8", errors="replace"), key)
+    return None

@@ -311,21 +311,14 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             raise ValueError(f"workloads: {problem}")
 
     def _check_dataset(self, configuration: str, dataset: str | None) -> None:
-        if dataset is None and (self.workloads is None or self.datasets):
-            known = (
-                f"has to be one of {', '.join(self.datasets)}" if self.datasets else "is missing"
-            )
-            raise ValueError(
-                f"configurations.{configuration}: dataset {known}; only an experiment whose `workloads` "
-                "read no data has none"
-            )
-        if dataset is not None and dataset not in self.datasets:
-            known = (
-                f"dataset has to be one of {', '.join(self.datasets)}"
-                if self.datasets
-                else f"there is no table [datasets.{dataset}]"
-            )
-            raise ValueError(f"configurations.{configuration}: {known}")
+        is_needed = self.workloads is None or bool(self.datasets)
+        if dataset in self.datasets or (dataset is None and not is_needed):
+            return
+        known = f"dataset has to be one of {', '.join(self.datasets)}"
+        if not self.datasets:
+            known = f"there is no table [datasets.{dataset}]" if dataset else "dataset is missing"
+        advice = "; only an experiment whose `workloads` read no data has none"
+        raise ValueError(f"configurations.{configuration}: {known}{'' if dataset else advice}")
 
     def _check_programs(self) -> None:
         if self.workloads == [] and not self.programs:
@@ -343,9 +336,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                 raise ValueError(
                     f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
                 )
-        if numbers and self.site is None and numbers[-1] > self.shape.workers:
+        place = "lab" if self.site is None else "site"
+        there = len(self.site.spec.hosts()) if self.site else self.shape.workers
+        if numbers and numbers[-1] > there:
             raise ValueError(
-                f"scaling: {numbers[-1]} nodes are more than the {self.shape.workers} of the lab"
+                f"scaling: {numbers[-1]} nodes are more than the {there} of the {place}"
             )
 
     @property

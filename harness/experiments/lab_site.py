@@ -39,9 +39,8 @@ class LabSite(Site):
         up(self._shape, data_bytes)
         lab = running_lab()
         own = str(self.results.resolve())
-        if not str(lab.results).endswith(
-            own
-        ):  # where Docker is in a machine of its own, more precedes it
+        # Where Docker is in a machine of its own, more precedes it.
+        if not str(lab.results).endswith(own):
             raise BadInput(
                 f"the lab that is up writes its results to {lab.results}, not to {own}: set RESULTS to its "
                 "directory, or remove the lab first (clusterlift lab down)"
@@ -89,9 +88,9 @@ class LabSite(Site):
         return super().put_back(journal, configurations)
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
-        """Return that the lab is emulated, and how, with the links of this configuration."""
-        bit_s, mtu = configuration.rate_bit_s, configuration.mtu or TYPICAL_MTU
-        return facts(running_lab(), [Link(bit_s, mtu)])
+        """Return what the configuration sets, that the lab is emulated, and how."""
+        link = Link(configuration.rate_bit_s, configuration.mtu or TYPICAL_MTU)
+        return {**configuration.facts, **facts(running_lab(), [link])}
 
     def submit(
         self,

@@ -77,7 +77,7 @@ class HostProcess:
         with suppress(OSError):  # it may have ended already
             self._stdin.close()
 
-    def _close(self, timeout_s: float) -> None:
+    def close(self, timeout_s: float) -> None:
         """Make the shell end and wait for its end; kill our side of it if that takes too long."""
         self.close_stdin()
         try:

@@ -69,17 +69,13 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
     located: dict[str, Host | HostError] = {}
     for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):
-        found = parse_completed(peer, lookup, _found_address)
+        found = parse_completed(peer, lookup, lambda done: IPv4Address(done.output.split()[0]))
         # A loopback address that the peer finds leads to the peer itself.
         if isinstance(found, HostError) or (peer != host and found.is_loopback):
             located[host.name] = parse_completed(host, addresses, partial(_at_only_address, host))
         else:
             located[host.name] = replace(host, address=str(found))
     return located
-
-
-def _found_address(lookup: CompletedCommand) -> IPv4Address:
-    return IPv4Address(lookup.output.split()[0])
 
 
 def _at_only_address(host: Host, completed: CompletedCommand) -> Host:

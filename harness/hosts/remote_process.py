@@ -17,7 +17,7 @@ from harness.hosts import lease
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
+from harness.model.errors import UNEXPECTED, ToolError
 from harness.terminal import last_line
 
 T = TypeVar("T")
@@ -25,9 +25,6 @@ T = TypeVar("T")
 READY = "clusterlift: ready"
 NOT_FOUND = 127
 END_S = 5.0
-
-UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What a parser of an answer may raise if a host prints what nobody expects."""
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
 # often lacks the directories of root's programs. Without a command, the line that starts it is a script.
@@ -143,10 +140,6 @@ class RemoteProcess(HostProcess):
         """Return its parsed output, or why there is none `timeout_s` after its start."""
         return parse_completed(self.host, _finish(self, timeout_s), parse)
 
-    def close(self, timeout_s: float = END_S) -> None:
-        """Make the command end and wait for its end; kill our side of it if that takes too long."""
-        self._close(timeout_s)
-
     def _early_end(self) -> HostError:
         code = self._process.wait()
         if code == NOT_FOUND and self.is_ready and not self._start_line:
@@ -182,7 +175,7 @@ class RemoteProcesses:
     def close(self, remote: RemoteProcess) -> None:
         """End one of the processes before the context is left, so that it takes nothing any longer."""
         self._processes.remove(remote)
-        remote.close()
+        remote.close(END_S)
 
     def __enter__(self) -> Self:
         self._renewal.__enter__()

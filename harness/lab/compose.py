@@ -16,6 +16,7 @@ from harness.lab.links import read_link
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
 from harness.model.link import MAX_MTU, rate_text
+from harness.records.directories import kept_in
 from harness.terminal import last_line
 
 FILE = ROOT / "docker/compose.yaml"
@@ -69,16 +70,16 @@ def cpu_quota_us(cpus: float) -> int:
 
 
 def shape_of(lab: Lab) -> LabSpec:
-    """Return the shape of a lab that is up."""
+    """Return the shape of a lab that is up, or of what still runs of it: the router alone has no uplink."""
     uplink = None
-    if lab.router is not None and lab.router.is_running:
-        uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
+    if lab.router is not None and lab.router.is_running and lab.linked:
+        uplink = racks.uplink_bit_s(lab.router, read_link(lab.linked[0]).mtu)
     return LabSpec(len(lab.workers), lab.cpus, lab.storages, uplink)
 
 
 def results_directory() -> Path:
-    """Return the host's directory to which the lab's master writes results."""
-    return Path(os.environ.get("RESULTS") or ROOT / "results")
+    """Return the host's directory to which the lab's master writes results, as an absolute path."""
+    return Path(os.environ.get("RESULTS") or ROOT / "results").absolute()
 
 
 def override(shape: LabSpec) -> dict[str, Any]:
@@ -116,7 +117,12 @@ class Compose:
         self._run(run_showing_output, "build", "--force-rm", MASTER)
 
     def up(self) -> None:
-        """Start the containers that do not run. Raises ClusterliftError if one cannot be started."""
+        """Start the containers that do not run. Raises ClusterliftError if one cannot be started.
+
+        Raises BadInput if there cannot be a directory for results: Docker would make one that is root's.
+        """
+        with kept_in(results_directory(), "results", "set RESULTS to a directory of your own"):
+            pass
         self._run(run, "up", "--detach", "--no-build", *self.shape.services)
 
     def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
@@ -126,6 +132,8 @@ class Compose:
             "NODES": str(self.shape.workers),
             "CPUS": f"{self.shape.cpus:g}",
             "MTU": str(MAX_MTU),
+            # Compose takes a relative path for one beside its file, and a mere name for a volume.
+            "RESULTS": str(results_directory()),
             # Whole lines, which can be passed on, instead of a display that is redrawn.
             "BUILDKIT_PROGRESS": "plain",
             **self.variables,

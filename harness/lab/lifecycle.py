@@ -34,7 +34,9 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
     program = compose_program()
     lab = find_lab()
     if lab is not None:
-        if all(node.is_running for node in lab.nodes) and shape_of(lab) == shape:
+        # A `lab down` that was cut off, or failed at one node, may have left the workers alone.
+        running = {node.name for node in lab.nodes if node.is_running}
+        if running == set(shape.services) and shape_of(lab) == shape:
             set_cpu_limit(lab, lab.cpus)  # a killed command may have left it lifted
             return False
         _check_same_shape(lab, shape)
@@ -94,9 +96,10 @@ def check_variables() -> None:
 
 def _check_same_shape(lab: Lab, shape: LabSpec) -> None:
     """Raise BadInput if the lab was started in another shape. Nodes that ended do not matter."""
-    current = replace(shape_of(lab), uplink_bit_s=shape.uplink_bit_s)
-    if current != shape or (lab.router is None) != (shape.uplink_bit_s is None):
-        raise BadInput(f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down")
+    current = shape_of(lab)
+    with_uplink = replace(current, uplink_bit_s=shape.uplink_bit_s)
+    if with_uplink != shape or (lab.router is None) != (shape.uplink_bit_s is None):
+        raise BadInput(f"another lab is up: {current}; remove it first: clusterlift lab down")
 
 
 def _check_disk(needed: int) -> None:

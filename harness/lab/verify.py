@@ -13,7 +13,7 @@ from harness.probes.traffic import Flow, Load, Transfer, run_flows
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05
-MAX_SENDERS = 3
+MIN_WORKERS, MAX_SENDERS = 2, 3
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,12 @@ def _goodput_bit_s(transfer: Transfer | HostError) -> float:
 
 
 def common_link(lab: Lab) -> Link:
-    """Return the link of all running workers. Raises BadInput if links differ or have no limit."""
+    """Return the link of all running workers. Raises BadInput if there are not two alike, with a limit."""
     workers = [node for node in lab.workers if node.is_running]
+    if len(workers) < MIN_WORKERS:
+        raise BadInput(
+            f"links are measured between two workers, and {len(workers)} of {len(lab.workers)} are running"
+        )
     links = {node.name: link for node, link in zip(workers, read_links(workers), strict=True)}
     if len(set(links.values())) != 1:
         differing = "; ".join(f"{name} {link}" for name, link in links.items())

@@ -1,5 +1,6 @@
 """A cluster of daemons on this machine, and the state file by which later commands find it."""
 
+import errno
 import os
 import shutil
 import tempfile
@@ -69,7 +70,8 @@ def root() -> Path:
 def claim_name(cluster: Cluster) -> None:
     """Reserve the cluster's name by creating its directory, with a state file from the first moment.
 
-    Raises BadInput if another cluster has the name, or if the cache cannot be written.
+    Raises BadInput if another cluster has the name, or if the cache cannot be written, and OSError if the
+    disk is full.
     """
     with kept_in(root(), "a cluster"):
         _remove_unfinished()
@@ -77,7 +79,9 @@ def claim_name(cluster: Cluster) -> None:
     try:
         save(cluster, directory)
         directory.rename(cluster.directory)
-    except OSError:
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
+            raise
         raise BadInput(
             f"--name: {cluster.scheme} {cluster.name!r} is up already; use it, choose another name, "
             f"or stop it: clusterlift {cluster.scheme} down --name {cluster.name}"

@@ -9,7 +9,7 @@ from harness.minicluster.buckets import bucket_name, create_bucket, new_credenti
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST
 from harness.minicluster.s3a import class_path_properties, s3a_properties
-from harness.minicluster.spark_configuration import write_spark_configuration
+from harness.minicluster.spark_configuration import DEFAULTS, write_spark_configuration
 from harness.model.layout import Layout
 
 
@@ -35,7 +35,7 @@ class ObjectStore:
         """Tell Spark where the store is, and by Hadoop's properties which one it is."""
         of_store = s3a_properties(endpoint(cluster), self.credentials, store, properties)
         write_spark_configuration(cluster.conf_directory, {**class_path_properties(), **of_store})
-        (cluster.conf_directory / "spark-defaults.conf").chmod(0o600)  # it has the keys
+        (cluster.conf_directory / DEFAULTS).chmod(0o600)  # it has the keys
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return the URI of the first bucket, and where Spark's configuration is."""

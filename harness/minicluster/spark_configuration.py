@@ -10,17 +10,19 @@ from pathlib import Path
 from harness.local_spark import spark_home
 from harness.model.errors import BadInput
 
+DEFAULTS = "spark-defaults.conf"
+"""The properties file that spark-submit reads if no --properties-file is named."""
 _PATH_LIST = re.compile(r"\.extra(Class|Library)Path$")
 
 
 def write_spark_configuration(directory: Path, properties: Mapping[str, str]) -> None:
     """Create a copy of the user's own Spark configuration in which these properties are set."""
-    own = _spark_conf_directory()
+    own = spark_conf_directory()
     if own is not None and own.is_dir():
         shutil.copytree(own, directory, ignore_dangling_symlinks=True)
     else:
         directory.mkdir()
-    defaults = directory / "spark-defaults.conf"
+    defaults = directory / DEFAULTS
     before = defaults.read_text(encoding="utf-8") if defaults.exists() else ""
     defaults.write_text(with_properties(before, properties), encoding="utf-8")
 
@@ -39,13 +41,18 @@ def properties_text(properties: Mapping[str, str]) -> str:
     return "".join(f"{key} {value}\n" for key, value in properties.items())
 
 
-def _merged(before: str, key: str, value: str) -> str:
+def value_in(text: str, key: str) -> str | None:
+    """Return the value of a property in the text of a properties file, the last one; None if it has none."""
     setting = rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+)(.*\S)"
-    earlier = re.findall(setting, before, re.MULTILINE)
-    return f"{value}:{earlier[-1]}" if earlier and _PATH_LIST.search(key) else value
+    return next(iter(re.findall(setting, text, re.MULTILINE)[-1:]), None)
 
 
-def _spark_conf_directory() -> Path | None:
+def _merged(before: str, key: str, value: str) -> str:
+    earlier = value_in(before, key) if _PATH_LIST.search(key) else None
+    return f"{value}:{earlier}" if earlier else value
+
+
+def spark_conf_directory() -> Path | None:
     """Return the directory where Spark looks for its configuration; None if no Spark is found."""
     if named := os.environ.get("SPARK_CONF_DIR"):
         return Path(named)

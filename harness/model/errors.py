@@ -26,3 +26,7 @@ class SparkLost(ClusterliftError):
 
 class ToolError(ClusterliftError):
     """A program reported a failure, or its output cannot be parsed."""
+
+
+UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What a reader of an answer may raise if a host, a program or a server answers what nobody expects."""

@@ -63,8 +63,8 @@ def _pressure(text_of: Callable[[str], str]) -> dict[str, float]:
     found = {}
     for resource in _RESOURCES:
         for line in text_of(f"proc/pressure/{resource}").splitlines():
-            kind, _, total = line.partition(" ")[0], *line.rpartition("total=")[1:]
-            if kind == "some" and total.isdecimal():
+            total = line.rpartition("total=")[2]
+            if line.startswith("some ") and total.isdecimal():
                 found[f"{resource}_wait_s"] = int(total) / 1e6
     return found
 

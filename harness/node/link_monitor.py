@@ -43,7 +43,8 @@ _MILLI = 1000
 _DEGREES = re.compile(r"-?[0-9]{1,9}")
 _PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
 
-_KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\] (.*)$", re.MULTILINE)
+# Some kernels name the thread or the processor, too: `[  101.250000][  T512] usb 2-1: ...`.
+_KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? (.*)$", re.MULTILINE)
 _KERNEL_TROUBLE = (
     r"NETDEV WATCHDOG|reset \S*[Ss]peed\S* USB device|USB disconnect|transmit queue .*timed out|"
     r"Detected Hardware Unit Hang|tx timeout|link (?:is )?(?:not ready|down)|carrier lost|Link is Down"

@@ -4,6 +4,7 @@ A fact that a node does not tell is missing, never empty, 0 or `off`.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ra
 _CPU = "/sys/devices/system/cpu"
 NODE_NAME = "kubernetes_node"
 """The fact on which node a pod is: its neighbours may well be on others."""
+DF = re.compile(r"(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
+"""In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
 _SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
 """What adjtimex(2) returns."""
 
@@ -67,8 +70,8 @@ def _gib(lines: Sequence[str]) -> str | None:
 
 
 def _file_systems(lines: Sequence[str]) -> str | None:
-    """Return the second column of what `df -T` prints."""
-    return _distinct([type_ for line in lines for type_ in line.split()[1:2]])
+    """Return the types in the lines that `df -PT` prints."""
+    return _distinct([match[1] for line in lines if (match := DF.search(line))])
 
 
 def _mhz(lines: Sequence[str]) -> str | None:

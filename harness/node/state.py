@@ -8,7 +8,7 @@ from typing import Any
 from harness.model.interference import NodeInterference
 from harness.node.counters import kernel_counters
 from harness.node.interference import NodeCounters, interference
-from harness.node.machine import PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
+from harness.node.machine import DF, PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
 from harness.node.processes import Process, read_process
 
 WINDOW_S = 0.5
@@ -81,7 +81,7 @@ def read_state(host: str, text: str) -> NodeState:
     [counted] = interference({host: counters("before")}, {host: counters("after")}) or ()
     sizes = (line.split(":") for line in lines["/proc/meminfo"])
     memory = {name: int(size.split()[0]) * _KIB for name, size in sizes}
-    free = lines.get("/df", [""])[0].split()[3:4]
+    disk = DF.search(lines.get("/df", [""])[0])
     load = lines.get("/proc/loadavg", [""])[0].split()[:1]
     swap_bytes = memory.get("SwapTotal", 0)
     return NodeState(
@@ -94,7 +94,7 @@ def read_state(host: str, text: str) -> NodeState:
         swap_bytes,
         swap_bytes - memory.get("SwapFree", swap_bytes),
         lines["/scratch"][0],
-        int(free[0]) * _KIB if free else None,
+        int(disk[2]) * _KIB if disk else None,
     )
 
 

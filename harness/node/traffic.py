@@ -17,12 +17,8 @@ Traffic = tuple[int, int]
 
 @dataclass(frozen=True)
 class NodeTraffic:
-    """The counters of one node. Each container on a machine is a node of its own.
+    """The counters of one node by interface. Each container on a machine is a node of its own."""
 
-    `traffic` has the counters by interface.
-    """
-
-    identity: str
     host: str
     traffic: Mapping[str, Traffic]
 

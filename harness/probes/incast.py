@@ -18,7 +18,6 @@ from harness.analysis.network.incast import (
     hub_of,
     incast_findings,
 )
-from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.network_metrics import (
@@ -49,9 +48,10 @@ from harness.probes.messages import (
     run_messages,
 )
 from harness.probes.options import message_option, port_option, seconds_option
+from harness.probes.path_mtu import send_pings
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
-from harness.probes.tools import ping
+from harness.probes.tools.ping import Echo
 from harness.probes.traffic import Flow, Load, worst_processors
 from harness.terminal import count_of, percent
 
@@ -134,20 +134,16 @@ def _shuffle(hosts: Sequence[Host]) -> list[Flow]:
 
 def _reach(probe: _Incast) -> Iterator[Measurement]:
     """Find out who reaches the hub, and measure the small message on the idle network."""
-    attempts = [(host, ping.command(probe.hub.address, PING_BYTES)) for host in probe.others]
     probe.reaching = []
-    for host, completed in zip(probe.others, run_all(attempts), strict=True):
-        reply = parse_completed(
-            host, completed, lambda done: ping.read_answer(done.output, done.errors)
-        )
-        subject = str(Flow(host, probe.hub))
+    pings = dict.fromkeys((Flow(host, probe.hub) for host in probe.others), PING_BYTES)
+    for flow, reply in send_pings(pings).items():
         if isinstance(reply, HostError):
-            yield INCAST_GOODPUT.failed(subject, reply, IDLE)
-        elif reply.echo is ping.Echo.ARRIVED:
-            probe.reaching.append(host)
+            yield INCAST_GOODPUT.failed(str(flow), reply, IDLE)
+        elif reply.echo is Echo.ARRIVED:
+            probe.reaching.append(flow.sender)
         else:
-            error = f"{subject}: pings are not answered; {host} is left out"
-            yield INCAST_GOODPUT.failed(subject, error, IDLE)
+            error = f"{flow}: pings are not answered; {flow.sender} is left out"
+            yield INCAST_GOODPUT.failed(str(flow), error, IDLE)
     if probe.reaching:
         [trips], _ = run_messages([_message(probe)], probe.load, probe.message)
         yield from round_trip_measurements(INCAST_ROUND_TRIP, probe.hub.name, trips, IDLE)

@@ -65,7 +65,7 @@ def latency_steps(
         for pairs in batches(all_pairs, pairs_at_once)
         for case in (IDLE, LOADED)
     ]
-    rdma = partial(_measure_rdma, hosts, message_bytes, pairing)
+    rdma = partial(_measure_rdma, hosts, message_bytes, pairing, pairs_at_once)
     return [*steps, ProbeStep("rdma", RDMA_STEP_S, rdma)]
 
 
@@ -86,7 +86,7 @@ def _measure(
 
 
 def _measure_rdma(
-    hosts: Sequence[Host], message_bytes: int, pairing: Pairing
+    hosts: Sequence[Host], message_bytes: int, pairing: Pairing, pairs_at_once: int
 ) -> Iterator[Measurement]:
     """Count the RDMA devices of every host, and measure pairs of hosts that have one."""
     equipped = []
@@ -100,7 +100,7 @@ def _measure_rdma(
         if devices:
             equipped.append(host)
     for pairs in pairing(equipped) if len(equipped) > 1 else ():
-        for batch in batches(pairs, MAX_PAIRS):
+        for batch in batches(pairs, pairs_at_once):
             yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch], message_bytes)
 
 

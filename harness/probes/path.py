@@ -177,8 +177,7 @@ def efficiency_percent(payload_bytes: float, again_bytes: float) -> float:
 
     iperf3 counts each byte of the payload once, so what was sent again was transmitted in addition.
     """
-    transmitted = payload_bytes + again_bytes
-    return 100 * (transmitted - again_bytes) / transmitted
+    return 100 * payload_bytes / (payload_bytes + again_bytes)
 
 
 def _measure_step(

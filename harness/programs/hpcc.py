@@ -130,12 +130,12 @@ class Hpcc(Program):
 
     def problem(self, placement: Placement, *, growing: bool) -> Problem:
         """Return HPL's N, NB, P and Q. Raise BadInput if the memory is too small."""
-        memory_bytes = self.memory * (len(placement.hosts) if growing else 1)
-        n = problem_size(memory_bytes, self.block)
+        shares = len(placement.hosts) if growing else 1
+        n = problem_size(self.memory * shares, self.block)
         p, q = process_grid(placement.processes)
-        if n < max(MIN_N, self.block * q):
-            shares = len(placement.hosts) if growing else 1
-            needed = WORD_BYTES * max(MIN_N, self.block * q) ** 2 / shares
+        least = max(MIN_N, self.block * q)
+        if n < least:
+            needed = WORD_BYTES * least**2 / shares
             raise BadInput(
                 f"--memory is too small for {placement.processes} processes with blocks of {self.block}: "
                 f"give {math.ceil(needed / 10**6)}mb or more"

@@ -168,11 +168,7 @@ class _Trials:
             outcomes = dict.fromkeys(able, f"{program.name} did not report it") | dict(
                 program.outcomes(output, self._problem, placement.processes, reference)
             )
-        except (
-            HostError,
-            ToolError,
-            ValueError,
-        ) as error:  # the last: work of an impossible amount
+        except (HostError, ToolError, ValueError) as error:  # or work of an impossible amount
             outcomes = dict.fromkeys(able, str(error))
         nodes = interference(before, after)
         disturbed = self._earlier.judge_next(nodes)

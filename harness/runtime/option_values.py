@@ -39,25 +39,19 @@ def parse_time(text: str) -> float:
     return seconds
 
 
-def parse_fact(text: str) -> tuple[str, str]:
-    """Return key and value of `--fact KEY=VALUE`, stripped; the value may be empty.
-
-    Raise BadInput if there is no key or no `=`.
-    """
-    key, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not key:
-        missing = "key before the '='" if equals else "'='"
-        raise BadInput(
-            f"--fact {text!r} has no {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
-        )
-    return key, value
-
-
 def parse_facts(texts: Iterable[str]) -> dict[str, str]:
-    """Return all facts of a command line, in order. Raise BadInput if a key is given twice."""
+    """Return keys and values of all `--fact KEY=VALUE`, stripped, in order; a value may be empty.
+
+    Raise BadInput if one has no key or no `=`, or if a key is given twice.
+    """
     facts: dict[str, str] = {}
     for text in texts:
-        key, value = parse_fact(text)
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not key:
+            missing = "key before the '='" if equals else "'='"
+            raise BadInput(
+                f"--fact {text!r} has no {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
+            )
         if key in facts:
             raise BadInput(f"--fact {key!r} is given twice; give each fact once")
         facts[key] = value

@@ -47,10 +47,12 @@ class TrialProgress(Observer):
         """Print which trial starts."""
         self._number += 1
         number = f"{self._number:{len(str(self._total or 100))}}"
+        # A profile round for which time was left is one more than there were to be.
+        total = self._total if self._number <= (self._total or 0) else None
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
         kind = phase if self._plan.totals or phase is Phase.PROFILE else "round"
         line = (
-            f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
+            f"[{_of_total(number, total)}] {workload:{self._width}}  "
             f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  "
         )
         if self._table:

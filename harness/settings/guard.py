@@ -162,10 +162,6 @@ class Guard(HostProcess):
         if code:
             raise self._host_error(error_line(problem))
 
-    def close(self, timeout_s: float = PUT_BACK_S) -> None:
-        """Close our end of the connection, which makes a guard that is still there put everything back."""
-        self._close(timeout_s)
-
     def _is_there(self, answer: str) -> bool:
         return self._place(answer) is not None
 

@@ -159,9 +159,7 @@ def _put_back_again(
     left = [change for change in changes if change.host in failed]
     with Guards(_by_host(left)) as guards:
         guards.prepare(_scripts_to_put_back([c for c in left if c.host not in guards.unarmed]))
-        again = guards.put_back()
-        still = {**dict.fromkeys(guards.unarmed), **again}
-        return {host: failed[host] for host in still}
+        return {host: failed[host] for host in (*guards.unarmed, *guards.put_back())}
 
 
 def _record_put_back(

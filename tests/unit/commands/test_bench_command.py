@@ -50,6 +50,18 @@ def test_on_a_cluster_partitions_are_the_user_s_choice(spark: FakeSpark) -> None
     assert run[-2:] == ["--trials", "3"]
 
 
+@pytest.mark.parametrize("options", [["--properties-file", "conf/spark-defaults.conf"], []])
+def test_a_properties_file_names_a_cluster_too(
+    spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    """Without the option, it is that of Spark's own configuration."""
+    Path("conf").mkdir()
+    Path("conf/spark-defaults.conf").write_text("# spark.master local\nspark.master = yarn\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", "conf" if not options else "no-such")
+    assert main(["bench", *options, "--runs", "1"]) == 0
+    assert not [word for call in spark.calls() for word in call if "partition" in word]
+
+
 def test_says_what_more_time_would_bring(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Ending, Run, Trial
 from harness.records.reader import load
 from harness.records.writer import Recording
-from harness.runtime.option_values import parse_fact, parse_facts
+from harness.runtime.option_values import parse_facts
 from tests.unit.builders import a_run, assert_golden, failed, ok
 
 ROOT = Path(__file__).parents[3]
@@ -269,15 +269,15 @@ class TestMistakes:
 
 class TestFacts:
     def test_a_value_may_have_any_characters(self) -> None:
-        assert parse_fact(" nic = RTL8156B=a b ") == ("nic", "RTL8156B=a b")
-        assert parse_fact("price=") == ("price", "")
+        given = [" nic = RTL8156B=a b ", "price="]
+        assert parse_facts(given) == {"nic": "RTL8156B=a b", "price": ""}
 
     @pytest.mark.parametrize(
         ("text", "message"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
     )
     def test_malformed_facts_are_refused(self, text: str, message: str) -> None:
         with pytest.raises(BadInput, match=message):
-            parse_fact(text)
+            parse_facts([text])
 
     def test_a_repeated_key_is_refused(self) -> None:
         assert parse_facts(["a=1", "b=2"]) == {"a": "1", "b": "2"}

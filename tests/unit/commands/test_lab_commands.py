@@ -269,6 +269,15 @@ class TestCompose:
         with pytest.raises(ClusterliftError, match=r"compose up failed: .*already allocated$"):
             COMPOSE.up()
 
+    def test_results_are_in_the_directory_that_the_user_means_and_owns(
+        self, fake: InstallFakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fake(docker_compose='echo "$RESULTS" >"$RESULTS/seen"')
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("RESULTS", "own/results")
+        COMPOSE.up()
+        assert Path("own/results/seen").read_text() == f"{tmp_path}/own/results\n"
+
     def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
         services = override(LabSpec(5, 0.5, ("hdfs",), uplink_bit_s=10**8))["services"]
         inside = {name: list(service["networks"]) for name, service in services.items()}

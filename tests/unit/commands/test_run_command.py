@@ -183,6 +183,14 @@ class TestClusterMode:
         assert line.startswith("clusterlift: error: --deploy-mode cluster needs --master yarn")
         assert spark.calls() == []
 
+    def test_a_properties_file_may_ask_for_it(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("properties").write_text("spark.submit.deployMode  cluster\n")
+        assert main(["run", "--properties-file", "properties"]) == 2
+        assert "--deploy-mode cluster needs --master yarn" in capfd.readouterr().err
+        assert spark.calls() == []
+
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_a_signal_ends_spark_submit_and_then_the_collector(
         self, number: signal.Signals, spark: FakeSpark

@@ -32,7 +32,8 @@ def test_a_setting_of_the_bucket_is_in_force() -> None:
     assert setting(conf, "b", "endpoint") == "https://b:2/"
     assert endpoint(conf, "b") == "https://b:2"
     assert endpoint(conf, "c") == "https://a:1"
-    assert endpoint(conf | {"fs.s3a.connection.ssl.enabled": "false"}, "c") == "http://a:1"
+    for false in ("false", "False"):
+        assert endpoint(conf | {"fs.s3a.connection.ssl.enabled": false}, "c") == "http://a:1"
     assert endpoint({}, "c") is None
 
 
@@ -389,6 +390,22 @@ def test_a_shard_on_a_drive_that_is_away_is_missing(healing: str, missing: int) 
 
 
 @pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"Summary": "stopped", "Detail": "a drive is gone"}, "is stopped: a drive is gone$"),
+        ({"Summary": "running"}, "is not finished within 0 s$"),
+    ],
+)
+def test_a_dry_run_of_healing_that_does_not_finish_says_why(
+    monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, str], message: str
+) -> None:
+    monkeypatch.setitem(DRIVES, "heal stuck", answer)
+    monkeypatch.setattr(minio_module, "WAIT_S", 0.05)
+    with pytest.raises(BadInput, match=f"MinIO's dry run of healing {message}"):
+        minio(healing="heal stuck").observe(["part-0"])
+
+
+@pytest.mark.parametrize(
     ("storage_class", "layout"),
     [("STANDARD", "rs:4+2:256k"), ("reduced_redundancy", "rs:5+1:209716")],
 )
@@ -407,3 +424,19 @@ def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(CapturedMinio, "ask", lambda *_: b"<html>")
     with pytest.raises(BadInput, match="info, which MinIO would understand, answers no JSON"):
         minio().layout_of_new_objects()
+
+
+@pytest.mark.parametrize(
+    ("store", "entry"), [("ceph", "ceph versions"), ("ceph", "ceph osd dump"), ("minio", "info")]
+)
+def test_an_answer_without_an_entry_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, store: str, entry: str
+) -> None:
+    """As from another version of the server, or if the user named another one."""
+    monkeypatch.setitem(DRIVES, "info", {} if store == "minio" else DRIVES["info"])
+    observer = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
+    bucket = observer.bucket
+    bucket.directory.conf = bucket.directory.conf | {"clusterlift.s3a.store": store}
+    message = rf"^s3a://.*clusterlift.s3a.store is '{store}', but .* understood: KeyError\('\w+'\)$"
+    with pytest.raises(BadInput, match=message), s3a._observing(bucket):
+        observer.observe(["part-0"])

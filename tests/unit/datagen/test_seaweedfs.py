@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from datagen.storage import seaweedfs
+from datagen.storage import s3a, seaweedfs
 from datagen.storage.s3a import STORAGE
 from datagen.storage.seaweedfs import Seaweedfs
 from harness.model.errors import BadInput
@@ -279,12 +279,17 @@ def test_a_list_of_chunks_that_is_a_chunk_is_resolved() -> None:
     ("entry", "message"),
     [
         ({"chunks": [{"file_id": "3,01", "is_chunk_manifest": True}]}, "does not list all of its chunks"),
-        ({"chunks": [{"size": 3}]}, "the filer names no volume of a chunk"),
+        ({"chunks": [{"size": 3}]}, r"understood: KeyError\('file_id'\)$"),
     ],
 )  # fmt: skip
 def test_chunks_that_are_not_known_are_one_line(entry: Any, message: str) -> None:
-    with pytest.raises(BadInput, match=rf"^s3a://test/rows//part-0: the filer .*{message[-20:]}"):
-        seaweed({"part-0": entry}, NOTES).observe(["part-0"])
+    observer = seaweed({"part-0": entry}, NOTES)
+    object.__setattr__(observer.bucket.directory, "conf", {"clusterlift.s3a.store": "seaweedfs"})
+    with (
+        pytest.raises(BadInput, match=f"^s3a://test/rows/.*{message}"),
+        s3a._observing(observer.bucket),
+    ):
+        observer.observe(["part-0"])
 
 
 @pytest.mark.parametrize(

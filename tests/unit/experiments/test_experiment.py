@@ -425,6 +425,11 @@ class TestPrograms:
             ),
             ("[1, 2, 4]", "[4, 2]", "scaling: the numbers of nodes have to grow"),
             ("[1, 2, 4]", "[1, 5]", "scaling: 5 nodes are more than the 4 of the lab"),
+            (
+                "[programs.hpcc]",
+                '[site]\nhosts = "node[1-2]"\n[programs.hpcc]',
+                "scaling: 4 nodes are more than the 2 of the site",
+            ),
             ("[1, 2, 4]", "[]", "scaling has to be one number of nodes or more"),
             ("per_host = 2", "per_host = 0", "per_host has to be from 1 to 1,024, not 0"),
             (

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from harness.experiments import lab_site
+from harness.experiments.experiment import Configuration
 from harness.experiments.lab_site import LabSite
 from harness.lab import cluster
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput
+from harness.settings.kinds import own_command
 
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
 
@@ -41,3 +43,24 @@ def test_a_lab_that_writes_elsewhere_is_refused(site: LabSite, tmp_path: Path) -
 def test_the_same_directory_by_another_name_is_the_same(site: LabSite, tmp_path: Path) -> None:
     (tmp_path / "wanted").symlink_to(tmp_path / "mounted")
     site.open(0)
+
+
+def test_a_run_declares_what_is_set_in_the_lab_too(site: LabSite) -> None:
+    tuned = Configuration(
+        "tuned",
+        None,
+        rate_bit_s=10**8,
+        sysctls=(("net.ipv4.tcp_rmem", "4096 1 2"),),
+        own_command=own_command("a", "b", "c", "one-server-less"),
+    )
+    declared = site.facts(tuned)
+    assert (
+        declared.items()
+        >= {
+            "applied": "one-server-less",
+            "net.ipv4.tcp_rmem": "4096 1 2",
+            "link": "100mbit",
+            "mtu": "1500",
+        }.items()
+    )
+    assert declared["emulated"].startswith("1 nodes on one host, links shaped by tc")

@@ -1,7 +1,9 @@
 """The lab's image is built with a part of the checkout's code, which must be complete."""
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +66,35 @@ def test_the_master_prepares_ceph_with_the_standard_library(tmp_path: Path) -> N
         f"spark.hadoop.clusterlift.s3a.ceph.conf {tmp_path}/ceph/ceph.conf\n"
         in files["spark-ceph.conf"]
     )
+
+
+def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path: Path) -> None:
+    """Its volume outlives it: `storage-server is-stopped` would say yes while the server runs."""
+    script = (ROOT / "docker/node").read_text().replace("/opt/lab/conf", f"{ROOT}/docker/conf")
+    for directory in ("data", "secret"):
+        script = script.replace(f"/{directory}", f"{tmp_path}/{directory}")
+        (tmp_path / directory).mkdir()
+    (tmp_path / "data/stopped").touch()
+    (tmp_path / "secret/spark").write_text("secret")
+    programs = {
+        "getent": "echo 127.0.0.1",
+        "java": f"ls {tmp_path}/data >{tmp_path}/seen; exec sleep 5",
+        "spark-class": f"until [ -s {tmp_path}/seen ]; do sleep 0.01; done",
+    }
+    for name, line in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "STORAGE": "hdfs",
+        "NODES": "1",
+        "CPUS": "0.5",
+        "SPARK_HOME": "/none",
+        "SPARK_CONF_DIR": f"{tmp_path}/data/conf",
+    }
+    with subprocess.Popen(
+        ["bash", "-c", script, "node", "worker"], env=environment, start_new_session=True
+    ) as node:
+        assert node.wait(20) == 0
+        os.killpg(node.pid, signal.SIGKILL)  # the server, as the end of a container does
+    assert (tmp_path / "seen").read_text().split() == ["conf"]

@@ -102,6 +102,10 @@ class TestWithFacts:
     def test_a_fact_that_the_user_states_is_not_added(self, arguments: list[str]) -> None:
         assert with_facts(arguments, {"link": "100mbit"}) == arguments
 
+    def test_a_configuration_with_the_name_of_a_fact_does_not_state_it(self) -> None:
+        arguments = ["--configuration", "emulated"]
+        assert with_facts(arguments, {"emulated": "yes"}) == [*arguments, "--fact=emulated=yes"]
+
 
 class TestCpuLimit:
     def test_is_lifted_to_all_processors_and_set_again(self, fake_docker: Install) -> None:

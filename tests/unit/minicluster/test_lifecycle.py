@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -285,6 +286,13 @@ class TestAStartThatFails:
         with pytest.raises(ClusterliftError, match=r"FakeFS cannot be started: No space .*: /x$"):
             up(Full(), "a", 1)
         assert find_all("fake") == []
+
+    def test_a_disk_without_room_for_its_state_is_no_other_cluster(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(clusters, "save", Mock(side_effect=OSError(28, "No space left")))
+        with pytest.raises(ClusterliftError, match=r"^FakeFS cannot be started: No space left$"):
+            up(FakeFileSystem(), "a", 1)
 
     def test_a_missing_program_leaves_nothing(self, cache: Path) -> None:
         class Incomplete(FakeFileSystem):

@@ -115,9 +115,11 @@ class TestHappenings:
         assert happening is LinkEventKind.REPLUGGED
 
 
-def test_the_kernel_s_log_names_trouble_with_links() -> None:
-    found = list(kernel_trouble(KERNEL, after_s=100, until_s=120))
+@pytest.mark.parametrize("caller", ["", "[  T512]", "[    C1]"])
+def test_the_kernel_s_log_names_trouble_with_links(caller: str) -> None:
+    log = KERNEL.replace("] ", f"]{caller} ", 2)
+    found = list(kernel_trouble(log, after_s=100, until_s=120))
     assert found == [
         (101.25, "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"),
     ]
-    assert len(list(kernel_trouble(KERNEL, after_s=0, until_s=999))) == 3
+    assert len(list(kernel_trouble(log, after_s=0, until_s=999))) == 3

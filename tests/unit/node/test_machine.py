@@ -66,8 +66,11 @@ PRINTED = {
     "cpu_weight": ("/cpu_weight:cpu.weight 79", "cpu.weight 79"),
     "memory_limit": ("/memory_limit:3221225472", "3 GiB"),
     "local_dirs": (
-        "/df-T:tmpfs tmpfs 64 0 64 0% /a\n/df-T:/dev/vda ext4 9 1 8 1% /b\n/df-T:/dev/vda ext4 9 1 8 1% /b",
-        "ext4, tmpfs",
+        (
+            "/df-T:tmpfs tmpfs 64 0 64 0% /a\n/df-T:/dev/vda ext4 9 1 8 1% /b\n"
+            "/df-T:/dev/vda ext4 9 1 8 1% /b\n/df-T://nas/My Share cifs 9 1 8 1% /mnt/My Share"
+        ),
+        "cifs, ext4, tmpfs",
     ),
     "kubernetes_node": ("/node_name:worker-3", "worker-3"),
     "net.ipv4.tcp_rmem": (

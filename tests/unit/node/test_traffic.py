@@ -92,13 +92,15 @@ class TestInterfaces:
 
 
 def node(identity: str, **traffic: Traffic) -> NodeTraffic:
-    return NodeTraffic(identity, f"host-{identity}", traffic)
+    return NodeTraffic(f"host-{identity}", traffic)
 
 
 def traffic_snapshot(
     *nodes: NodeTraffic, executors: Mapping[str, tuple[str, str | None]] | None = None
 ) -> TrafficSnapshot:
-    return TrafficSnapshot({node.identity: node for node in nodes}, executors or {})
+    return TrafficSnapshot(
+        {node.host.removeprefix("host-"): node for node in nodes}, executors or {}
+    )
 
 
 class TestWireBytes:

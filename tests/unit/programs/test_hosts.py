@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.hosts.remote_process import UNEXPECTED
+from harness.model.errors import UNEXPECTED
 from harness.programs.hosts import (
     HostCounters,
     Machines,

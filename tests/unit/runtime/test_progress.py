@@ -9,7 +9,7 @@ import pytest
 from harness.model.run import Phase
 from harness.runtime.clock import duration_text
 from harness.runtime.progress import StatusLine, TrialProgress
-from harness.runtime.rounds import FixedRounds
+from harness.runtime.rounds import FixedRounds, ThenProfiled
 from harness.terminal import say
 from tests.unit.builders import failed, ok
 
@@ -74,6 +74,21 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
         "[4/6] slow  measured 1/2    10.000 s   11 s left",
         "[5/6] fast  measured 2/2     1.000 s   10 s left",
         "[6/6] slow  measured 2/2    10.000 s   done",
+    ]
+
+
+def test_a_profile_round_for_which_time_was_left_is_beyond_the_total() -> None:
+    out = io.StringIO()
+    before = FixedRounds(("pi",), trials=1, warm_up=0)
+    plan = ThenProfiled(before, ("pi",), None, lambda: 60.0)
+    progress = TrialProgress(("pi",), plan, out)
+    for phase, round_ in plan.rounds():
+        progress.starting("pi", phase, round_)
+    assert out.getvalue().split("  ")[:-1] == [
+        "[1/1] pi",
+        "measured 1/1",
+        "\n[2] pi",
+        "profile 1",
     ]
 
 

@@ -112,7 +112,7 @@ def test_it_puts_back_when_it_hears_nothing(done: Path, monkeypatch: pytest.Monk
     silent.prepare(putting_back(done))
     eventually(done.exists, "it waits for ever")
     eventually(silent.has_ended)
-    silent.close()
+    silent.close(60)
 
 
 def test_it_waits_as_long_as_it_hears_something(
@@ -260,7 +260,7 @@ class TestWhatIsSet:
             silent.await_set(60)
         assert done.exists()
         assert not holders(held)
-        silent.close()
+        silent.close(60)
 
     def test_scripts_are_not_among_the_words_of_any_process(self, tmp_path: Path) -> None:
         words = f"ps -ewwo args >'{tmp_path}/FILE'; : hunter2"

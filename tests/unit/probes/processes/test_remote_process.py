@@ -15,6 +15,7 @@ from typing import NoReturn
 import pytest
 
 from harness.hosts import lease
+from harness.hosts.host_process import HostProcess
 from harness.hosts.remote_process import (
     END_S,
     ClientServerRun,
@@ -110,7 +111,7 @@ class TestRemoteProcess:
         if is_started:
             silent.start()
         eventually(lambda: silent.has_ended, "it waits for ever")
-        silent.close()
+        silent.close(0)
 
     def test_goes_on_as_long_as_it_hears_of_us(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(lease, "LEASE_S", 2)
@@ -158,7 +159,7 @@ class TestRemoteProcess:
 
         def close_late(remote: RemoteProcess, timeout_s: float) -> None:
             clock[0] += timeout_s
-            remote._close(1)
+            HostProcess.close(remote, 1)
 
         monkeypatch.setattr(
             "harness.hosts.remote_process.time", SimpleNamespace(monotonic=lambda: clock[0])
