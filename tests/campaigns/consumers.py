@@ -147,7 +147,7 @@ def _no_number(constant: str) -> float:
 
 @pytest.fixture(scope="module")
 def quick_pages() -> Iterator[None]:
-    """Check the data of charts instead of drawing them; draw samples anew twice, and what is the same once."""
+    """Check the data of charts instead of drawing them; draw samples twice, and what is the same once."""
 
     def checked(picture: chart.Spec) -> str:
         json.dumps(picture, allow_nan=False)
