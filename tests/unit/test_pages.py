@@ -11,19 +11,23 @@ import pytest
 
 from datagen import generate
 from datagen.storage import storages
+from harness.analysis.explain.profile import Kind, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.commands.run import SPARK_OPTIONS
 from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
 from harness.programs.program import programs
+from harness.terminal import percent
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
+from tests.bench.backtest import backtest, blocked_time_errors, model_errors
 from tests.unit.commands.command_tree import Names, leaves
 
 ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
 SHUFFLES = ROOT / "results/file-systems-shuffle"
+PROFILED = ROOT / "results/profiled-rates"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
 PLACES = (
@@ -174,6 +178,42 @@ def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
             *(f"{median(values):.2f}" for values in received),
         ]
     assert len(table) == 4
+
+
+def reading_and_gain(name: str, workload: str) -> tuple[str, str]:
+    """Return how long tasks read from QFS, and the largest gain, as docs/profile.md has them."""
+    profile = profiled_time(find_configuration(name, PROFILED).runs, workload)
+    assert profile
+    assert profile.bound
+    reading = profile.by_kind[Kind("reading from QFS", is_known=True)]
+    assert reading.interval
+    error = percent(reading.interval.max_distance(reading.share))
+    times = f"{reading.seconds:.1f} of {profile.task_s:.1f} s"
+    return f"{times}, {percent(reading.share)} ± {error}", percent(profile.bound.network.share)
+
+
+def test_the_table_of_seconds_by_class_is_that_of_the_committed_results() -> None:
+    suffixes = {"`rs:6+3:64k`": "rs", "`replicated:2`": "2x"}
+    table = [cells for cells in rows("profile.md", "workload") if cells[1] in suffixes]
+    for workload, layout, *cells in table:
+        found = [
+            reading_and_gain(f"{rate}-{suffixes[layout]}", workload.strip("`"))
+            for rate in ("100mbit", "250mbit")
+        ]
+        times, gains = zip(*found, strict=True)
+        assert cells == [*times, ", ".join(gains)]
+    assert len(table) == 6
+
+
+def test_the_table_of_blocked_time_is_that_of_the_committed_results() -> None:
+    names = [f"{rate}-{layout}" for layout in ("rs", "2x") for rate in ("100mbit", "250mbit")]
+    found = backtest([find_configuration(name, PROFILED) for name in names])
+    expected = [
+        [f"{error:+.1%}".replace("%", " %") for error in errors(pair).values()]
+        for pair in found
+        for errors in (model_errors, blocked_time_errors)
+    ]
+    assert [cells[2:] for cells in rows("prediction.md", "layout")] == expected
 
 
 def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
