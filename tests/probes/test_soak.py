@@ -84,7 +84,8 @@ def test_when_links_die_the_soak_keeps_to_its_time_and_to_what_was_good_before(
     assert code == 1
     assert {fault.subject for fault in found.faults} == set(names[-2:])
     interrupted = [fault for fault in found.faults if "carrier changed" in fault.text]
-    assert [fault.subject for fault in interrupted] == names[-2:]
+    # Both go down at nearly the same time: which is seen first depends on the load of the machine.
+    assert sorted(fault.subject for fault in interrupted) == names[-2:]
     assert found.link_s >= len(names) * round_s
     [probed] = find_probes("soaked", tmp_path)
     flows = [event for event in probed.events if isinstance(event, SoakFlow)]
