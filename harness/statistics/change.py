@@ -26,15 +26,17 @@ class Verdict(StrEnum):
 class Change:
     """The change from one configuration to another, as one comparison of a table.
 
-    `relative_change` is after / before - 1: -0.095 is 9.5 % faster. The other values are None if there
-    are too few runs to test it: `interval`, its 95 % confidence interval; `p`, the two-sided p value;
-    `adjusted_p`, the same adjusted for all comparisons of the table (Holm).
+    `relative_change` is after / before - 1: -0.095 is 9.5 % faster. These values are None if there are too
+    few runs to test it: `interval`, its 95 % confidence interval; `p`, the two-sided p value; `adjusted_p`,
+    the same adjusted for all comparisons of the table (Holm). `limit` is known only then: the largest
+    relative change that could be no more than another run.
     """
 
     relative_change: float
     interval: Interval | None = None
     p: float | None = None
     adjusted_p: float | None = None
+    limit: float | None = None
 
     @property
     def of_performance(self) -> "Change":
@@ -142,7 +144,7 @@ def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:
     return [
         _tested_change(difference.ratio, next(adjusted))
         if difference.runs >= MIN_RUNS
-        else Change(math.expm1(difference.ratio.log))
+        else Change(math.expm1(difference.ratio.log), limit=math.expm1(difference.ratio.margin))
         for difference in differences
     ]
 

@@ -1,6 +1,5 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
@@ -24,7 +23,6 @@ from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
     Change,
     ControlShift,
-    Verdict,
     changes_of_table,
     shift_of_controls,
 )
@@ -119,20 +117,10 @@ class Comparison:
     def limit_of_single_runs(self) -> float | None:
         """The largest relative change that could be another run, where a side has one run.
 
-        It is one of the same kind as `changes`. None if every change was tested.
+        None if every change was tested.
         """
-        controls = [
-            shift.workloads if shift and self.relative_to_controls else ()
-            for shift in self.control_shifts
-        ]
-        model = self.model.differences
-        margins = [
-            model.ratio_beyond_controls(0, index, row.workload, controls[index]).margin
-            for row in self.rows
-            for index, cell in enumerate(row.cells)
-            if cell.change and cell.change.verdict is Verdict.TOO_FEW
-        ]
-        return math.expm1(max(margins)) if margins else None
+        limits = (change.limit for change in self.changes if change.limit is not None)
+        return max(limits, default=None)
 
     @property
     def common_controls(self) -> frozenset[str]:

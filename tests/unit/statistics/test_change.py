@@ -26,7 +26,9 @@ UNCHANGED = Difference(Estimate(0.0, 0.0001, 4), 3)
 
 
 def difference(ratio: float, sd: float = 0.01, runs: int = 3) -> Difference:
-    return Difference(Estimate(math.log(ratio), sd**2, 2 * (runs - 1) or NORMAL_DF), runs)
+    return Difference(
+        Estimate(math.log(ratio), sd**2, 2 * (runs - 1) if runs > 1 else NORMAL_DF), runs
+    )
 
 
 def change(ratio: float, sd: float = 0.01, runs: int = 3, comparisons: int = 1) -> Change:
