@@ -13,10 +13,9 @@ from harness.analysis.observed.sample import (
     Sample,
     Summary,
     performance,
-    table_model,
     take_sample,
 )
-from harness.analysis.observed.speed import SpeedAdjustment, adjusted_for_speed
+from harness.analysis.observed.speed import SpeedAdjustment, table_times
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
@@ -221,10 +220,8 @@ def _tabulate(
     columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool, for_speed: bool
 ) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    timed, speed = adjusted_for_speed(columns) if for_speed else (columns, None)
-    model = table_model(
-        (column.runs for column in timed), names, (column.runs for column in columns)
-    )
+    times = table_times(columns, for_speed=for_speed)
+    model, timed = times.model, times.columns
     controls = _common_controls(columns, model)
     shifts = (
         None,
@@ -254,8 +251,8 @@ def _tabulate(
 
     return Comparison(
         columns=tuple(
-            _with_notes(column, caveats(times.runs), baseline, differences, names)
-            for column, times, differences in zip(columns, timed, found, strict=True)
+            _with_notes(column, caveats(own.runs), baseline, differences, names)
+            for column, own, differences in zip(columns, timed, found, strict=True)
         ),
         rows=tuple(
             Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
@@ -263,7 +260,7 @@ def _tabulate(
         control_shifts=shifts,
         model=model,
         relative_to_controls=relative_to_controls,
-        speed=speed,
+        speed=times.speed,
     )
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from statistics import fmean, median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import table_model
 from harness.model.interference import MIN_LOOPS, NodeInterference, is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.covariate import (
@@ -20,6 +21,7 @@ from harness.statistics.covariate import (
     slope,
     variance_left,
 )
+from harness.statistics.mixed_model import MixedModel
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,31 @@ class SpeedAdjustment:
 
     slopes: Mapping[str, float]
     variance_left: float
+
+
+@dataclass(frozen=True)
+class TableTimes:
+    """The times of a table, of all its workloads: `columns` have them by trial, `model` summarises them.
+
+    `speed` is how they were adjusted for the speed of processors; None if they are as measured.
+    """
+
+    columns: Sequence[ConfigurationRuns]
+    model: MixedModel
+    speed: SpeedAdjustment | None
+
+
+def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True) -> TableTimes:
+    """Return the times of a table: adjusted, unless `for_speed` is false or too little would be gained."""
+    timed, speed = adjusted_for_speed(columns) if for_speed else (columns, None)
+    workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
+    return TableTimes(
+        timed,
+        table_model(
+            (column.runs for column in timed), workloads, (column.runs for column in columns)
+        ),
+        speed,
+    )
 
 
 def adjusted_for_speed(

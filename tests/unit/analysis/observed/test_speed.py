@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.compare.comparison import Comparison, compare, overview
+from harness.analysis.compare.identical_runs import identical_runs
+from harness.analysis.compare.power import least_precise, needed_after
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.predict.readiness import readiness
 from harness.model.interference import NodeInterference, is_of_speed
 from harness.present import text
 from harness.runtime.disturbances import with_disturbances
+from harness.statistics.power import UNPAIRED, runs_needed
 from tests.unit.builders import a_run, known, ok, recorded
 
 LOOPS_MS = [0.40, 0.44, 0.38, 0.42, 0.60, 0.39, 0.43, 0.41]
@@ -123,3 +127,17 @@ def test_a_reason_of_another_kind_is_named_first() -> None:
     quiet = [ok("a", 1.0, n, interference=(node(0.4, swapped_bytes=0),)) for n in range(1, 5)]
     both = ok("a", 1.0, 5, interference=(node(4.0, swapped_bytes=2 * 10**7),))
     assert "it swapped" in str(with_disturbances([*quiet, both])[-1].disturbed)
+
+
+def test_what_is_said_of_runs_before_and_after_a_table_is_said_of_the_times_in_it() -> None:
+    first, second = column("a").runs
+    own = ConfigurationRuns("a", (first, replace(second, trials=second.trials[1:])))
+    shown, measured = (overview(own, for_speed=adjusted) for adjusted in (True, False))
+    width = known(known(shown.rows[0].cells[0].summary).uncertainty)
+    assert known(least_precise(own, 0.01)).half_width == pytest.approx(width)
+    between = shown.model.run_sd("group-by")
+    assert between != pytest.approx(measured.model.run_sd("group-by"))
+    assert identical_runs(own).variations[0].runs_sd == between
+    assert readiness(own).detectable[0].run_sd == between
+    [asked] = needed_after([own], 0.01, 1, 0.9).workloads
+    assert asked.runs == runs_needed(0.01, between, 1, 0.9, UNPAIRED)
