@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,10 @@ _UNNAMED = re.compile(
 """What the virtual machine numbers: such a frame has another name in every process."""
 _BASE = "org.apache.spark.executor.Executor$TaskRunner.run"
 """Below this frame, the stacks of all tasks are the same."""
+_JAVA = ("java.", "jdk.", "sun.", "scala.")
+_PYTHON = re.compile(r"\.(api|execution)\.python\.")
+WORKER_RUNS, WORKER_WAITS = "[Python worker: running]", "[Python worker: waiting]"
+"""Innermost frames of a task that waits for its Python worker."""
 _OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms', re.MULTILINE)
 
 Answer = dict[str, Any]
@@ -115,7 +119,7 @@ def _wait_for(directory: Path, *names: str) -> None:
 
 def profile(jvm: int, directory: Path) -> None:
     """Ask until there is a file that says to stop, and write what was counted beside it."""
-    counted = Stacks()
+    counted, kernel = Stacks(), Kernel(jvm)
     error = None
     due_s = first_s = last_s = time.monotonic()
     dumps, cost_ms = 0, (0.0, 0.0)
@@ -130,7 +134,7 @@ def profile(jvm: int, directory: Path) -> None:
             text = dump(address, jvm)
             last_s = time.monotonic()
             first_s = first_s if dumps else last_s
-            counted.add(text, lambda thread: kernel_state(jvm, thread))
+            counted.add(text, kernel)
             own_ms = sum(map(float, _OWN_THREADS.findall(text))) + time.process_time() * 1e3
             cost_ms = (cost_ms[0] if dumps else own_ms, own_ms)
             if not dumps:
@@ -211,13 +215,47 @@ def dump(address: str, jvm: int) -> str:
     return content.decode(errors="replace")
 
 
-def kernel_state(jvm: int, thread: int) -> str | None:
-    """Return the kernel's letter for what a thread does, such as R or S; None if that is unknown."""
+class Kernel:
+    """What the kernel knows of the threads of a virtual machine and of its Python workers."""
+
+    def __init__(self, jvm: int) -> None:
+        self._jvm = jvm
+        self._daemons: list[int] = []
+
+    def state(self, thread: int) -> str | None:
+        """Return the kernel's letter for what a thread does, such as R or S; None if that is unknown."""
+        return _state(f"{self._jvm}/task/{thread}")
+
+    def wait(self, thread: int) -> str:
+        """Return the function of the kernel in which a thread waits; nothing if that is not to be known."""
+        found = _read(f"{self._jvm}/task/{thread}/wchan")
+        return "" if found == "0" else found
+
+    def workers(self) -> Iterator[bool]:
+        """Yield whether it runs, or is ready to, for each Python worker; those that do come first."""
+        if not any(Path(f"/proc/{daemon}").exists() for daemon in self._daemons):
+            self._daemons = _children(self._jvm)
+        workers = [worker for daemon in self._daemons for worker in _children(daemon)]
+        yield from sorted((_state(str(worker)) == "R" for worker in workers), reverse=True)
+
+
+def _state(process: str) -> str | None:
+    fields = _read(f"{process}/stat").rpartition(")")[2].split()
+    return fields[0] if fields else None
+
+
+def _children(process: int) -> list[int]:
+    """Return the child processes; none where the kernel does not list them."""
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for listed in threads for child in _read(str(listed)).split()]
+
+
+def _read(path: str) -> str:
+    """Return the text of a file below /proc; nothing if it is not there, or not for us."""
     try:
-        text = Path(f"/proc/{jvm}/task/{thread}/stat").read_text(errors="replace")
+        return (Path("/proc") / path).read_text(errors="replace")
     except OSError:
-        return None
-    return text.rpartition(")")[2].split()[0]
+        return ""
 
 
 def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
@@ -234,6 +272,12 @@ def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
             yield stage, task, int(found[3], 0), state[1] if state else "", frames
 
 
+def _asks_python(frames: Sequence[str]) -> bool:
+    """Return whether a task reads from its Python worker."""
+    own = next((frame for frame in reversed(frames) if not frame.startswith(_JAVA)), "")
+    return bool(_PYTHON.search(own))
+
+
 class Stacks:
     """The stacks of all tasks as a tree, and how often each was seen."""
 
@@ -242,12 +286,20 @@ class Stacks:
         self._nodes: dict[tuple[int, int], int] = {}
         self._tasks: dict[tuple[int, int], dict[int, list[int]]] = {}
 
-    def add(self, text: str, state_of: Any) -> None:
-        """Count the stacks of a dump. `state_of` returns the kernel's state of a thread by its number."""
+    def add(self, text: str, kernel: Kernel) -> None:
+        """Count the stacks of a dump, with what the kernel knows about their threads at this moment."""
+        workers = kernel.workers()  # nobody is asked before the first task that needs one
         for stage, task, thread, java_state, frames in task_threads(text):
             # Java calls a thread runnable that waits in the kernel, as for a native client.
-            state = state_of(thread)
+            state = kernel.state(thread)
             is_running = java_state == "RUNNABLE" if state is None else state == "R"
+            if not is_running and java_state == "RUNNABLE":
+                if _asks_python(frames):
+                    # Whose worker it is is not known: as many tasks have one that runs as workers run.
+                    if (runs := next(workers, None)) is not None:
+                        frames.append(WORKER_RUNS if runs else WORKER_WAITS)
+                elif function := kernel.wait(thread):
+                    frames.append(f"[kernel: {function}]")
             kept = frames if len(self._nodes) < MAX_NODES else frames[-1:]
             seen = self._tasks.setdefault((stage, task), {})
             seen.setdefault(self._node(kept), [0, 0])[not is_running] += 1

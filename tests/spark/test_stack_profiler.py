@@ -5,12 +5,17 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
 
+from harness.analysis.explain.frames import PYTHON_RUNS, PYTHON_WAIT, class_of
+from harness.node.stacks import WORKER_RUNS, WORKER_WAITS
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
 
 
-def _sleeping(rows: Iterable[int]) -> Iterator[int]:
-    time.sleep(2)
+def _sleeping_and_busy(rows: Iterable[int]) -> Iterator[int]:
+    time.sleep(1.2)
+    end_s = time.process_time() + 1.2
+    while time.process_time() < end_s:
+        pass
     yield from rows
 
 
@@ -18,7 +23,7 @@ def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession)
     with EventLog(spark) as log:
         profiler = StackProfiler.start(spark)
         log.begin()
-        spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping).count()
+        spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping_and_busy).count()
         log.end()
         seen, read = profiler.stop(), log.read()
     assert seen is not None
@@ -27,9 +32,6 @@ def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession)
     assert profile.silent == {}
     assert [(group.tasks, len(group.spans)) for group in profile.groups] == [(1, 1)] * 2
     assert all(group.samples and group.lasted_ms[0] > 2_000 for group in profile.groups)
-    waiting = {node for group in profile.groups for node in group.nodes}
-    assert any(
-        "org.apache.spark.api.python." in frame
-        for node in waiting
-        for frame in profile.stacks()[node]
-    )
+    seen_at = [profile.stacks()[node] for group in profile.groups for node in group.nodes]
+    assert {PYTHON_RUNS, PYTHON_WAIT} <= {class_of(stack) for stack in seen_at}
+    assert {WORKER_RUNS, WORKER_WAITS} <= {stack[-1] for stack in seen_at}

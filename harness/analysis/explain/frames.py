@@ -13,12 +13,14 @@ from functools import lru_cache
 
 from harness.model.profile import Stack
 
+PYTHON_RUNS = "running Python code"
 PYTHON_WAIT = "waiting for a Python worker"
 SHUFFLE_WAIT = "waiting for shuffle blocks"
 WRITING_SHUFFLE = "writing shuffle files"
 
 RULES: tuple[tuple[str, str], ...] = (
     # class, and a regular expression for `package.Class.method`
+    (PYTHON_RUNS, r"^\[Python worker: running"),
     (PYTHON_WAIT, r"\.(api|execution)\.python\.|razorvine\.pickle|ArrowPython"),
     ("decompression", r"Decompress|Inflater|GZIPInputStream|LZ4_decompress"),
     ("decompression", r"(LZ4|Zstd|Snappy)\w*InputStream"),
@@ -136,8 +138,8 @@ def class_of(stack: Stack) -> str | None:
     return None
 
 
-_LIBRARIES = ("java.", "jdk.", "sun.", "scala.")
-"""Their iterators wrap those of others."""
+_LIBRARIES = ("java.", "jdk.", "sun.", "scala.", "[kernel: ", "[Python worker: ")
+"""Their iterators wrap those of others; and what is no frame but said by the kernel."""
 
 
 _LAMBDA = "$anonfun$"

@@ -5,12 +5,40 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.node import stacks
-from harness.node.stacks import Silent, Stacks, attached, dump, task_threads
+from harness.node.stacks import (
+    WORKER_RUNS,
+    WORKER_WAITS,
+    Kernel,
+    Silent,
+    Stacks,
+    attached,
+    dump,
+    task_threads,
+)
+
+
+class Knowing(Kernel):
+    """A kernel in which all threads are in the same state, and Python workers run or not."""
+
+    def __init__(self, state: str | None, wait: str = "", workers: Sequence[bool] = ()) -> None:
+        super().__init__(0)
+        self._state, self._wait, self._workers = state, wait, workers
+
+    def state(self, thread: int) -> str | None:
+        return self._state
+
+    def wait(self, thread: int) -> str:
+        return self._wait
+
+    def workers(self) -> Iterator[bool]:
+        return iter(self._workers)
+
 
 DUMP = (Path(__file__).parents[2] / "captured/threads-java17.txt").read_text()
 
@@ -59,17 +87,76 @@ def test_a_thread_waits_if_the_kernel_says_so_whatever_java_calls_it(
     state: str | None, expected: list[int]
 ) -> None:
     counted = Stacks()
-    counted.add(DUMP, lambda _: state)
+    counted.add(DUMP, Knowing(state))
     assert [[counts for _, *counts in seen] for _, _, seen in counted.tree()["tasks"]] == [
         [expected],
         [expected],
     ]
 
 
+def innermost(text: str, kernel: Kernel) -> list[str]:
+    """Return the innermost frame of each task of a dump."""
+    counted = Stacks()
+    counted.add(text, kernel)
+    tree = counted.tree()
+    return [tree["frames"][tree["frame_of"][seen[0][0] - 1]] for _, _, seen in tree["tasks"]]
+
+
+def test_a_native_wait_has_the_function_of_the_kernel_as_its_innermost_frame() -> None:
+    waits = innermost(DUMP, Knowing("S", "do_epoll_wait"))
+    assert waits == ["[kernel: do_epoll_wait]"] * 2
+    assert "[kernel: " not in "".join(innermost(DUMP, Knowing("R", "do_epoll_wait")))
+    assert "[kernel: " not in "".join(innermost(DUMP, Knowing("S")))
+
+
+def asking_python(task: int, java_state: str = "RUNNABLE") -> str:
+    name = f"Executor task launch worker for task {task}.0 in stage 1.0 (TID {task})"
+    return (
+        f'"{name}" #9 daemon nid=77 runnable\n'
+        f"   java.lang.Thread.State: {java_state}\n"
+        "\tat sun.nio.ch.EPoll.wait(java.base@17/Native Method)\n"
+        "\tat org.apache.spark.api.python.BasePythonRunner$ReaderInputStream.read(PythonRunner.scala:9)\n"
+        "\tat org.apache.spark.executor.Executor$TaskRunner.run(Executor.scala:9)\n"
+    )
+
+
+def test_as_many_tasks_wait_for_a_worker_that_runs_as_workers_run() -> None:
+    text = "\n".join(map(asking_python, range(4)))
+    kernel = Knowing("S", "do_epoll_wait", [True, False, False])
+    reads = "sun.nio.ch.EPoll.wait"
+    assert innermost(text, kernel) == [WORKER_RUNS, WORKER_WAITS, WORKER_WAITS, reads]
+    parked = asking_python(1, "WAITING")
+    assert innermost(parked, kernel) == [reads]
+
+
+BUSY_CHILD = """
+import os
+parent = os.getpid()
+if os.fork():
+    os.wait()
+print(flush=True)
+while os.getppid() == parent:
+    pass
+"""
+
+
+def test_the_kernel_finds_workers_as_children_of_the_daemon() -> None:
+    with subprocess.Popen([sys.executable, "-c", BUSY_CHILD], stdout=subprocess.PIPE) as daemon:
+        assert daemon.stdout
+        daemon.stdout.readline()
+        kernel = Kernel(os.getpid())
+        if not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+            pytest.skip("this kernel does not list the children of a process")
+        assert True in kernel.workers()
+        assert kernel.state(os.getpid()) == "R"
+        daemon.terminate()
+    assert list(Kernel(2**22 + 1).workers()) == []
+
+
 def test_stacks_share_the_frames_that_they_have_in_common() -> None:
     counted = Stacks()
     for _ in range(3):
-        counted.add(DUMP, lambda _: "R")
+        counted.add(DUMP, Knowing("R"))
     tree = counted.tree()
     assert [parent <= number for number, parent in enumerate(tree["parents"])].count(False) == 0
     assert len(tree["parents"]) < sum(len(frames) for *_, frames in task_threads(DUMP))

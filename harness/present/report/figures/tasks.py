@@ -25,7 +25,7 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
         *("decoding", "decompression", "compression", "serialization"),
         *("reading CSV", "reading Parquet"),
     ),
-    "computing": ("computing", "hash", "sort", "joining"),
+    "computing": ("computing", "running Python", "hash", "sort", "joining"),
 }
 _COLOURS = dict(
     zip(_FAMILIES, ("--heat-4", "--warm-3", "--warm-1", "--heat-2", "--cool-2"), strict=True)
