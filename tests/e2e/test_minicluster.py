@@ -55,8 +55,9 @@ def is_removed(cluster: Cluster) -> bool:
 @pytest.mark.smoke
 def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
+    command = ("sh", "-c", "touch $0; exec sleep 600", ready)
     run = subprocess.Popen(
-        [*CLUSTERLIFT, "hdfs", "run", "--datanodes", "1", "sh", "-c", "touch $0; exec sleep 600", ready],
+        [*CLUSTERLIFT, "hdfs", "run", "--datanodes", "1", *command],
         cwd=ROOT,
         process_group=0,
     )
