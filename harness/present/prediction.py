@@ -1,6 +1,6 @@
 """Predictions for the terminal, and how they compare with what was measured later."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.predict.score import Score, Summary, summarise
@@ -11,7 +11,7 @@ from harness.present.data_table import Quantity
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.terminal import count_of, percent, shorten, visible
+from harness.terminal import count_of, join_names, percent, shorten, visible
 
 _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
@@ -45,11 +45,8 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
                 "time would be within 5 % of that, and a dash says that it is already. The last two columns "
                 "are extrapolated: no such link was measured."
             ),
-            fill(
-                f"Model: {first.model}{f'; starts from {copy}' if copy else ''}. Workloads wait for the part "
-                "`effect` of the time of a full link; after ± is its standard deviation. Both are those of "
-                "other clusters."
-            ),
+            fill(f"Model: {first.model}{f'; starts from {copy}' if copy else ''}."),
+            *map(fill, _bases(first)),
             *(fill(f"{note[:1].upper()}{note[1:]}.") for note in notes),
             *map(fill, reasons),
             *(("", _table_of_costs(benefits), "", fill(_ROUND)) if benefits else ()),
@@ -64,6 +61,14 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
             ),
         ]
     )
+
+
+def _bases(prediction: Prediction) -> Iterator[str]:
+    """Yield what the prediction of each workload rests on."""
+    judged = [time for time in prediction.times if not time.is_control]
+    for basis in dict.fromkeys(time.basis for time in judged):
+        names = join_names([time.workload for time in judged if time.basis == basis])
+        yield f"{names}: by {basis}."
 
 
 def _titles(frozen: Sequence[FrozenPrediction]) -> Sequence[str]:

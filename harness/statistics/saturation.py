@@ -1,14 +1,16 @@
 """What a faster link saves: of the time in which some link is full, the part that the workload waits for.
 
-Let `full_share` be the part of the present time T0 in which a link is full. Over links that take only
+Let `share` be the part of the present time T0 in which a link is full. Over links that take only
 `slowness` of the present time for a bit, the same bytes need
 
-    T0 * full_share * slowness
+    T0 * share * slowness
 
 Not every second of a full link is one that the workload waits for: of those saved, `effect` is the part by
 which the time shrinks. So
 
-    T = T0 * (1 - effect * full_share * (1 - slowness))
+    T = T0 * (1 - effect * share * (1 - slowness))
+
+Where profiles show the time that tasks waited, `share` is that time, and `effect` is 1.
 
 docs/prediction.md has the models that this one was chosen from, with their errors.
 """
@@ -21,7 +23,7 @@ MIN_RATIO = 0.02
 NEARLY = 0.05
 """A time is near its limit if it is longer by this part at most."""
 MISFIT = 0.12
-"""How far the model is off even if the effect is known, as a part of the seconds of a full link that go."""
+"""How far the model is off even if the effect is known, as a part of the saved seconds of the share."""
 
 
 @dataclass(frozen=True)
@@ -40,20 +42,24 @@ EFFECT = Belief(0.75, 0.07).widened(0.04)
 """What the clusters of docs/prediction.md showed, widened by how far workloads differ."""
 
 
-def log_ratio(full_share: Belief, slowness: float, effect: Belief = EFFECT) -> Belief:
+WHOLE = Belief(1.0, 0.0)
+"""The effect of time that was seen to be a wait."""
+
+
+def log_ratio(share: Belief, slowness: float, effect: Belief = EFFECT) -> Belief:
     """Return the logarithm of the time over a faster link, divided by that over the present one.
 
     `slowness` is the seconds that the faster link takes for a bit, as a part of the present ones: 0 for an
     infinitely fast one.
     """
     saved = 1 - slowness
-    ratio = max(MIN_RATIO, 1 - effect.mean * full_share.mean * saved)
-    sd = saved * math.hypot(full_share.mean * effect.sd, effect.mean * full_share.sd)
-    return Belief(math.log(ratio), sd / ratio).widened(MISFIT * full_share.mean * saved)
+    ratio = max(MIN_RATIO, 1 - effect.mean * share.mean * saved)
+    sd = saved * math.hypot(share.mean * effect.sd, effect.mean * share.sd)
+    return Belief(math.log(ratio), sd / ratio).widened(MISFIT * share.mean * saved)
 
 
-def enough(full_share: float, effect: Belief = EFFECT) -> float | None:
+def enough(share: float, effect: Belief = EFFECT) -> float | None:
     """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
-    most = effect.mean * full_share
+    most = effect.mean * share
     tolerated = (1 + NEARLY) * max(MIN_RATIO, 1 - most) - (1 - most)
     return None if most <= tolerated else tolerated / most

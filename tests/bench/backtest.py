@@ -2,26 +2,27 @@
 
     python -m tests.bench.backtest CONFIGURATION... --results DIR
 
-prints the errors of each pair, and the table of docs/prediction.md; and beside them, if the slower ones have
-profile rounds, the errors of a prediction by the time that tasks waited for the network.
+prints the errors of each pair, and the table of docs/prediction.md. With --without-profiles, all predictions
+are by full links.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from statistics import NormalDist, median
+from statistics import NormalDist
 
 import click
 
-from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.environment import dataset_facts
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, scored_times, summarise
 from harness.analysis.predict.target import target_of
 from harness.model.link import rate_of_goodput
+from harness.model.run import Phase
 from harness.present.text import simple_table
 from harness.records.lookup import check_no_run_twice
 
@@ -56,16 +57,23 @@ class Backcast:
         return self.score.prediction.baseline.configuration, self.score.after.name
 
 
-def backtest(columns: Sequence[ConfigurationRuns]) -> Iterator[Backcast]:
-    """Predict each configuration from each one with the same layout and clearly slower links."""
+def backtest(configurations: Iterable[ConfigurationRuns]) -> Iterator[Backcast]:
+    """Predict each configuration from each one with the same storage and layout and clearly slower links."""
+    columns = list(configurations)
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
     predictors = sorted(map(Predictor, columns), key=lambda found: found.link.goodput_bit_s)
-    layouts = dict.fromkeys(column.layouts for column in columns)
-    for family in ([p for p in predictors if p.baseline.layouts == layout] for layout in layouts):
+    stored = dict.fromkeys(map(_stored, columns))
+    for family in ([p for p in predictors if _stored(p.baseline) == each] for each in stored):
         for number, faster in enumerate(family):
             for slower in family[:number]:
                 if slower.link.goodput_bit_s <= SLOWER * faster.link.goodput_bit_s:
                     yield backcast(slower, faster)
+
+
+def _stored(column: ConfigurationRuns) -> tuple[object, ...]:
+    """Return where the data of a configuration is, and in which layouts."""
+    storages = {dataset_facts(recorded.run).get("storage") for recorded in column.runs}
+    return frozenset(storages), column.layouts
 
 
 def backcast(slower: Predictor, faster: Predictor) -> Backcast:
@@ -79,19 +87,15 @@ def backcast(slower: Predictor, faster: Predictor) -> Backcast:
     return Backcast(before, score, list(map(math.sqrt, variances)))
 
 
-def blocked_time_errors(found: Backcast) -> dict[str, float]:
-    """Return the errors of `T0 * (1 - b * (1 - z))`, without controls and workloads that have no profile.
-
-    b is the largest gain without any wait for the network, and z the slower links' goodput divided by the
-    faster links'. Nothing in this form is fitted to times.
-    """
-    errors = {}
-    for time in found.score.judged:
-        profile = profiled_time(found.before.runs, time.predicted.workload)
-        if profile and profile.bound:
-            kept = 1 - profile.bound.network.share * (1 - found.score.slowness)
-            errors[time.predicted.workload] = time.predicted.baseline_s * kept / time.actual_s - 1
-    return errors
+def without_profiles(column: ConfigurationRuns) -> ConfigurationRuns:
+    """Return a configuration as if it had no profile rounds."""
+    return replace(
+        column,
+        runs=tuple(
+            replace(one, trials=tuple(t for t in one.trials if t.phase is not Phase.PROFILE))
+            for one in column.runs
+        ),
+    )
 
 
 def chance_error(backcasts: Iterable[Backcast]) -> float:
@@ -110,8 +114,9 @@ def model_errors(found: Backcast) -> dict[str, float]:
     return {time.predicted.workload: time.error for time in found.score.judged}
 
 
-def table(backcasts: Sequence[Backcast], errors: Sequence[Mapping[str, float]]) -> str:
+def table(backcasts: Sequence[Backcast]) -> str:
     """Return the errors of each pair; + is a prediction that was too long."""
+    errors = list(map(model_errors, backcasts))
     workloads = dict.fromkeys(name for of_pair in errors for name in of_pair)
     rows = [
         [
@@ -121,18 +126,6 @@ def table(backcasts: Sequence[Backcast], errors: Sequence[Mapping[str, float]]) 
         for found, of_pair in zip(backcasts, errors, strict=True)
     ]
     return simple_table(("from", "to", "faster by", *workloads), rows)
-
-
-def by_blocked_time(backcasts: Sequence[Backcast]) -> Iterator[str]:
-    """Yield the errors of predictions by blocked time, if there are profiles."""
-    errors = list(map(blocked_time_errors, backcasts))
-    sizes = [abs(error) for of_pair in errors for error in of_pair.values()]
-    if sizes:
-        yield (
-            f"By the time that tasks waited for the network: {len(sizes)} times, median {median(sizes):.1%}, "
-            f"worst {max(sizes):.1%}"
-        )
-        yield table(backcasts, errors)
 
 
 def summaries(backcasts: Sequence[Backcast]) -> str:
@@ -165,11 +158,12 @@ def summaries(backcasts: Sequence[Backcast]) -> str:
 @click.command()  # noqa: TID251  not one of clusterlift's
 @click.argument("configurations", nargs=-1, required=True)
 @click.option("--results", type=click.Path(path_type=Path), default=Path("results"))
-def main(configurations: Sequence[str], results: Path) -> None:
+@click.option("--without-profiles", "by_full_links", is_flag=True)
+def main(configurations: Sequence[str], results: Path, *, by_full_links: bool) -> None:
     """Print the errors of all pairs, and the summary of them."""
-    backcasts = list(backtest([find_configuration(name, results) for name in configurations]))
-    own = table(backcasts, list(map(model_errors, backcasts)))
-    print(own, summaries(backcasts), *by_blocked_time(backcasts), sep="\n\n")
+    columns = [find_configuration(name, results) for name in configurations]
+    backcasts = list(backtest(map(without_profiles, columns) if by_full_links else columns))
+    print(table(backcasts), summaries(backcasts), sep="\n\n")
 
 
 if __name__ == "__main__":

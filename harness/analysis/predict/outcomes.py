@@ -20,7 +20,7 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
     """Return the prediction for a baseline that another configuration is the outcome of, with its score.
 
     It is the one with this id, or else the latest that was made before the outcome was measured, or else
-    the latest. Raises BadInput if there is none.
+    the latest. Raises BadInput if there is none, or if several begin with this id.
     """
     ledger = frozen_predictions(directory_of(before))
     if not ledger:
@@ -37,6 +37,9 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
         which = f"with the id {id_}" if id_ else f"for the link and layout of {after.name!r}"
         known = ", ".join(f"{frozen.id} ({frozen.prediction.target})" for frozen in ledger)
         raise BadInput(f"{before.name!r} has no prediction {which}; there are: {known}")
+    if id_ and found[1:]:
+        known = ", ".join(frozen.id for frozen in found)
+        raise BadInput(f"--prediction {id_}: {before.name!r} has several that begin so: {known}")
     in_time = [frozen for frozen in found if is_in_time(frozen.prediction, after)]
     chosen = (in_time or found)[-1]
     return chosen, score(chosen.prediction, before, after)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import NormalDist, fmean, stdev
 
 from harness import __version__
 from harness.analysis.compare.confounders import different_data
@@ -34,20 +34,25 @@ from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, 
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, MixedModel
-from harness.statistics.saturation import EFFECT, Belief, enough, log_ratio
+from harness.statistics.saturation import EFFECT, WHOLE, Belief, enough, log_ratio
 from harness.terminal import join_names, percent
 
-MODEL = f"full-links, version 3: effect {EFFECT.mean:.2f} ± {EFFECT.sd:.2f}"
+MODEL = f"network waits, version 4: effect of a full link {EFFECT.mean:.2f} ± {EFFECT.sd:.2f}"
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
 MAX_EFFICIENCY = 1.05
 """A link that carries a larger part is not of the rate that the runs say."""
+NORMAL_95 = NormalDist().inv_cdf(0.975)
 SHARE_SD = 0.03
 """How much the full share of a workload is taken to differ between runs where none was repeated."""
 LAYOUT_EFFECT = Belief(0.5, 0.3)
 """Which part of the time is saved in which a link is full of what another layout would not send."""
 REMOTE_PART = 0.1
 """Of input that has whole copies: tasks read it from other nodes where no slot is free beside it."""
+BY_PROFILE = "the time that tasks waited for the network, in profiles"
+BY_FULL_LINKS = (
+    f"the time in which a link was full, {percent(EFFECT.mean)} of which other clusters waited for"
+)
 NO_BYTES = "the bytes on the nodes' links were not recorded"
 _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})
 """Facts that may differ after the upgrade, because they hardly affect times."""
@@ -59,7 +64,8 @@ def unpredictable(baseline: ConfigurationRuns) -> str | None:
         typical_link(baseline)
     except BadInput as error:
         return str(error)
-    return None if full_shares(baseline).keys() - baseline.controls else NO_BYTES
+    known = {**full_shares(baseline), **network_waits(baseline)}
+    return None if known.keys() - baseline.controls else NO_BYTES
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,10 @@ class Predictor:
         return full_shares(self._start)
 
     @cached_property
+    def _network_waits(self) -> dict[str, Belief]:
+        return network_waits(self._start)
+
+    @cached_property
     def _inputs_from_others(self) -> dict[str, float | None]:
         """Of each workload, the part of the bytes on the links that is input from other nodes."""
         return {name: _input_from_others(self.baseline, name) for name in self.baseline.workloads}
@@ -166,15 +176,22 @@ class Predictor:
                 reasons[name] = f"{unmeasured[0]} has no measured trial of it"
             elif name in self.baseline.controls:
                 times.append(self._predicted(name, None))
-            elif share := self._full_shares.get(name):
-                times.append(self._predicted(name, self._change(name, share, target)))
+            elif change := self._change(name, target):
+                times.append(self._predicted(name, change))
             else:
                 reasons[name] = NO_BYTES
         return times, reasons
 
-    def _change(self, name: str, share: Belief, target: Target) -> "_Change":
-        change = _Change(share, self._start_link, target)
-        if not target.layout or self.copy or self.baseline.layouts == {target.layout}:
+    def _change(self, name: str, target: Target) -> "_Change | None":
+        """Return what the target does to a workload; None if neither its waits nor its bytes are recorded."""
+        is_measured = not target.layout or self.copy or self.baseline.layouts == {target.layout}
+        wait, full = self._network_waits.get(name), self._full_shares.get(name)
+        if is_measured and wait:
+            return _Change(wait, self._start_link, target, effect=WHOLE, basis=BY_PROFILE)
+        if full is None:
+            return None
+        change = _Change(full, self._start_link, target)
+        if is_measured:
             return change
         removed = self._inputs_from_others[name]
         if removed is None:
@@ -186,6 +203,7 @@ class Predictor:
     def _predicted(self, name: str, change: "_Change | None") -> PredictedTime:
         """Return the prediction of a workload; of a control if there is no change."""
         present = self._model.time(len(self._columns) - 1, name)
+        full = None if change is None else self._full_shares.get(name)
         expected = _after(present, change.log_ratio if change else Belief(0.0, 0.0))
         return PredictedTime(
             workload=name,
@@ -196,20 +214,9 @@ class Predictor:
             interval_95=Bounds(*expected.interval_at(0.95)),
             limit_s=present.value * math.exp(change.limit if change else 0.0),
             useful_up_to_bit_s=change.useful_up_to_bit_s if change else None,
-            full_share=change.full_share.mean if change else None,
+            full_share=full.mean if full else None,
             basis=change.basis if change else "control: no link affects it",
         )
-
-    def _bounds(self) -> Iterator[str]:
-        """Yield for each workload that has a profile which part of the time is no wait for the network."""
-        for name in self.baseline.workloads:
-            if name in self.baseline.controls:
-                continue
-            profile = profiled_time(self._start.runs, name)
-            if profile and profile.bound:
-                gain = profile.bound.network
-                low, high = (percent(1 - end) for end in reversed(gain.interval))
-                yield f"{name} {percent(1 - gain.share)} ({low} to {high})"
 
     def _notes(self, target: Target) -> Iterator[str]:
         """Yield what a reader of the prediction has to know."""
@@ -236,12 +243,6 @@ class Predictor:
             yield (
                 f"no probe measured what the links of {name} carry: what their rate allows in theory is "
                 f"taken (clusterlift probe mesh --configuration {name})"
-            )
-        if bounds := list(self._bounds()):
-            yield (
-                f"by the profiles of {self._start.name}, at least this part of the time remains if no task "
-                f"waits for the network: {'; '.join(bounds)}. A time at infinite rate that is shorter is too "
-                "optimistic"
             )
         timelines = [trial.timeline for trial in measured_trials(self.baseline.runs)]
         silent = {host for timeline in timelines if timeline for host in silent_nodes(timeline)}
@@ -300,6 +301,18 @@ def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
     return {name: _mean_of_runs(list(map(fmean, runs.values()))) for name, runs in by_run.items()}
 
 
+def network_waits(column: ConfigurationRuns) -> dict[str, Belief]:
+    """Return for each workload that has a profile the part of its time that waits for the network cost."""
+    found = {}
+    for name in column.workloads:
+        profile = profiled_time(column.runs, name)
+        if profile and profile.bound:
+            gain = profile.bound.network
+            sd = gain.interval.max_distance(gain.share) / NORMAL_95
+            found[name] = Belief(gain.share, sd)
+    return found
+
+
 def _mean_of_runs(values: Sequence[float]) -> Belief:
     sd = stdev(values) if len(values) > 1 else SHARE_SD
     return Belief(fmean(values), max(sd, SHARE_SD / 2) / math.sqrt(len(values)))
@@ -307,16 +320,18 @@ def _mean_of_runs(values: Sequence[float]) -> Belief:
 
 @dataclass(frozen=True)
 class _Change:
-    """What happens to a workload during a share of whose time a link is full.
+    """What happens to a workload during a share of whose time a link is full, or tasks wait for one.
 
-    `removed` is the part of the bits that need no link in the new layout.
+    `effect` is the part of that time that depends on the link's rate, and `removed` the part of the bits that
+    need no link in the new layout.
     """
 
-    full_share: Belief
+    share: Belief
     link: TypicalLink
     target: Target
+    effect: Belief = EFFECT
     removed: float = 0.0
-    basis: str = "full links, slice by slice"
+    basis: str = BY_FULL_LINKS
 
     @property
     def log_ratio(self) -> Belief:
@@ -331,16 +346,16 @@ class _Change:
     @property
     def useful_up_to_bit_s(self) -> float | None:
         """The rate from which on the time is near its limit; None if it is already."""
-        slowness = enough(self.full_share.mean * (1 - self.removed))
+        slowness = enough(self.share.mean * (1 - self.removed), self.effect)
         present = self.link.rate_bit_s or self.link.goodput_bit_s
         return None if slowness is None or slowness >= 1 else present / slowness
 
     def _log_ratio(self, slowness: float) -> Belief:
-        share, kept = self.full_share, 1 - self.removed
+        share, kept = self.share, 1 - self.removed
         saved = LAYOUT_EFFECT.mean * share.mean * self.removed
         smaller = Belief(share.mean * kept / (1 - saved), share.sd)
         error = LAYOUT_EFFECT.sd * share.mean * self.removed / (1 - saved)
-        change = log_ratio(smaller, slowness).widened(error)
+        change = log_ratio(smaller, slowness, self.effect).widened(error)
         return replace(change, mean=change.mean + math.log1p(-saved))
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -261,11 +262,28 @@ def rewrite(ledger: Path, change: Callable[[bytes], bytes]) -> Path:
     return edited
 
 
+def test_an_id_that_several_predictions_begin_with_is_refused(
+    results: Path, ledger: Path, capfd: Capture
+) -> None:
+    links = [
+        f"--link={rate}mbit" for rate in range(200, 370, 10)
+    ]  # 17: two have the same first digit
+    predict(results, *links)
+    first = Counter(file.name[0] for file in ledger.iterdir())
+    [(digit, number)] = first.most_common(1)
+    capfd.readouterr()
+    arguments = ("score", "1g-rs", "2.5g-rs", "--prediction", digit, "--results", str(results))
+    assert main(arguments) == 2
+    message = error(capfd)
+    assert f"--prediction {digit}: '1g-rs' has several that begin so" in message
+    assert sum(file.stem in message for file in ledger.iterdir()) == number
+
+
 def test_a_prediction_that_cannot_be_read_is_one_line(
     results: Path, ledger: Path, capfd: Capture
 ) -> None:
     predict(results, "--link", "250mbit")
-    file = rewrite(ledger, lambda data: data.replace(b"full-links", b"full-link\xe9s"))
+    file = rewrite(ledger, lambda data: data.replace(b"network waits", b"network wait\xe9s"))
     capfd.readouterr()
     where = ("--results", str(results))
     for arguments in (("score", "1g-rs", "2.5g-rs"), ("score", "--all")):

@@ -8,7 +8,14 @@ import pytest
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.outcomes import is_outcome_of
-from harness.analysis.predict.prediction import Predictor, full_shares, unpredictable
+from harness.analysis.predict.prediction import (
+    BY_FULL_LINKS,
+    BY_PROFILE,
+    NO_BYTES,
+    Predictor,
+    full_shares,
+    unpredictable,
+)
 from harness.analysis.predict.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
@@ -63,6 +70,15 @@ def configuration(
     return ConfigurationRuns(name, tuple(runs))
 
 
+def without_bytes(baseline: ConfigurationRuns) -> ConfigurationRuns:
+    """Return the configuration as if no bytes on its links were recorded."""
+    runs = [
+        replace(each, trials=tuple(replace(t, timeline=None) for t in each.trials))
+        for each in baseline.runs
+    ]
+    return replace(baseline, runs=tuple(runs))
+
+
 def predict(
     baseline: ConfigurationRuns,
     target: Target,
@@ -103,7 +119,8 @@ def test_the_full_share() -> None:
     assert full_shares(configuration())["join"].mean == 0.5
 
 
-def test_what_remains_without_waits_for_the_network_is_a_note() -> None:
+def profiled() -> ConfigurationRuns:
+    """Return the configuration with a profile of the join, in which tasks wait for 30 % of the time."""
     baseline = configuration()
     seen = SeenTask(1, {CSV: (7_000, 0), FETCH: (0, 3_000)}, TaskSpan(1, 1, 0, 0, 10_000))
     trial = ok(
@@ -113,13 +130,33 @@ def test_what_remains_without_waits_for_the_network_is_a_note() -> None:
         profile=Profile.of(0.1, ["0 on n1"], {}, [seen]),
     )
     first, *others = baseline.runs
-    profiled = replace(first, trials=(*first.trials, trial))
-    baseline = replace(baseline, runs=(profiled, *others))
-    [note] = (
-        note for note in predict(baseline, target(baseline, 250 * MBIT)).notes if "profiles" in note
-    )
-    assert "profiles of 100m" in note
-    assert "join 70 % (69 % to 71 %)" in note
+    first = replace(first, trials=(*first.trials, trial))
+    return replace(baseline, runs=(first, *others))
+
+
+def test_of_a_profiled_workload_the_waits_for_the_network_become_shorter() -> None:
+    baseline = profiled()
+    join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
+    assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
+    assert join.limit_s == pytest.approx(7)
+    assert join.full_share == 0.5
+    assert join.basis == BY_PROFILE
+    unprofiled = times(predict(configuration(), target(baseline, 250 * MBIT)))["join"]
+    assert unprofiled.basis == BY_FULL_LINKS
+
+
+def test_a_profile_says_it_where_the_bytes_on_the_links_were_not_recorded() -> None:
+    baseline = without_bytes(profiled())
+    assert unpredictable(baseline) is None
+    join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
+    assert join.full_share is None
+    assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
+
+
+def test_a_profile_does_not_show_what_another_layout_gains() -> None:
+    wanted = target(baseline := profiled(), 250 * MBIT, layout="replicated:2")
+    with_profile, without = (predict(each, wanted) for each in (baseline, configuration()))
+    assert times(with_profile) == times(without)
 
 
 def test_the_time_that_the_model_expects() -> None:
@@ -243,15 +280,11 @@ class TestWhatCannotBePredicted:
         assert "has no probes" in str(unpredictable(unknown))
 
     def test_trials_without_bytes(self) -> None:
-        baseline = configuration()
-        runs = [
-            replace(each, trials=tuple(replace(t, timeline=None) for t in each.trials))
-            for each in baseline.runs
-        ]
-        silent = replace(baseline, runs=tuple(runs))
+        silent = without_bytes(configuration())
+        assert unpredictable(silent) == NO_BYTES
         with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
             predict(silent, target(silent, 250 * MBIT))
-        assert unpredictable(baseline) is None
+        assert unpredictable(configuration()) is None
 
 
 class TestABacktest:
@@ -275,6 +308,15 @@ class TestABacktest:
         [join] = first.score.judged
         assert join.error == pytest.approx(join.predicted.expected_s / 10 - 1)
 
-    def test_stays_within_a_layout(self) -> None:
-        other = configuration("2x", link="250mbit", layout="replicated:2")
-        assert list(backtest([configuration(), other])) == []
+    def test_stays_within_a_layout_and_a_storage(self) -> None:
+        in_copies = configuration("2x", link="250mbit", layout="replicated:2")
+        assert list(backtest([configuration(), in_copies])) == []
+        other = configuration("250m", link="250mbit")
+        on_qfs = [
+            replace(
+                each,
+                run=replace(each.run, dataset={**(each.run.dataset or {}), "uri": "qfs://n/x"}),
+            )
+            for each in other.runs
+        ]
+        assert list(backtest([configuration(), replace(other, runs=tuple(on_qfs))])) == []
