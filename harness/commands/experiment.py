@@ -39,7 +39,8 @@ from harness.terminal import count_of, show, visible
     "--results",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Directory of the results; they are in DIR/NAME, by the name in the file.  [default: results]",
+    help="Directory of the results, which are in DIR/NAME, by the name in the file. For an experiment in the "
+    "lab, set the environment variable RESULTS to it instead.  [default: results]",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be set on which host; set nothing.")
 @click.option(

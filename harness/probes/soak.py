@@ -57,6 +57,8 @@ SETTLE_S = 1.5
 """After the transfers, so that a last reading covers their end."""
 MIN_HOSTS = 2
 MIN_ROUND_S, MAX_ROUND_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
+MIN_LOAD_S = 2
+"""Of a round that began late, or whose hosts answered late; with less, nothing is sent in it."""
 
 
 @dataclass
@@ -129,7 +131,7 @@ class Soak:
         """
         left_s = self.began_s + self.number * self.round_s - self.clock()
         seconds = min(self.load.seconds, int(left_s - OMITTED_S - SETTLE_S))
-        return replace(self.load, seconds=seconds) if seconds >= MIN_ROUND_S else None
+        return replace(self.load, seconds=seconds) if seconds >= MIN_LOAD_S else None
 
     def _transfers(
         self,

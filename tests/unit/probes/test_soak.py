@@ -9,7 +9,7 @@ from harness.hosts.remote_process import RemoteProcess
 from harness.hosts.transports.host import Host, by_local
 from harness.model.interface import HostLink
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
-from harness.probes.soak import SET_UP_S, SETTLE_S, Soak
+from harness.probes.soak import MIN_LOAD_S, SET_UP_S, SETTLE_S, Soak
 from harness.probes.traffic import OMITTED_S, Flow, Load
 
 A, B = by_local("a"), by_local("b")
@@ -57,7 +57,9 @@ class TestTime:
         assert self.seconds(100 + ROUND_S + SET_UP_S + 15, 2) == 45
 
     def test_a_round_without_time_is_left_out(self) -> None:
-        assert self.seconds(100 + 2 * ROUND_S - 5, 2) is None
+        least_s = OMITTED_S + SETTLE_S + MIN_LOAD_S
+        assert self.seconds(100 + 2 * ROUND_S - least_s, 2) == MIN_LOAD_S
+        assert self.seconds(100 + 2 * ROUND_S - least_s + 0.1, 2) is None
 
 
 class TestHosts:
