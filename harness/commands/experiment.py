@@ -39,8 +39,8 @@ from harness.terminal import count_of, show, visible
     "--results",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Directory of the results, which are in DIR/NAME, by the name in the file. For an experiment in the "
-    "lab, set the environment variable RESULTS to it instead.  [default: results]",
+    help="Write results to DIR/NAME, where NAME is the experiment's name in its file. For an experiment in "
+    "the lab, set the environment variable RESULTS to DIR instead.  [default: results]",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be set on which host; set nothing.")
 @click.option(
@@ -75,14 +75,14 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
         columns = [find_configuration(name, directory) for name in outcome.measured]
         comparison = compare(columns, for_speed=True)
+        families = families_of(comparison.columns)
+        shown = scaling_tables.render(scaling(families)) if families else text.render(comparison)
+        show(f"{shown}\n")  # also if the file cannot be written
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
         write_file(
             table, page, OutputKind("a table of clusterlift", markdown.is_table, "--results")
         )
-        families = families_of(comparison.columns)
-        shown = scaling_tables.render(scaling(families)) if families else text.render(comparison)
-        show(f"{shown}\n")
         show(visible(f"results: {directory}, table: {table}"))
     require_all_done(outcome)
     return int(outcome.failed)

@@ -40,10 +40,10 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
             _table_of_limits(first),
             "",
             fill(
-                "link full: the part of the time in which the link of some node is full; at infinite "
-                "rate: the time over an infinitely fast network; useful up to: over still faster links, the "
-                "time would be within 5 % of that, and a dash says that it is already. The last two columns "
-                "are extrapolated: no such link was measured."
+                "link full: the part of the time in which the link of at least one node is full; at "
+                "infinite rate: the time over an infinitely fast network; useful up to: the rate beyond "
+                "which the time is within 5 % of that, or a dash if it is already. The last two columns are "
+                "extrapolated: no such link was measured."
             ),
             fill(f"Model: {first.model}{f'; starts from {copy}' if copy else ''}."),
             *map(fill, _bases(first)),
@@ -68,7 +68,7 @@ def _bases(prediction: Prediction) -> Iterator[str]:
     judged = [time for time in prediction.times if not time.is_control]
     for basis in dict.fromkeys(time.basis for time in judged):
         names = join_names([time.workload for time in judged if time.basis == basis])
-        yield f"{names}: by {basis}."
+        yield f"{names}: predicted from {basis}."
 
 
 def _titles(frozen: Sequence[FrozenPrediction]) -> Sequence[str]:

@@ -143,8 +143,8 @@ def _remarks(sides: Sides) -> Iterator[str]:
 def bound_text(bound: Bound) -> str:
     """Return what a workload gains at most without waits, and how well the replay fits."""
     return (
-        f"without any wait for the network, at most {gain_text(bound.network)} faster; without any for a "
-        f"disk, at most {gain_text(bound.disk)}. Replayed with their waits, the tasks take "
+        f"without any wait for the network, it takes at most {gain_text(bound.network)} less time; without "
+        f"any for a disk, at most {gain_text(bound.disk)}. Replayed with their waits, the tasks take "
         f"{percent(bound.replayed)} of the real time"
     )
 

@@ -39,7 +39,9 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
         raise BadInput(f"{before.name!r} has no prediction {which}; there are: {known}")
     if id_ and found[1:]:
         known = ", ".join(frozen.id for frozen in found)
-        raise BadInput(f"--prediction {id_}: {before.name!r} has several that begin so: {known}")
+        raise BadInput(
+            f"--prediction {id_}: the IDs of several of {before.name!r} begin with it: {known}"
+        )
     in_time = [frozen for frozen in found if is_in_time(frozen.prediction, after)]
     chosen = (in_time or found)[-1]
     return chosen, score(chosen.prediction, before, after)

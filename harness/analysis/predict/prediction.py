@@ -37,7 +37,7 @@ from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, Mi
 from harness.statistics.saturation import EFFECT, WHOLE, Belief, enough, log_ratio
 from harness.terminal import join_names, percent
 
-MODEL = f"network waits, version 4: effect of a full link {EFFECT.mean:.2f} ± {EFFECT.sd:.2f}"
+MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.sd:.2f})"
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
 MAX_EFFICIENCY = 1.05
@@ -49,9 +49,9 @@ LAYOUT_EFFECT = Belief(0.5, 0.3)
 """Which part of the time is saved in which a link is full of what another layout would not send."""
 REMOTE_PART = 0.1
 """Of input that has whole copies: tasks read it from other nodes where no slot is free beside it."""
-BY_PROFILE = "the time that tasks waited for the network, in profiles"
+BY_PROFILE = "how long tasks waited for the network, by profiles"
 BY_FULL_LINKS = (
-    f"the time in which a link was full, {percent(EFFECT.mean)} of which other clusters waited for"
+    f"how long a link was full; on earlier clusters, {percent(EFFECT.mean)} of that was waited for"
 )
 NO_BYTES = "the bytes on the nodes' links were not recorded"
 _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})

@@ -275,7 +275,7 @@ def test_an_id_that_several_predictions_begin_with_is_refused(
     arguments = ("score", "1g-rs", "2.5g-rs", "--prediction", digit, "--results", str(results))
     assert main(arguments) == 2
     message = error(capfd)
-    assert f"--prediction {digit}: '1g-rs' has several that begin so" in message
+    assert f"--prediction {digit}: the IDs of several of '1g-rs' begin with it" in message
     assert sum(file.stem in message for file in ledger.iterdir()) == number
 
 

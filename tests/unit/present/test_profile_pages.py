@@ -77,10 +77,10 @@ def test_what_a_workload_gains_at_most_is_in_the_sentence_the_table_and_the_repo
     compared = compare([before, after])
     text = " ".join(explanation.render(explain(compared)).split())
     assert "an infinitely fast network gains at most 16 % (" in text
-    assert "before: without any wait for the network, at most 48 % (" in text
+    assert "before: without any wait for the network, it takes at most 48 % (" in text
     assert "Replayed with their waits, the tasks take 100 % of the real time" in text
     html = page.render(compared)
-    assert "join in 2x: without any wait for the network, at most 16 % (" in html
+    assert "join in 2x: without any wait for the network, it takes at most 16 % (" in html
 
 
 def test_a_report_replays_the_tasks_of_each_side_once(monkeypatch: pytest.MonkeyPatch) -> None:
