@@ -98,6 +98,33 @@ def test_the_bytes_of_a_limited_link_are_counted_once(hosts: list[Host], tmp_pat
             assert run(*host.argv(sys.executable, "-c", code)).split() == [DEVICE]
 
 
+FLOOD = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flood:
+    for _ in range(10_000):
+        flood.sendto(bytes(1400), (sys.argv[1], 9))
+"""
+COUNTERS = f"""
+from pathlib import Path
+from harness.node.traffic import interface_traffic
+arrived = Path("/sys/class/net/{DEVICE}/statistics/rx_bytes").read_text()
+print(arrived, interface_traffic()["{DEVICE}"][0])
+"""
+
+
+def test_what_the_limit_of_a_link_drops_was_not_received(hosts: list[Host], tmp_path: Path) -> None:
+    sender, receiver = hosts
+    with in_force({receiver: [rate(DEVICE, 10 * MBIT, 1500)]}, Journal(tmp_path / "journal")):
+        counts = []
+        for _ in range(2):
+            printed = run(*receiver.argv(sys.executable, "-c", COUNTERS)).split()
+            counts.append(tuple(map(int, printed)))
+            run(*sender.argv(sys.executable, "-c", FLOOD, receiver.address))
+    arrived, received = (after - before for before, after in zip(*counts, strict=True))
+    assert arrived > 10_000 * 1400
+    assert 0 < received < arrived / 2
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_host_whose_connection_is_cut_or_stalls_puts_everything_back(
     ssh_hosts: list[Host],
