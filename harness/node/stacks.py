@@ -47,10 +47,13 @@ _UNNAMED = re.compile(
 """What the virtual machine numbers: such a frame has another name in every process."""
 _BASE = "org.apache.spark.executor.Executor$TaskRunner.run"
 """Below this frame, the stacks of all tasks are the same."""
-_JAVA = ("java.", "jdk.", "sun.", "scala.")
+LIBRARIES = ("java.", "jdk.", "sun.", "scala.")
+"""How the frames of Java's and Scala's own classes begin."""
 _PYTHON = re.compile(r"\.(api|execution)\.python\.")
 WORKER_RUNS, WORKER_WAITS = "[Python worker: running]", "[Python worker: waiting]"
 """Innermost frames of a task that waits for its Python worker."""
+KERNEL = "[kernel: "
+"""Begins the innermost frame of a task whose native code waits."""
 _OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms', re.MULTILINE)
 
 Answer = dict[str, Any]
@@ -274,7 +277,7 @@ def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
 
 def _asks_python(frames: Sequence[str]) -> bool:
     """Return whether a task reads from its Python worker."""
-    own = next((frame for frame in reversed(frames) if not frame.startswith(_JAVA)), "")
+    own = next((frame for frame in reversed(frames) if not frame.startswith(LIBRARIES)), "")
     return bool(_PYTHON.search(own))
 
 
@@ -299,7 +302,7 @@ class Stacks:
                     if (runs := next(workers, None)) is not None:
                         frames.append(WORKER_RUNS if runs else WORKER_WAITS)
                 elif function := kernel.wait(thread):
-                    frames.append(f"[kernel: {function}]")
+                    frames.append(f"{KERNEL}{function}]")
             kept = frames if len(self._nodes) < MAX_NODES else frames[-1:]
             seen = self._tasks.setdefault((stage, task), {})
             seen.setdefault(self._node(kept), [0, 0])[not is_running] += 1

@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 
 from harness.model.profile import Stack
+from harness.node.stacks import KERNEL, LIBRARIES, WORKER_RUNS, WORKER_WAITS
 
 PYTHON_RUNS = "running Python code"
 PYTHON_WAIT = "waiting for a Python worker"
@@ -20,7 +21,7 @@ WRITING_SHUFFLE = "writing shuffle files"
 
 RULES: tuple[tuple[str, str], ...] = (
     # class, and a regular expression for `package.Class.method`
-    (PYTHON_RUNS, r"^\[Python worker: running"),
+    (PYTHON_RUNS, re.escape(WORKER_RUNS)),
     (PYTHON_WAIT, r"\.(api|execution)\.python\.|razorvine\.pickle|ArrowPython"),
     ("decompression", r"Decompress|Inflater|GZIPInputStream|LZ4_decompress"),
     ("decompression", r"(LZ4|Zstd|Snappy)\w*InputStream"),
@@ -133,13 +134,13 @@ def class_of(stack: Stack) -> str | None:
     for frame in reversed(stack):
         if (found := _class_of_frame(frame)) is not None:
             return found
-        if _ROW_IS_ASKED_FOR.search(frame) and not frame.startswith(_LIBRARIES):
+        if _ROW_IS_ASKED_FOR.search(frame) and not frame.startswith(_NOBODYS):
             return None
     return None
 
 
-_LIBRARIES = ("java.", "jdk.", "sun.", "scala.", "[kernel: ", "[Python worker: ")
-"""Their iterators wrap those of others; and what is no frame but said by the kernel."""
+_NOBODYS = (*LIBRARIES, KERNEL, WORKER_RUNS, WORKER_WAITS)
+"""Frames that name nobody's work: iterators of libraries wrap those of others."""
 
 
 _LAMBDA = "$anonfun$"
@@ -154,5 +155,5 @@ def _class_of_frame(frame: str) -> str | None:
 
 def own_frame(stack: Stack) -> str:
     """Return what a stack without a class is called: its innermost frame that is no library's."""
-    own = [frame for frame in stack if not frame.startswith(_LIBRARIES)]
+    own = [frame for frame in stack if not frame.startswith(_NOBODYS)]
     return (own or stack or ("no frame",))[-1]
