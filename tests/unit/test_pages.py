@@ -13,6 +13,7 @@ from datagen import generate
 from datagen.storage import storages
 from harness.analysis.explain.profile import Kind, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.score import summarise
 from harness.commands.run import SPARK_OPTIONS
 from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
@@ -65,7 +66,7 @@ def is_named(option: str) -> bool:
 
 def rows(page: str, heading: str) -> list[list[str]]:
     """Return the rows of the table whose first heading this is, as lists of cells."""
-    lines = PAGES[page].splitlines()
+    lines = [line.strip() for line in PAGES[page].splitlines()]
     [start] = [number for number, line in enumerate(lines) if line.startswith(f"| {heading} |")]
     found = []
     for line in lines[start + 2 :]:
@@ -205,7 +206,7 @@ def test_the_table_of_seconds_by_class_is_that_of_the_committed_results() -> Non
     assert len(table) == 6
 
 
-def test_the_table_of_blocked_time_is_that_of_the_committed_results() -> None:
+def test_the_errors_of_predictions_by_profiles_are_those_of_the_committed_results() -> None:
     names = [f"{rate}-{layout}" for layout in ("rs", "2x") for rate in ("100mbit", "250mbit")]
     columns = [find_configuration(name, PROFILED) for name in names]
     models = backtest(map(without_profiles, columns)), backtest(columns)
@@ -215,6 +216,13 @@ def test_the_table_of_blocked_time_is_that_of_the_committed_results() -> None:
         for pair in pairs
     ]
     assert [cells[2:] for cells in rows("prediction.md", "layout")] == expected
+    by_profiles = summarise([pair.score for pair in backtest(columns)])
+    assert by_profiles
+    median, worst = (percent(e, 1) for e in (by_profiles.median_error, by_profiles.worst_error))
+    assert (
+        f"**By profiles, the median error is {median} and the worst {worst}**"
+        in PAGES["prediction.md"]
+    )
 
 
 def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
