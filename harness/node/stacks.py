@@ -28,6 +28,8 @@ from typing import Any
 INTERVAL_S = 0.1
 MAX_COST = 0.04
 """Of a processor: where a dump costs more than this at ten a second, they come less often."""
+UNCOUNTED = 3
+"""Dumps in a row before the first that counts: they show what one costs, so that all intervals are alike."""
 TIMEOUT_S = 10.0
 POLL_S = 0.02
 MAX_NODES = 200_000
@@ -59,7 +61,7 @@ _OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms'
 Answer = dict[str, Any]
 """What a process has counted, in types that JSON has:
 
-- `dumps`: how many dumps it had; `seconds`: from the first to the last; `cost_s`: the CPU time of all.
+- `dumps`: how many dumps counted; `seconds`: from the first to the last; `cost_s`: the CPU time of all.
 - `error`: why there are no more, in one line; None if nothing went wrong.
 - `frames`: names; `parents`, `frame_of`: the tree of stacks as in `harness/model/profile.py`.
 - `tasks`: of each task, its stage, Spark's number of it, and for each node of the tree at which a stack of
@@ -124,10 +126,14 @@ def profile(jvm: int, directory: Path) -> None:
     """Ask until there is a file that says to stop, and write what was counted beside it."""
     counted, kernel = Stacks(), Kernel(jvm)
     error = None
-    due_s = first_s = last_s = time.monotonic()
+    first_s = last_s = time.monotonic()
     dumps, cost_ms = 0, (0.0, 0.0)
     try:
         address = attached(jvm)
+        costs_ms = [_cost_ms(dump(address, jvm)) for _ in range(UNCOUNTED)]
+        each_s = (costs_ms[-1] - costs_ms[0]) / 1e3 / (UNCOUNTED - 1)
+        (directory / _READY).touch()
+        due_s = time.monotonic()
         while not (directory / _STOP).exists():
             if not directory.exists():
                 return
@@ -138,12 +144,11 @@ def profile(jvm: int, directory: Path) -> None:
             last_s = time.monotonic()
             first_s = first_s if dumps else last_s
             counted.add(text, kernel)
-            own_ms = sum(map(float, _OWN_THREADS.findall(text))) + time.process_time() * 1e3
+            own_ms = _cost_ms(text)
             cost_ms = (cost_ms[0] if dumps else own_ms, own_ms)
-            if not dumps:
-                (directory / _READY).touch()
+            if dumps:
+                each_s = (cost_ms[1] - cost_ms[0]) / 1e3 / dumps
             dumps += 1
-            each_s = (cost_ms[1] - cost_ms[0]) / 1e3 / max(1, dumps - 1)
             due_s = max(due_s + max(INTERVAL_S, each_s / MAX_COST), time.monotonic())
     except (OSError, ValueError, Silent) as reason:
         error = " ".join(str(reason).split())[:200] or type(reason).__name__
@@ -159,6 +164,11 @@ def profile(jvm: int, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         return
     _wait_for_reader(jvm, directory)
+
+
+def _cost_ms(text: str) -> float:
+    """Return the processor time of this process, and of the threads that answer it as its dump says."""
+    return sum(map(float, _OWN_THREADS.findall(text))) + time.process_time() * 1e3
 
 
 def _wait_for_reader(jvm: int, directory: Path) -> None:
