@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.observed.sample import disturbed_trials, measured_trials
+from harness.analysis.observed.sample import disturbed_trials, measured_trials, with_slowed_trials
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
 from harness.terminal import count_of, percent
@@ -26,6 +26,7 @@ class Disturbance:
     - `text`: writes a mean as people read it.
     - `margin`: the difference between two configurations from which on it may explain their times;
       with `is_factor`, the factor.
+    - `busy`: the mean from which on trials ran on a busy machine; None if no mean says so.
     """
 
     name: str
@@ -33,10 +34,12 @@ class Disturbance:
     margin: float
     text: Callable[[float], str]
     is_factor: bool = False
+    busy: float | None = None
 
     def mean(self, runs: Iterable[RecordedRun]) -> float | None:
         """Return the mean, None if no trial has the quantity."""
-        nodes = (node for trial in measured_trials(runs) for node in trial.interference or ())
+        trials = measured_trials(map(with_slowed_trials, runs))
+        nodes = (node for trial in trials for node in trial.interference or ())
         known = [
             (part, whole)
             for part, whole in map(self.parts, nodes)
@@ -70,12 +73,13 @@ DISTURBANCES = (
         "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms".format, is_factor=True
     ),
     # What is taken away is missing: each percent of it is a percent of time, or nearly so.
-    Disturbance("processor time that the hypervisor took", _stolen, 0.02, percent),
+    Disturbance("processor time that the hypervisor took", _stolen, 0.02, percent, busy=0.05),
     Disturbance(
         "processor time of other processes",
         lambda node: (node.others_s, node.duration_s * node.processors),
         0.05,  # the file system's daemons are among them, and work more on faster links
         percent,
+        busy=0.25,
     ),
     Disturbance(
         "time in which processes waited for memory",
@@ -101,6 +105,17 @@ def different_interference(
         before, after = kind.mean(baseline), kind.mean(other)
         if before is not None and after is not None and kind.differs(before, after):
             yield kind.name, kind.text(before), kind.text(after)
+
+
+def busy_line(runs: Sequence[RecordedRun]) -> str | None:
+    """Return what took much of the processors in the trials that count; None if nothing did."""
+    means = [(kind, kind.mean(runs)) for kind in DISTURBANCES if kind.busy is not None]
+    found = [
+        f"{kind.name} was {kind.text(mean)}"
+        for kind, mean in means
+        if mean is not None and kind.busy is not None and mean >= kind.busy
+    ]
+    return f"measured on a busy machine: {', '.join(found)}" if found else None
 
 
 def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:

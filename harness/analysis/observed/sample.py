@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import median
 
+from harness.model.interference import is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
-from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
+from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads, with_phases
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel, run_median
 
@@ -122,6 +123,28 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
     """Yield the trials of all runs that would count if nothing had disturbed them."""
     for recorded in runs:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
+
+
+def with_slowed_trials(recorded: RecordedRun) -> RecordedRun:
+    """Return a run in which slowed trials count, too, of workloads of which no other time does.
+
+    What slows all trials of a run is usual there: so a short run on a busy machine has an answer. Trials that
+    something else disturbed, such as swapping, do not count.
+    """
+    timed = {trial.workload for trial in measured_trials([recorded]) if trial.wall_s is not None}
+    slowed = [
+        trial
+        for trial in disturbed_trials([recorded])
+        if trial.workload not in timed and trial.interference and is_of_speed(str(trial.disturbed))
+    ]
+    if not slowed:
+        return recorded
+    trials = tuple(
+        replace(trial, disturbed=None) if trial in slowed else trial for trial in recorded.trials
+    )
+    if recorded.run.parameters.get("warmup") == AUTO:
+        trials = with_phases(trials, needed_trials(recorded.run))
+    return replace(recorded, trials=trials)
 
 
 def unsteady(recorded: RecordedRun, workload: str) -> str | None:

@@ -11,7 +11,7 @@ from functools import partial
 from statistics import fmean, median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import table_model
+from harness.analysis.observed.sample import table_model, with_slowed_trials
 from harness.model.interference import MIN_LOOPS, NodeInterference, is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.covariate import (
@@ -48,8 +48,15 @@ class TableTimes:
 
 
 def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True) -> TableTimes:
-    """Return the times of a table: adjusted, unless `for_speed` is false or too little would be gained."""
+    """Return the times of a table: adjusted, unless `for_speed` is false or too little would be gained.
+
+    An adjustment counts what was only slowed. Without one, only workloads that have no other times do.
+    """
     timed, speed = adjusted_for_speed(columns) if for_speed else (columns, None)
+    if speed is None:
+        columns = timed = [
+            replace(column, runs=tuple(map(with_slowed_trials, column.runs))) for column in columns
+        ]
     workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     return TableTimes(
         timed,

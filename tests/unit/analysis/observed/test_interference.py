@@ -1,15 +1,18 @@
 """Disturbed trials do not count, and what differs between two sides is a confounder."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harness.analysis.compare.confounders import confounders
-from harness.analysis.observed.configuration import caveats
-from harness.analysis.observed.interference import disturbed_line, interference_facts
-from harness.analysis.observed.sample import Outcome, take_sample
+from harness.analysis.observed.configuration import ConfigurationRuns, caveats
+from harness.analysis.observed.interference import busy_line, disturbed_line, interference_facts
+from harness.analysis.observed.sample import Outcome, take_sample, with_slowed_trials
+from harness.analysis.observed.speed import table_times
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, RecordedRun
+from harness.runtime.warm_up import AUTO
 from tests.unit.builders import a_run, ok, recorded
 
 QUIET: dict[str, Any] = {
@@ -114,3 +117,38 @@ def test_the_means_are_over_all_nodes_and_trials() -> None:
     found = interference_facts([recorded(a_run(), [ok("group-by", 1.0, interference=nodes)])])
     assert found["processor speed (time of a fixed loop)"] == "0.200 ms"
     assert found["processor time of other processes"] == "2 %"
+
+
+class TestRunsInWhichAllTrialsWereSlowed:
+    OTHERS = "n1: other processes took processor time (45 %, usually 20 %)"
+
+    def test_count_them_and_say_that_the_machine_was_busy(self) -> None:
+        busy = run(disturbed=(self.OTHERS, self.OTHERS), others_s=9.0)
+        assert with_slowed_trials(busy).trials == run(disturbed=(None, None), others_s=9.0).trials
+        line = "measured on a busy machine: processor time of other processes was 45 %"
+        assert busy_line([busy]) == line
+        assert busy_line([run()]) is None
+
+    def test_differ_from_runs_that_were_not(self) -> None:
+        busy = run("2.5g", disturbed=(self.OTHERS,), others_s=9.0)
+        lines = [each.describe("1g") for each in confounders([run()], [busy])]
+        assert "processor time of other processes: 45 % here, 2 % in 1g" in lines
+
+    @pytest.mark.parametrize("others", [(None, OTHERS), (SWAPPED, SWAPPED)])
+    def test_are_no_others(self, others: tuple[str | None, ...]) -> None:
+        recorded = run(disturbed=others)
+        assert with_slowed_trials(recorded) is recorded
+
+    def test_look_for_the_end_of_their_warm_up_again(self) -> None:
+        slowed = run(disturbed=(self.OTHERS,) * 9, others_s=9.0)
+        parameters = {**slowed.run.parameters, "warmup": AUTO, "trials": 6}
+        found = with_slowed_trials(replace(slowed, run=replace(slowed.run, parameters=parameters)))
+        assert [trial.phase for trial in found.trials][:2] == [Phase.WARM_UP, Phase.MEASURED]
+
+    def test_have_times_in_a_table(self) -> None:
+        columns = [
+            ConfigurationRuns("busy", (run(disturbed=(self.OTHERS, self.OTHERS), others_s=9.0),))
+        ]
+        assert take_sample("group-by", columns[0].runs).outcome is Outcome.DISTURBED
+        [timed] = table_times(columns).columns
+        assert take_sample("group-by", timed.runs).times_s == (11.0, 12.0)
