@@ -132,15 +132,16 @@ def with_slowed_trials(recorded: RecordedRun) -> RecordedRun:
     something else disturbed, such as swapping, do not count.
     """
     timed = {trial.workload for trial in measured_trials([recorded]) if trial.wall_s is not None}
-    slowed = [
-        trial
+    slowed = {
+        id(trial)
         for trial in disturbed_trials([recorded])
         if trial.workload not in timed and trial.interference and is_of_speed(str(trial.disturbed))
-    ]
+    }
     if not slowed:
         return recorded
     trials = tuple(
-        replace(trial, disturbed=None) if trial in slowed else trial for trial in recorded.trials
+        replace(trial, disturbed=None) if id(trial) in slowed else trial
+        for trial in recorded.trials
     )
     if recorded.run.parameters.get("warmup") == AUTO:
         trials = with_phases(trials, needed_trials(recorded.run))
