@@ -180,9 +180,9 @@ test-e2e: setup classes
 test-slow: setup classes
 	@$(PYTEST) -m slow tests/e2e tests/spark
 
-# These wait for their transfers most of the time: three processes together use half of two processors.
+# These wait for their transfers most of the time: four processes together use half of two processors.
 test-probes: setup
-	@$(PYTEST) -n 3 --dist loadfile $(AGAIN) tests/probes
+	@$(PYTEST) -n 4 --dist loadfile $(AGAIN) tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup

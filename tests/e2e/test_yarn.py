@@ -32,15 +32,19 @@ from harness.records.reader import load
 from harness.runtime.cluster_mode import LEASE_S
 from jobs.collect import GRACE_S
 from jobs.outbox import CHECK_S
+from tests.jvm import COLD_JVM
 from tests.other_user import can_be_reached
 from tests.waiting import eventually
 
 from .conftest import ROOT, TIMEOUT_S, Completed, Spark, completed, own_lines
 
 ROWS = 2_000
+# A NodeManager does not hand JAVA_TOOL_OPTIONS on to its containers.
+CONTAINERS = ("spark.executor", "spark.driver", "spark.yarn.am")
 CLIENT = (
     *("--master", "yarn", "--conf", "spark.ui.enabled=false"),
     *("--conf", "spark.sql.shuffle.partitions=4"),
+    *(word for jvm in CONTAINERS for word in ("--conf", f"{jvm}.extraJavaOptions={COLD_JVM}")),
 )
 ON_NODE = (*CLIENT, "--deploy-mode", "cluster")
 LITTLE = ("--workloads", "group-by,calc-pi-dataframe", "--trials", "1", "--warmup", "0")

@@ -28,9 +28,12 @@ from pyspark.sql import SparkSession
 print("RAN", SparkSession.builder.getOrCreate().range(9).count())
 END
 SPARK_CONF_DIR=/nowhere timeout 60 spark-submit --master spark://master:7077 \\
-  --conf spark.driver.host=master /tmp/stranger.py 2>&1 || true
+  --conf spark.driver.host=master /tmp/stranger.py >/tmp/stranger.log 2>&1 &
+while kill -0 $! && ! grep -q "SaslMessage\\|RAN" /tmp/stranger.log; do sleep 0.5; done 2>/dev/null
+kill $!
+cat /tmp/stranger.log
 """
-"""Has no configuration of the lab's, as other users of this machine have none."""
+"""Asks the master once, and has no configuration of the lab's, as other users of this machine have none."""
 
 
 @pytest.mark.usefixtures("lab")

@@ -71,7 +71,9 @@ class Case:
 
 PROBE = ("--seconds", "2")
 SET_MTU = ("probe", "mtu", "--sizes", "1000,1400", "--set-mtu", *PROBE)
+# The longest come first.
 CASES = {
+    "cut while it is in force": Case(("experiment",), "root", 2, "application 2", "hpcc", "4mb"),
     "all": Case(("probe", "all", "--no-latency", *PROBE), cut_after="[7/"),
     "soak": Case(("probe", "soak", "--for", "20s", "--round", "10s"), cut_after="[2/2]"),
     "incast": Case(("probe", "incast", *PROBE), cut_after="[3/"),
@@ -80,7 +82,6 @@ CASES = {
     "set-mtu without root": Case(SET_MTU, USER, hosts=2),
     "experiment by sudo": Case(("experiment",), USER, hosts=2),
     "cut while it is set": Case(("experiment",), USER, 2, "application 2", "sleep", pause=8),
-    "cut while it is in force": Case(("experiment",), "root", 2, "application 2", "hpcc", "64mb"),
 }
 
 
