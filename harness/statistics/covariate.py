@@ -69,17 +69,22 @@ def slope(runs: Runs, expected: float) -> float:
     return found
 
 
-def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
-    """Return the logarithms of the times that the trials would have with the run's middle covariate.
+def middle(run: Sequence[Observed]) -> float:
+    """Return the middle covariate of a run's trials, one or more.
 
     It is that of the trials that count unadjusted, if there are any: a middle of all would be anywhere in a
     run that was disturbed half of the time.
     """
+    quiet = [trial.covariate for trial in run if trial.is_quiet]
+    return median(quiet or [trial.covariate for trial in run])
+
+
+def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
+    """Return the logarithms of the times that the trials would have with the run's middle covariate."""
     if not run:
         return []
-    quiet = [trial.covariate for trial in run if trial.is_quiet]
-    middle = median(quiet or [trial.covariate for trial in run])
-    return [trial.log_time - slope_ * (trial.covariate - middle) for trial in run]
+    level = middle(run)
+    return [trial.log_time - slope_ * (trial.covariate - level) for trial in run]
 
 
 def variance_left(workloads: Mapping[str, Runs], slopes: Mapping[str, float]) -> float | None:

@@ -1,7 +1,9 @@
 """A mixed model of logarithmic times: runs are the unit, and the workloads of a table share what they know.
 
 The logarithm of a trial's time is the sum of its configuration's effect on its workload, of an effect of
-its run on all workloads, of an effect of its run on its workload, and of the trial's own noise. A run's
+its run on all workloads, of an effect of its run on its workload, and of the trial's own noise. Where times
+are adjusted for the speed of processors, that of the run is an effect, too, which each workload has by its
+slope: it is known, and still differs between runs, so it is a part of their variance. A run's
 value for a workload is the median of its trials, so only the differences between runs decide how far a
 configuration's time can be relied on (Kalibera and Jones 2013).
 
@@ -17,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from harness.statistics.median import LEVEL, Interval
 from harness.statistics.student import two_sided_p, two_sided_quantile
@@ -44,28 +46,46 @@ class RunMedian:
     """The median time of one workload in one run.
 
     `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
-    variance of these logarithms, None for a single trial.
+    variance of these logarithms, None for a single trial. `speed` is the speed of processors that the
+    times are adjusted to, None if they are as measured; a workload has it in all of its runs, or in none.
     """
 
     log_time: float
     trial_variance: float | None
     trials: int
+    speed: "Covariate | None" = None
+
+    @property
+    def explained(self) -> float:
+        """The part of `log_time` that the covariate explains."""
+        return self.speed.slope * self.speed.level if self.speed else 0.0
+
+
+class Covariate(NamedTuple):
+    """What the times of a run are adjusted to: the middle covariate of its trials, `level`.
+
+    `slope` is by how much the logarithm of the workload's time follows it: the same in all runs.
+    """
+
+    slope: float
+    level: float
 
 
 Run = Mapping[str, RunMedian]
 """The times of one run, by workload."""
 
+_Residuals = dict[tuple[int, int], dict[str, float]]
+"""By number of configuration and run, and by workload."""
 
-def run_median(times_s: Sequence[float], measured_s: Sequence[float] | None = None) -> RunMedian:
+
+def run_median(times_s: Sequence[float], speed: Covariate | None = None) -> RunMedian:
     """Return the time of a run from its trials: one or more times in seconds, each greater than 0.
 
-    `measured_s` are times before an adjustment within the run, which their variance is taken from: what an
-    adjustment takes away within runs, such as the clock, still differs between them.
+    `speed` is what they were adjusted to, if they were.
     """
-    logs = [math.log(time_s) for time_s in measured_s or times_s]
-    return RunMedian(
-        math.log(median(times_s)), sample_variance(logs) if len(logs) > 1 else None, len(logs)
-    )
+    logs = [math.log(time_s) for time_s in times_s]
+    variance = sample_variance(logs) if len(logs) > 1 else None
+    return RunMedian(math.log(median(times_s)), variance, len(logs), speed)
 
 
 @dataclass(frozen=True)
@@ -113,15 +133,19 @@ class Estimate:
 
 @dataclass(frozen=True)
 class _Variance:
-    """The variance of a run's value for a workload: that of all workloads together, and its own."""
+    """The variance of a run's value for a workload, in three parts.
+
+    `shared` is that of all workloads together, `own` is this one's, `speed` is that of the processors.
+    """
 
     shared: float
     own: float
+    speed: float
     df: float
 
     @property
     def total(self) -> float:
-        return self.shared + self.own
+        return self.shared + self.own + self.speed
 
 
 @dataclass(frozen=True)
@@ -193,7 +217,7 @@ class MixedModel:
         """
         log = self._weighted_mean({n: self.ratio(before, after, n).log for n in controls})
         per_run = max(self._per_run(before, after, name) for name in controls)
-        effects = self._run_effects(controls)
+        effects = self._run_effects(self._residuals, controls)
         df = _degrees_of_freedom(effects) * self._free_fraction
         if not df:
             return Estimate(log, PRIOR_RUN_SD**2 * per_run, NORMAL_DF)
@@ -213,7 +237,7 @@ class MixedModel:
         following, uncertainty = self._following(workload, controls)
         variance_ = self._variance(workload)
         others = self._scale * 1 / sum(1 / self._trial_variances[name] for name in controls)
-        remaining = variance_.own + others + (1 - following) ** 2 * variance_.shared
+        remaining = variance_.total + others - (1 - (1 - following) ** 2) * variance_.shared
         return Estimate(
             self.ratio(before, after, workload).log - following * shift.log,
             remaining * self._per_run(before, after, workload) + uncertainty * shift.log**2,
@@ -262,13 +286,7 @@ class MixedModel:
     @cached_property
     def _means(self) -> list[dict[str, float]]:
         """The mean logarithm by configuration and workload."""
-        return [
-            {
-                name: fmean([run[name].log_time for run in runs if name in run])
-                for name in _names(runs)
-            }
-            for runs in self.configurations
-        ]
+        return [_mean_by_name(list(map(_log_times, runs))) for runs in self.configurations]
 
     @cached_property
     def _trial_variances(self) -> dict[str, float]:
@@ -289,26 +307,46 @@ class MixedModel:
         return {name: floored.get(name, typical) for name in names}
 
     @cached_property
-    def _residuals(self) -> dict[tuple[int, int], dict[str, float]]:
-        """The difference of each run's value from its configuration's mean, by workload.
+    def _residuals(self) -> _Residuals:
+        """The difference of each run's value from its configuration's mean."""
+        return self._differences(
+            [[_log_times(run) for run in runs] for runs in self.configurations]
+        )
+
+    @cached_property
+    def _unexplained(self) -> _Residuals:
+        """The same without what the speed of processors explains of the value."""
+        return self._differences(
+            [
+                [
+                    {name: time.log_time - time.explained for name, time in run.items()}
+                    for run in runs
+                ]
+                for runs in self.configurations
+            ]
+        )
+
+    def _differences(self, values: Sequence[Sequence[Mapping[str, float]]]) -> _Residuals:
+        """Return the difference of each value from its configuration's mean.
 
         The mean of a single run is its own value, which shows nothing: it is left out.
         """
         return {
             (c, r): {
-                name: time.log_time - self._means[c][name]
-                for name, time in run.items()
-                if self.runs(c, name) > 1
+                name: value - means[name] for name, value in run.items() if self.runs(c, name) > 1
             }
-            for c, runs in enumerate(self.configurations)
+            for c, runs in enumerate(values)
+            for means in [_mean_by_name(runs)]
             for r, run in enumerate(runs)
         }
 
-    def _run_effects(self, workloads: Collection[str]) -> dict[tuple[int, int], float]:
+    def _run_effects(
+        self, residuals: _Residuals, workloads: Collection[str]
+    ) -> dict[tuple[int, int], float]:
         """Return the effect on these workloads together, of each run that shows one."""
         effects = {}
-        for run, residuals in self._residuals.items():
-            chosen = {name: value for name, value in residuals.items() if name in workloads}
+        for run, values in residuals.items():
+            chosen = {name: value for name, value in values.items() if name in workloads}
             if chosen:
                 effects[run] = self._weighted_mean(chosen)
         return effects
@@ -319,11 +357,35 @@ class MixedModel:
 
     @cached_property
     def _effects_on_all(self) -> dict[tuple[int, int], float]:
-        return self._run_effects(self._trial_variances)
+        return self._run_effects(self._unexplained, self._trial_variances)
 
-    # A run's value for workload w is a shared effect s plus an own effect o_w. The variance of o_w is taken
-    # in proportion to that of its trials: k t_w. What a run does to all workloads is estimated by the mean
-    # e of its residuals, weighted by 1 / t_w. With W, the sum of the weights,
+    @cached_property
+    def _levels(self) -> "MixedModel":
+        """The model of how fast the processors were: it differs between runs and workloads as times do."""
+        return type(self)(
+            [
+                [
+                    {
+                        name: RunMedian(time.speed.level, None, time.trials)
+                        for name, time in run.items()
+                        if time.speed
+                    }
+                    for run in runs
+                ]
+                for runs in self.configurations
+            ]
+        )
+
+    @cached_property
+    def _slopes(self) -> dict[str, float]:
+        """By how much each workload follows the processors; only of adjusted ones."""
+        runs = (run for runs in self.configurations for run in runs)
+        return {name: t.speed.slope for run in runs for name, t in run.items() if t.speed}
+
+    # Apart from what the speed of processors explains, a run's value for workload w is a shared effect s plus
+    # an own effect o_w. The variance of o_w is taken in proportion to that of its trials: k t_w. What a run
+    # does to all workloads is estimated by the mean e of its residuals, weighted by 1 / t_w. With W, the sum
+    # of the weights,
     #
     #     Var(e) = Var(s) + k / W            o_w - (e - s) has the variance k t_w (1 - 1 / (t_w W))
     #
@@ -342,7 +404,7 @@ class MixedModel:
         for name, trial_variance in self._trial_variances.items():
             own = {
                 run: residuals[name] - effects[run]
-                for run, residuals in self._residuals.items()
+                for run, residuals in self._unexplained.items()
                 if name in residuals
             }
             df = _degrees_of_freedom(own) * self._free_fraction
@@ -367,25 +429,39 @@ class MixedModel:
     def _variance(self, workload: str) -> _Variance:
         """Return the variance between runs; the derivation is above."""
         if not self._run_df:
-            return _Variance(0.0, PRIOR_RUN_SD**2, NORMAL_DF)
+            return _Variance(0.0, PRIOR_RUN_SD**2, 0.0, NORMAL_DF)
+        speed, speed_df = self._variance_of_speed(workload)
         shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df  # Var(e)
+        own, own_df = self._own_variance(workload)
+        # Satterthwaite's degrees of freedom of the sum.
+        spread = shared**2 / self._run_df + own**2 / own_df + speed**2 / speed_df
+        df = (shared + own + speed) ** 2 / spread if spread else self._run_df
+        return _Variance(shared, own, speed, df)
+
+    def _own_variance(self, workload: str) -> tuple[float, float]:
+        """Return Var(o_w) beyond what Var(e) has of it, and its degrees of freedom."""
         if not self._own:  # the table has one workload: nothing is its own
-            return _Variance(shared, 0.0, self._run_df)
+            return 0.0, 1.0
         # What a workload shows of k is moderated by what all show, with a fixed weight as in limma.
         df, k = self._own.get(workload, (0, 0.0))
         moderated = (PRIOR_WEIGHT * self._scale + df * k) / (PRIOR_WEIGHT + df)
         own = moderated * self._trial_variances[workload]  # Var(o_w)
         # Var(e) has k / W already. Most of Var(o_w) may be chance, so a part of it always remains.
         own = max(own - self._scale / self._total_weight, MIN_OWN_FRACTION * own)
-        # Satterthwaite's degrees of freedom of the sum. All own effects together have those of the residuals
-        # that are left after the shared ones.
-        own_df = max(1, min(self._own_df - self._run_df, PRIOR_WEIGHT + df))
-        spread = shared**2 / self._run_df + own**2 / own_df
-        return _Variance(shared, own, (shared + own) ** 2 / spread if spread else self._run_df)
+        # All own effects together have the degrees of freedom that the shared ones leave.
+        return own, max(1, min(self._own_df - self._run_df, PRIOR_WEIGHT + df))
+
+    def _variance_of_speed(self, workload: str) -> tuple[float, float]:
+        """Return what the processors' speed adds to the variance between runs, and its degrees of freedom."""
+        slope = self._slopes.get(workload)
+        if slope is None:
+            return 0.0, 1.0
+        level = self._levels._variance(workload)  # noqa: SLF001  of the same class
+        return slope**2 * level.total, level.df
 
     def _following(self, workload: str, controls: Collection[str]) -> tuple[float, float]:
         """Return the factor by which a workload follows the controls, and its variance."""
-        effects = self._run_effects(controls)
+        effects = self._run_effects(self._residuals, controls)
         pairs = [
             (effect, self._residuals[run][workload])
             for run, effect in effects.items()
@@ -436,17 +512,16 @@ class _InTurns(MixedModel):
     def _free_fraction(self) -> float:
         return 1 - 1 / len(self.configurations)
 
-    @cached_property
-    def _residuals(self) -> dict[tuple[int, int], dict[str, float]]:
-        """The difference of each run's value from the means of its configuration and of its application.
+    def _differences(self, values: Sequence[Sequence[Mapping[str, float]]]) -> _Residuals:
+        """Return the difference of each value from the means of its configuration and of its application.
 
         An application that lacks a workload in some configuration shows nothing of it.
         """
-        found: dict[tuple[int, int], dict[str, float]] = {}
+        found: _Residuals = {}
         for name in self.workloads:
             complete = {
-                application: [run[name].log_time for run in runs]
-                for application, runs in enumerate(zip(*self.configurations, strict=True))
+                application: [run[name] for run in runs]
+                for application, runs in enumerate(zip(*values, strict=True))
                 if all(name in run for run in runs)
             }
             if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
@@ -467,7 +542,15 @@ def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
     return sum(number - 1 for number in numbers.values())
 
 
-def _names(runs: Sequence[Run]) -> dict[str, None]:
+def _log_times(run: Run) -> dict[str, float]:
+    return {name: time.log_time for name, time in run.items()}
+
+
+def _mean_by_name(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: fmean([run[name] for run in runs if name in run]) for name in _names(runs)}
+
+
+def _names(runs: Sequence[Mapping[str, object]]) -> dict[str, None]:
     return dict.fromkeys(name for run in runs for name in run)
 
 

@@ -10,7 +10,7 @@ from harness.model.interference import is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads, with_phases
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import MixedModel, run_median
+from harness.statistics.mixed_model import Covariate, MixedModel, run_median
 
 
 class Outcome(StrEnum):
@@ -196,25 +196,26 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 def table_model(
     columns: Iterable[Iterable[RecordedRun]],
     workloads: Collection[str],
-    measured: Iterable[Iterable[RecordedRun]] | None = None,
+    speeds: Iterable[Mapping[str, Covariate]] = (),
 ) -> MixedModel:
     """Return the model of a table's times, from the runs of each of its configurations.
 
-    `measured` are the same runs before an adjustment of their times, if there was one.
+    `speeds` has for each run, in order, the speed of processors that a workload's times were adjusted to.
     """
     columns = [tuple(runs) for runs in columns]
-    originals = columns if measured is None else [tuple(runs) for runs in measured]
+    speed = iter(speeds)
     return MixedModel(
         [
             [
                 {
-                    name: run_median(times_s, _times_of_run(name, original))
+                    name: run_median(times_s, own.get(name))
                     for name in workloads
                     if (times_s := _times_of_run(name, recorded))
                 }
-                for recorded, original in zip(runs, own, strict=True)
+                for recorded in runs
+                for own in [next(speed, {})]
             ]
-            for runs, own in zip(columns, originals, strict=True)
+            for runs in columns
         ],
         [[_application(recorded) for recorded in runs] for runs in columns],
     )

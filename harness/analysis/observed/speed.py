@@ -5,23 +5,24 @@ time, counts again: how slow it was is known. What no model mends stays out.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean, median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import table_model, with_slowed_trials
+from harness.analysis.observed.sample import measured_trials, table_model, with_slowed_trials
 from harness.model.interference import MIN_LOOPS, NodeInterference, is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.covariate import (
     MAX_VARIANCE_LEFT,
     Observed,
     adjusted,
+    middle,
     slope,
     variance_left,
 )
-from harness.statistics.mixed_model import MixedModel
+from harness.statistics.mixed_model import Covariate, MixedModel
 
 
 @dataclass(frozen=True)
@@ -52,28 +53,26 @@ def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True)
 
     An adjustment counts what was only slowed. Without one, only workloads that have no other times do.
     """
-    timed, speed = adjusted_for_speed(columns) if for_speed else (columns, None)
-    if speed is None:
-        columns = timed = [
+    adjusted_ = _adjusted_for_speed(columns) if for_speed else None
+    if adjusted_ is None:
+        columns = [
             replace(column, runs=tuple(map(with_slowed_trials, column.runs))) for column in columns
         ]
+        return TableTimes(columns, _model(columns, ()), None)
+    return adjusted_
+
+
+def _model(
+    columns: Sequence[ConfigurationRuns], speeds: Iterable[Mapping[str, Covariate]]
+) -> MixedModel:
     workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    return TableTimes(
-        timed,
-        table_model(
-            (column.runs for column in timed), workloads, (column.runs for column in columns)
-        ),
-        speed,
-    )
+    return table_model((column.runs for column in columns), workloads, speeds)
 
 
-def adjusted_for_speed(
-    columns: Sequence[ConfigurationRuns],
-) -> tuple[Sequence[ConfigurationRuns], SpeedAdjustment | None]:
-    """Return the columns with adjusted times, and the adjustment.
+def _adjusted_for_speed(columns: Sequence[ConfigurationRuns]) -> TableTimes | None:
+    """Return adjusted times; None unless that leaves no more than half of the variance within runs.
 
-    They are as they were, without an adjustment, unless it leaves no more than half of the variance within
-    runs. That is decided for the whole table, and no difference between runs has a part in it.
+    It is decided for the whole table, and no difference between runs has a part in it.
     """
     runs = [recorded for column in columns for recorded in column.runs]
     names = dict.fromkeys(trial.workload for recorded in runs for trial in recorded.trials)
@@ -82,12 +81,34 @@ def adjusted_for_speed(
     slopes = {name: slope(own, _expected(name, runs)) for name, own in observed.items() if any(own)}
     left = variance_left({name: observed[name] for name in slopes}, slopes)
     if left is None or left > MAX_VARIANCE_LEFT:
-        return columns, None
-    timed = iter(map(partial(_adjusted, slopes), runs, by_run))
-    return (
-        [replace(column, runs=tuple(next(timed) for _ in column.runs)) for column in columns],
-        SpeedAdjustment(slopes, left),
-    )
+        return None
+    timed = list(map(partial(_adjusted, slopes), runs, by_run))
+    in_order = iter(timed)
+    columns = [
+        replace(column, runs=tuple(next(in_order) for _ in column.runs)) for column in columns
+    ]
+    unknown = _of_unknown_speed(timed, by_run)
+    speeds = [
+        {
+            name: Covariate(slopes[name], middle(list(trials.values())))
+            for name, trials in own.items()
+            if name not in unknown
+        }
+        for own in by_run
+    ]
+    return TableTimes(columns, _model(columns, speeds), SpeedAdjustment(slopes, left))
+
+
+def _of_unknown_speed(
+    runs: Sequence[RecordedRun], observed: Sequence[Mapping[str, Mapping[int, Observed]]]
+) -> set[str]:
+    """Return the workloads that have times in a run, and no trial of known speed in it."""
+    return {
+        trial.workload
+        for recorded, own in zip(runs, observed, strict=True)
+        for trial in measured_trials([recorded])
+        if trial.wall_s is not None and trial.workload not in own
+    }
 
 
 def _slowness(trial: Trial) -> float | None:

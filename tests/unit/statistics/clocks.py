@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from statistics import median
 
 import numpy as np
 
 from harness.statistics.change import Verdict, changes_of_table
-from harness.statistics.covariate import Observed, adjusted, slope
-from harness.statistics.mixed_model import MixedModel, run_median
+from harness.statistics.covariate import Observed, adjusted, middle, slope
+from harness.statistics.mixed_model import Covariate, MixedModel, run_median
 
 RUNS, TRIALS = 3, 8
 SLOPES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
@@ -79,46 +78,45 @@ def _trials(times: Sequence[float], loops: Sequence[float]) -> list[Observed]:
     ]
 
 
-Method = Callable[[Table], Table]
-"""The same table, with the times that count."""
+@dataclass(frozen=True)
+class Counted:
+    """What counts of a workload in a run: the logarithms of times, and to which speed they are adjusted."""
+
+    logs: list[float]
+    speed: Covariate | None = None
 
 
-def _each_workload(adjust: Callable[[list[list[Observed]]], list[list[float]]]) -> Method:
-    """Return a method that adjusts each workload by itself, from its trials in all runs of both sides.
-
-    In place of covariates, there are the logarithms of the times as measured of trials that count.
-    """
-
-    def method(table: Table) -> Table:
-        found: Table = [[[] for _ in side] for side in table]
-        places = [(s, r) for s, side in enumerate(table) for r in range(len(side))]
-        for w in range(len(SLOPES)):
-            logs = adjust([table[s][r][w] for s, r in places])
-            for (s, r), own in zip(places, logs, strict=True):
-                quiet = cycle([trial.log_time for trial in table[s][r][w] if trial.is_quiet])
-                found[s][r].append([Observed(log, next(quiet)) for log in own])
-        return found
-
-    return method
+Adjust = Callable[[list[list[Observed]]], list[Counted]]
+"""Of a workload, from its trials in all runs of both sides."""
 
 
-def _excluded(runs: list[list[Observed]]) -> list[list[float]]:
-    return [[trial.log_time for trial in run if trial.is_quiet] for run in runs]
+def _as_measured(runs: list[list[Observed]]) -> list[Counted]:
+    return [Counted([trial.log_time for trial in run]) for run in runs]
 
 
-def _in_runs(slope_of: Callable[[list[list[Observed]]], float]) -> Method:
-    def adjust(runs: list[list[Observed]]) -> list[list[float]]:
+def _excluded(runs: list[list[Observed]]) -> list[Counted]:
+    return [Counted([trial.log_time for trial in run if trial.is_quiet]) for run in runs]
+
+
+def _in_runs(slope_of: Callable[[list[list[Observed]]], float], *, knows_levels: bool) -> Adjust:
+    def adjust(runs: list[list[Observed]]) -> list[Counted]:
         found = slope_of(runs)
-        return [adjusted(run, found) for run in runs]
+        return [
+            Counted(adjusted(run, found), Covariate(found, middle(run)) if knows_levels else None)
+            for run in runs
+        ]
 
-    return _each_workload(adjust)
+    return adjust
 
 
-def _in_table(runs: list[list[Observed]]) -> list[list[float]]:
+def _in_table(runs: list[list[Observed]]) -> list[Counted]:
     """Centred once for the whole table: it takes away what differs between runs, too."""
     found = slope(runs, 0.5)
-    middle = median(trial.covariate for run in runs for trial in run)
-    return [[trial.log_time - found * (trial.covariate - middle) for trial in run] for run in runs]
+    of_all = median(trial.covariate for run in runs for trial in run)
+    return [
+        Counted([trial.log_time - found * (trial.covariate - of_all) for trial in run])
+        for run in runs
+    ]
 
 
 def _least_squares(runs: list[list[Observed]]) -> float:
@@ -128,13 +126,18 @@ def _least_squares(runs: list[list[Observed]]) -> float:
     return float(sum(x * y for x, y in pairs) / (sum(x * x for x, _ in pairs) or 1.0))
 
 
-METHODS: dict[str, Method] = {
-    "as measured": _each_workload(lambda runs: [[t.log_time for t in run] for run in runs]),
-    "slow trials left out": _each_workload(_excluded),
-    "slope 1, in runs": _in_runs(lambda _: 1.0),
-    "least squares, in runs": _in_runs(_least_squares),
-    "robust and shrunk, in runs": _in_runs(lambda runs: slope(runs, 0.5)),
-    "robust and shrunk, in the table": _each_workload(_in_table),
+def _robust(runs: list[list[Observed]]) -> float:
+    return slope(runs, 0.5)
+
+
+METHODS: dict[str, Adjust] = {
+    "as measured": _as_measured,
+    "slow trials left out": _excluded,
+    "slope 1, in runs": _in_runs(lambda _: 1.0, knows_levels=True),
+    "least squares, in runs": _in_runs(_least_squares, knows_levels=True),
+    "robust and shrunk, in runs": _in_runs(_robust, knows_levels=True),
+    "the same, levels unknown": _in_runs(_robust, knows_levels=False),
+    "robust and shrunk, in the table": _in_table,
 }
 CHOSEN = "robust and shrunk, in runs"
 
@@ -162,50 +165,57 @@ class Outcome:
         )
 
 
-def outcome(clock: Clock, method: Method, tables: int, seed: int) -> Outcome:
+def outcome(clock: Clock, adjust: Adjust, tables: int, seed: int) -> Outcome:
     random = np.random.default_rng(seed)
     claims, covered, errors, margins, left = [], [], [], [], []
     still = Clock(**{**vars(clock), "busier": 0.0})
     for _ in range(tables):
-        without = changes_of_table(_model(method(still.draw(random, 0.0)))).values()
+        without = changes_of_table(_model(_counted(still.draw(random, 0.0), adjust))).values()
         claims.append(any(change.verdict is Verdict.CHANGED for change in without))
         table = clock.draw(random, CHANGE)
-        counted = method(table)
+        counted = _counted(table, adjust)
         estimate = _model(counted).ratio(0, 1, "workload 0")
         error = estimate.log - CHANGE - clock.busier * SLOPES[0]
         errors.append(error)
         covered.append(abs(error) <= estimate.margin)
         margins.append(estimate.margin)
-        left.append(_spread(counted) / _spread(table))
+        left.append(_spread(counted) / _spread(_counted(table, _as_measured)))
     return Outcome(*map(float, map(np.mean, (claims, covered, errors, margins, left))))
 
 
-def _spread(table: Table) -> float:
+def _counted(table: Table, adjust: Adjust) -> list[list[list[Counted]]]:
+    """Return what counts, by side, run and workload."""
+    found: list[list[list[Counted]]] = [[[] for _ in side] for side in table]
+    places = [(s, r) for s, side in enumerate(table) for r in range(len(side))]
+    for w in range(len(SLOPES)):
+        for (s, r), own in zip(places, adjust([table[s][r][w] for s, r in places]), strict=True):
+            found[s][r].append(own)
+    return found
+
+
+def _spread(table: list[list[list[Counted]]]) -> float:
     """The mean variance within runs of the workloads that follow the clock most."""
     return float(
         np.mean(
             [
-                np.var([trial.log_time for trial in own], ddof=1)
+                np.var(own.logs, ddof=1)
                 for side in table
                 for run in side
                 for own in run[:3]
-                if len(own) > 1
+                if len(own.logs) > 1
             ]
         )
     )
 
 
-def _model(table: Table) -> MixedModel:
+def _model(table: list[list[list[Counted]]]) -> MixedModel:
     return MixedModel(
         [
             [
                 {
-                    f"workload {w}": run_median(
-                        [float(np.exp(t.log_time)) for t in own],
-                        [float(np.exp(t.covariate)) for t in own],
-                    )
+                    f"workload {w}": run_median(np.exp(own.logs).tolist(), own.speed)
                     for w, own in enumerate(run)
-                    if own
+                    if own.logs
                 }
                 for run in side
             ]

@@ -16,8 +16,10 @@ from harness.statistics.mixed_model import (
     NORMAL_DF,
     PRIOR_RUN_SD,
     PRIOR_WEIGHT,
+    Covariate,
     Estimate,
     MixedModel,
+    RunMedian,
     run_median,
 )
 from harness.statistics.variance import sample_variance
@@ -111,7 +113,7 @@ class TestAWorkloadAlone:
         ).ratio(0, 1, "a")
         expected = ttest_ind(after, before)
         assert found.p == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
-        assert found.df == expected.df
+        assert found.df == pytest.approx(expected.df)
         low, high = expected.confidence_interval(0.95)
         assert np.log(found.interval) == pytest.approx([low, high], rel=1e-6, abs=1e-9)
 
@@ -472,3 +474,57 @@ class TestTurns:
         found = in_turns(*made).differences.ratio(0, 1, "a")
         assert found.variance > 0
         assert found.df >= 1
+
+
+CLOCK = [0.1, -0.06, -0.04, 0.07, 0.02, -0.09]
+"""How slow the processors were in each run: the logarithm of the loop's time, from its mean."""
+SLOPES = dict(zip(NAMES, [1.0, 0.5, *[0.0] * len(NAMES)], strict=False))
+
+
+def with_clock(side: Side, clock: Sequence[float]) -> list[dict[str, RunMedian]]:
+    """Return runs whose times follow a clock, each workload by its slope."""
+    return [
+        {
+            name: run_median(
+                [time_s * math.exp(SLOPES[name] * level) for time_s in times_s],
+                Covariate(SLOPES[name], level - 8),
+            )
+            for name, times_s in run.items()
+        }
+        for run, level in zip(side, clock, strict=True)
+    ]
+
+
+class TestSpeed:
+    def test_widens_the_intervals_of_those_that_follow_it_and_of_no_others(self) -> None:
+        sides = simulated(6, 1), simulated(6, 2)
+        still = model_of(*sides)
+        moving = MixedModel([with_clock(side, CLOCK) for side in sides])
+        expected = np.var([*CLOCK, *CLOCK]) * 12 / 10
+        for name, slope in SLOPES.items():
+            added = moving.run_sd(name) ** 2 - still.run_sd(name) ** 2
+            assert added == pytest.approx(slope**2 * expected)
+            assert moving.trial_sd(name) == pytest.approx(still.trial_sd(name))
+        assert moving.ratio(0, 1, NAMES[-1]).margin == pytest.approx(
+            still.ratio(0, 1, NAMES[-1]).margin
+        )
+
+    def test_stays_in_a_time_and_in_a_change(self) -> None:
+        before, after = simulated(6, 1), simulated(6, 2)
+        slower = [level + 0.2 for level in CLOCK]
+        moving = MixedModel([with_clock(before, CLOCK), with_clock(after, slower)])
+        change = model_of(before, after).ratio(0, 1, "a").log + SLOPES["a"] * 0.2
+        assert moving.ratio(0, 1, "a").log == pytest.approx(change)
+
+    def test_of_an_application_cancels_in_turns(self) -> None:
+        sides = simulated(6, 1), simulated(6, 2)
+        names = [f"application {number}" for number in range(6)]
+        moving = MixedModel([with_clock(side, CLOCK) for side in sides], [names] * 2)
+        margins = [
+            model.differences.ratio(0, 1, "a").margin for model in (moving, in_turns(*sides))
+        ]
+        assert margins[0] == pytest.approx(margins[1])
+
+    def test_of_single_runs_is_not_told_apart(self) -> None:
+        model = MixedModel([with_clock(simulated(1, side), [0.1]) for side in (1, 2)])
+        assert model.run_sd("a") == PRIOR_RUN_SD
