@@ -46,25 +46,26 @@ class RunMedian:
     """The median time of one workload in one run.
 
     `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
-    variance of these logarithms, None for a single trial. `speed` is the speed of processors that the
-    times are adjusted to, None if they are as measured; a workload has it in all of its runs, or in none.
+    variance of these logarithms, None for a single trial. `covariate` is what the times are adjusted
+    to, None if they are as measured; a workload has one in all of its runs, or in none.
     """
 
     log_time: float
     trial_variance: float | None
     trials: int
-    speed: "Covariate | None" = None
+    covariate: "Covariate | None" = None
 
     @property
     def explained(self) -> float:
-        """The part of `log_time` that the covariate explains."""
-        return self.speed.slope * self.speed.level if self.speed else 0.0
+        """The part of `log_time` that the covariate explains: only its differences between runs count."""
+        return self.covariate.slope * self.covariate.level if self.covariate else 0.0
 
 
 class Covariate(NamedTuple):
-    """What the times of a run are adjusted to: the middle covariate of its trials, `level`.
+    """What the times of a workload in a run are adjusted to.
 
-    `slope` is by how much the logarithm of the workload's time follows it: the same in all runs.
+    `level` is the middle covariate of its trials there: how slow the processors were, as a logarithm. `slope`
+    is by how much the logarithm of the workload's time follows it: the same in all runs.
     """
 
     slope: float
@@ -78,14 +79,14 @@ _Residuals = dict[tuple[int, int], dict[str, float]]
 """By number of configuration and run, and by workload."""
 
 
-def run_median(times_s: Sequence[float], speed: Covariate | None = None) -> RunMedian:
+def run_median(times_s: Sequence[float], covariate: Covariate | None = None) -> RunMedian:
     """Return the time of a run from its trials: one or more times in seconds, each greater than 0.
 
-    `speed` is what they were adjusted to, if they were.
+    `covariate` is what they were adjusted to, if they were.
     """
     logs = [math.log(time_s) for time_s in times_s]
     variance = sample_variance(logs) if len(logs) > 1 else None
-    return RunMedian(math.log(median(times_s)), variance, len(logs), speed)
+    return RunMedian(math.log(median(times_s)), variance, len(logs), covariate)
 
 
 @dataclass(frozen=True)
@@ -135,17 +136,17 @@ class Estimate:
 class _Variance:
     """The variance of a run's value for a workload, in three parts.
 
-    `shared` is that of all workloads together, `own` is this one's, `speed` is that of the processors.
+    `shared` is what a run does to all workloads, `own` to this one alone, `explained` by its covariate.
     """
 
     shared: float
     own: float
-    speed: float
+    explained: float
     df: float
 
     @property
     def total(self) -> float:
-        return self.shared + self.own + self.speed
+        return self.shared + self.own + self.explained
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ class MixedModel:
 
     @cached_property
     def _unexplained(self) -> _Residuals:
-        """The same without what the speed of processors explains of the value."""
+        """The same without what the covariate explains of the value."""
         return self._differences(
             [
                 [
@@ -361,14 +362,14 @@ class MixedModel:
 
     @cached_property
     def _levels(self) -> "MixedModel":
-        """The model of how fast the processors were: it differs between runs and workloads as times do."""
+        """The model of the covariates: they differ between runs and workloads as times do."""
         return type(self)(
             [
                 [
                     {
-                        name: RunMedian(time.speed.level, None, time.trials)
+                        name: RunMedian(time.covariate.level, None, time.trials)
                         for name, time in run.items()
-                        if time.speed
+                        if time.covariate
                     }
                     for run in runs
                 ]
@@ -378,11 +379,11 @@ class MixedModel:
 
     @cached_property
     def _slopes(self) -> dict[str, float]:
-        """By how much each workload follows the processors; only of adjusted ones."""
+        """By how much each workload follows its covariate; only of adjusted ones."""
         runs = (run for runs in self.configurations for run in runs)
-        return {name: t.speed.slope for run in runs for name, t in run.items() if t.speed}
+        return {name: t.covariate.slope for run in runs for name, t in run.items() if t.covariate}
 
-    # Apart from what the speed of processors explains, a run's value for workload w is a shared effect s plus
+    # Apart from what the covariate explains, a run's value for workload w is a shared effect s plus
     # an own effect o_w. The variance of o_w is taken in proportion to that of its trials: k t_w. What a run
     # does to all workloads is estimated by the mean e of its residuals, weighted by 1 / t_w. With W, the sum
     # of the weights,
@@ -430,13 +431,13 @@ class MixedModel:
         """Return the variance between runs; the derivation is above."""
         if not self._run_df:
             return _Variance(0.0, PRIOR_RUN_SD**2, 0.0, NORMAL_DF)
-        speed, speed_df = self._variance_of_speed(workload)
+        explained, explained_df = self._explained_variance(workload)
         shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df  # Var(e)
         own, own_df = self._own_variance(workload)
         # Satterthwaite's degrees of freedom of the sum.
-        spread = shared**2 / self._run_df + own**2 / own_df + speed**2 / speed_df
-        df = (shared + own + speed) ** 2 / spread if spread else self._run_df
-        return _Variance(shared, own, speed, df)
+        spread = shared**2 / self._run_df + own**2 / own_df + explained**2 / explained_df
+        df = (shared + own + explained) ** 2 / spread if spread else self._run_df
+        return _Variance(shared, own, explained, df)
 
     def _own_variance(self, workload: str) -> tuple[float, float]:
         """Return Var(o_w) beyond what Var(e) has of it, and its degrees of freedom."""
@@ -451,8 +452,8 @@ class MixedModel:
         # All own effects together have the degrees of freedom that the shared ones leave.
         return own, max(1, min(self._own_df - self._run_df, PRIOR_WEIGHT + df))
 
-    def _variance_of_speed(self, workload: str) -> tuple[float, float]:
-        """Return what the processors' speed adds to the variance between runs, and its degrees of freedom."""
+    def _explained_variance(self, workload: str) -> tuple[float, float]:
+        """Return what the covariate adds to the variance between runs, and its degrees of freedom."""
         slope = self._slopes.get(workload)
         if slope is None:
             return 0.0, 1.0

@@ -13,6 +13,8 @@ from tests.unit.statistics.clocks import CHOSEN, METHODS, Clock, outcome
 
 TABLES = int(os.environ.get("TABLES", "200"))
 MOST = float(binom.ppf(0.9999, TABLES, ALPHA)) / TABLES
+LEAST = float(binom.ppf(0.0001, TABLES, 0.935)) / TABLES
+"""It is 0.937 or more in 1000 tables; levels that are unknown make it 0.84 where the clock moves."""
 CLOCKS = {
     "a still clock": Clock(),
     "a clock that moves": Clock(clock_sd=0.1),
@@ -38,5 +40,5 @@ def test_claims_coverage_and_bias(case: str) -> None:
         print(f"  {name:32} {of_method}")
     chosen, measured = found[CHOSEN], found["as measured"]
     assert chosen.claims <= max(MOST, measured.claims + 0.05)
-    assert chosen.coverage >= measured.coverage - 0.05
+    assert chosen.coverage >= LEAST
     assert abs(chosen.bias) < 0.02

@@ -196,14 +196,14 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 def table_model(
     columns: Iterable[Iterable[RecordedRun]],
     workloads: Collection[str],
-    speeds: Iterable[Mapping[str, Covariate]] = (),
+    covariates: Iterable[Mapping[str, Covariate]] = (),
 ) -> MixedModel:
     """Return the model of a table's times, from the runs of each of its configurations.
 
-    `speeds` has for each run, in order, the speed of processors that a workload's times were adjusted to.
+    `covariates` has for each run, configuration by configuration, what a workload's times were adjusted to.
     """
     columns = [tuple(runs) for runs in columns]
-    speed = iter(speeds)
+    covariate = iter(covariates)
     return MixedModel(
         [
             [
@@ -213,7 +213,7 @@ def table_model(
                     if (times_s := _times_of_run(name, recorded))
                 }
                 for recorded in runs
-                for own in [next(speed, {})]
+                for own in [next(covariate, {})]
             ]
             for runs in columns
         ],

@@ -63,10 +63,10 @@ def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True)
 
 
 def _model(
-    columns: Sequence[ConfigurationRuns], speeds: Iterable[Mapping[str, Covariate]]
+    columns: Sequence[ConfigurationRuns], covariates: Iterable[Mapping[str, Covariate]]
 ) -> MixedModel:
     workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    return table_model((column.runs for column in columns), workloads, speeds)
+    return table_model((column.runs for column in columns), workloads, covariates)
 
 
 def _adjusted_for_speed(columns: Sequence[ConfigurationRuns]) -> TableTimes | None:
@@ -88,7 +88,7 @@ def _adjusted_for_speed(columns: Sequence[ConfigurationRuns]) -> TableTimes | No
         replace(column, runs=tuple(next(in_order) for _ in column.runs)) for column in columns
     ]
     unknown = _of_unknown_speed(timed, by_run)
-    speeds = [
+    covariates = [
         {
             name: Covariate(slopes[name], middle(list(trials.values())))
             for name, trials in own.items()
@@ -96,7 +96,7 @@ def _adjusted_for_speed(columns: Sequence[ConfigurationRuns]) -> TableTimes | No
         }
         for own in by_run
     ]
-    return TableTimes(columns, _model(columns, speeds), SpeedAdjustment(slopes, left))
+    return TableTimes(columns, _model(columns, covariates), SpeedAdjustment(slopes, left))
 
 
 def _of_unknown_speed(

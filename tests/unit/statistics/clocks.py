@@ -80,10 +80,10 @@ def _trials(times: Sequence[float], loops: Sequence[float]) -> list[Observed]:
 
 @dataclass(frozen=True)
 class Counted:
-    """What counts of a workload in a run: the logarithms of times, and to which speed they are adjusted."""
+    """What counts of a workload in a run: the logarithms of times, and what they are adjusted to."""
 
     logs: list[float]
-    speed: Covariate | None = None
+    covariate: Covariate | None = None
 
 
 Adjust = Callable[[list[list[Observed]]], list[Counted]]
@@ -213,7 +213,7 @@ def _model(table: list[list[list[Counted]]]) -> MixedModel:
         [
             [
                 {
-                    f"workload {w}": run_median(np.exp(own.logs).tolist(), own.speed)
+                    f"workload {w}": run_median(np.exp(own.logs).tolist(), own.covariate)
                     for w, own in enumerate(run)
                     if own.logs
                 }
