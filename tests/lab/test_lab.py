@@ -1,6 +1,7 @@
 """The lab on a real engine, from its start to its removal."""
 
 import os
+import secrets
 import signal
 from pathlib import Path
 
@@ -111,8 +112,9 @@ def test_a_benchmark_reads_where_the_blocks_are(lab: Lab, dataset: str, results:
 def test_trials_run_under_the_cpu_limit_and_survive_an_interrupt(
     lab: Lab, dataset: str, results: Path
 ) -> None:
-    options = ["--dataset", dataset, "--configuration", "interrupted", "--trials", "9999"]
-    directory = results / "interrupted"
+    configuration = f"interrupted-{secrets.token_hex(3)}"  # a second attempt has files of its own
+    options = ["--dataset", dataset, "--configuration", configuration, "--trials", "9999"]
+    directory = results / configuration
     with clusterlift(*BENCHMARK, *options) as process:
         eventually(lambda: any(run.trials for run in runs(directory)), "no trial was recorded")
         for node in lab.workers:
