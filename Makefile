@@ -180,7 +180,7 @@ test-e2e: setup classes
 test-slow: setup classes
 	@$(PYTEST) -m slow tests/e2e tests/spark
 
-# These wait for their transfers most of the time: four processes together use half of two processors.
+# These wait for their transfers: four processes together keep two processors busy for two thirds of the time.
 test-probes: setup
 	@$(PYTEST) -n 4 --dist loadfile $(AGAIN) tests/probes
 

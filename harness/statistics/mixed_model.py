@@ -55,11 +55,6 @@ class RunMedian:
     trials: int
     covariate: "Covariate | None" = None
 
-    @property
-    def explained(self) -> float:
-        """The part of `log_time` that the covariate explains: only its differences between runs count."""
-        return self.covariate.slope * self.covariate.level if self.covariate else 0.0
-
 
 class Covariate(NamedTuple):
     """What the times of a workload in a run are adjusted to.
@@ -238,7 +233,8 @@ class MixedModel:
         following, uncertainty = self._following(workload, controls)
         variance_ = self._variance(workload)
         others = self._scale * 1 / sum(1 / self._trial_variances[name] for name in controls)
-        remaining = variance_.total + others - (1 - (1 - following) ** 2) * variance_.shared
+        unfollowed = (1 - following) ** 2 * variance_.shared
+        remaining = unfollowed + variance_.own + variance_.explained + others
         return Estimate(
             self.ratio(before, after, workload).log - following * shift.log,
             remaining * self._per_run(before, after, workload) + uncertainty * shift.log**2,
@@ -287,7 +283,13 @@ class MixedModel:
     @cached_property
     def _means(self) -> list[dict[str, float]]:
         """The mean logarithm by configuration and workload."""
-        return [_mean_by_name(list(map(_log_times, runs))) for runs in self.configurations]
+        return [
+            {
+                name: fmean([run[name].log_time for run in runs if name in run])
+                for name in _names(runs)
+            }
+            for runs in self.configurations
+        ]
 
     @cached_property
     def _trial_variances(self) -> dict[str, float]:
@@ -309,36 +311,34 @@ class MixedModel:
 
     @cached_property
     def _residuals(self) -> _Residuals:
-        """The difference of each run's value from its configuration's mean."""
-        return self._differences(
-            [[_log_times(run) for run in runs] for runs in self.configurations]
-        )
-
-    @cached_property
-    def _unexplained(self) -> _Residuals:
-        """The same without what the covariate explains of the value."""
-        return self._differences(
-            [
-                [
-                    {name: time.log_time - time.explained for name, time in run.items()}
-                    for run in runs
-                ]
-                for runs in self.configurations
-            ]
-        )
-
-    def _differences(self, values: Sequence[Sequence[Mapping[str, float]]]) -> _Residuals:
-        """Return the difference of each value from its configuration's mean.
+        """The difference of each run's value from its configuration's mean, by workload.
 
         The mean of a single run is its own value, which shows nothing: it is left out.
         """
         return {
             (c, r): {
-                name: value - means[name] for name, value in run.items() if self.runs(c, name) > 1
+                name: time.log_time - self._means[c][name]
+                for name, time in run.items()
+                if self.runs(c, name) > 1
             }
-            for c, runs in enumerate(values)
-            for means in [_mean_by_name(runs)]
+            for c, runs in enumerate(self.configurations)
             for r, run in enumerate(runs)
+        }
+
+    @cached_property
+    def _unexplained(self) -> _Residuals:
+        """The same without what the covariate explains of it."""
+        if not self._slopes:
+            return self._residuals
+        levels = self._levels._residuals  # noqa: SLF001  of the same class
+        return {
+            run: {
+                name: value - self._slopes[name] * levels[run][name]
+                if name in self._slopes
+                else value
+                for name, value in residuals.items()
+            }
+            for run, residuals in self._residuals.items()
         }
 
     def _run_effects(
@@ -431,12 +431,10 @@ class MixedModel:
         """Return the variance between runs; the derivation is above."""
         if not self._run_df:
             return _Variance(0.0, PRIOR_RUN_SD**2, 0.0, NORMAL_DF)
-        explained, explained_df = self._explained_variance(workload)
         shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df  # Var(e)
         own, own_df = self._own_variance(workload)
-        # Satterthwaite's degrees of freedom of the sum.
-        spread = shared**2 / self._run_df + own**2 / own_df + explained**2 / explained_df
-        df = (shared + own + explained) ** 2 / spread if spread else self._run_df
+        explained, explained_df = self._explained_variance(workload)
+        df = _satterthwaite((shared, self._run_df), (own, own_df), (explained, explained_df))
         return _Variance(shared, own, explained, df)
 
     def _own_variance(self, workload: str) -> tuple[float, float]:
@@ -513,16 +511,17 @@ class _InTurns(MixedModel):
     def _free_fraction(self) -> float:
         return 1 - 1 / len(self.configurations)
 
-    def _differences(self, values: Sequence[Sequence[Mapping[str, float]]]) -> _Residuals:
-        """Return the difference of each value from the means of its configuration and of its application.
+    @cached_property
+    def _residuals(self) -> _Residuals:
+        """The difference of each run's value from the means of its configuration and of its application.
 
         An application that lacks a workload in some configuration shows nothing of it.
         """
         found: _Residuals = {}
         for name in self.workloads:
             complete = {
-                application: [run[name] for run in runs]
-                for application, runs in enumerate(zip(*values, strict=True))
+                application: [run[name].log_time for run in runs]
+                for application, runs in enumerate(zip(*self.configurations, strict=True))
                 if all(name in run for run in runs)
             }
             if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
@@ -543,15 +542,16 @@ def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
     return sum(number - 1 for number in numbers.values())
 
 
-def _log_times(run: Run) -> dict[str, float]:
-    return {name: time.log_time for name, time in run.items()}
+def _satterthwaite(*parts: tuple[float, float]) -> float:
+    """Return the degrees of freedom of a sum of variances, each with its own; of the first if all are 0."""
+    known = [(variance_, df) for variance_, df in parts if variance_]
+    spread = sum(variance_**2 / df for variance_, df in known)
+    if len(known) < 2 or not spread:  # noqa: PLR2004  a single part keeps exactly its own
+        return (known or parts)[0][1]
+    return sum(variance_ for variance_, _ in known) ** 2 / spread
 
 
-def _mean_by_name(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: fmean([run[name] for run in runs if name in run]) for name in _names(runs)}
-
-
-def _names(runs: Sequence[Mapping[str, object]]) -> dict[str, None]:
+def _names(runs: Sequence[Run]) -> dict[str, None]:
     return dict.fromkeys(name for run in runs for name in run)
 
 

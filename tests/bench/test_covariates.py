@@ -40,5 +40,5 @@ def test_claims_coverage_and_bias(case: str) -> None:
         print(f"  {name:32} {of_method}")
     chosen, measured = found[CHOSEN], found["as measured"]
     assert chosen.claims <= max(MOST, measured.claims + 0.05)
-    assert chosen.coverage >= LEAST
+    assert chosen.coverage >= max(LEAST, measured.coverage - 0.05)
     assert abs(chosen.bias) < 0.02

@@ -1,7 +1,7 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from statistics import median
@@ -196,14 +196,14 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 def table_model(
     columns: Iterable[Iterable[RecordedRun]],
     workloads: Collection[str],
-    covariates: Iterable[Mapping[str, Covariate]] = (),
+    covariates: Sequence[Sequence[Mapping[str, Covariate]]] = (),
 ) -> MixedModel:
     """Return the model of a table's times, from the runs of each of its configurations.
 
-    `covariates` has for each run, configuration by configuration, what a workload's times were adjusted to.
+    `covariates` has for each of these runs what a workload's times were adjusted to; nothing if none were.
     """
-    columns = [tuple(runs) for runs in columns]
-    covariate = iter(covariates)
+    by_column = [tuple(runs) for runs in columns]
+    covariates = covariates or [[{}] * len(runs) for runs in by_column]
     return MixedModel(
         [
             [
@@ -212,12 +212,11 @@ def table_model(
                     for name in workloads
                     if (times_s := _times_of_run(name, recorded))
                 }
-                for recorded in runs
-                for own in [next(covariate, {})]
+                for recorded, own in zip(runs, of_runs, strict=True)
             ]
-            for runs in columns
+            for runs, of_runs in zip(by_column, covariates, strict=True)
         ],
-        [[_application(recorded) for recorded in runs] for runs in columns],
+        [[_application(recorded) for recorded in runs] for runs in by_column],
     )
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from statistics import fmean, median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -53,54 +54,56 @@ def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True)
 
     An adjustment counts what was only slowed. Without one, only workloads that have no other times do.
     """
-    adjusted_ = _adjusted_for_speed(columns) if for_speed else None
-    if adjusted_ is None:
-        columns = [
-            replace(column, runs=tuple(map(with_slowed_trials, column.runs))) for column in columns
-        ]
-        return TableTimes(columns, _model(columns, ()), None)
-    return adjusted_
-
-
-def _model(
-    columns: Sequence[ConfigurationRuns], covariates: Iterable[Mapping[str, Covariate]]
-) -> MixedModel:
     workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    return table_model((column.runs for column in columns), workloads, covariates)
+    found = _adjusted_for_speed(columns) if for_speed else None
+    timed, covariates, speed = found or (list(map(_with_slowed_trials, columns)), (), None)
+    return TableTimes(
+        timed, table_model((column.runs for column in timed), workloads, covariates), speed
+    )
 
 
-def _adjusted_for_speed(columns: Sequence[ConfigurationRuns]) -> TableTimes | None:
-    """Return adjusted times; None unless that leaves no more than half of the variance within runs.
+def _with_slowed_trials(column: ConfigurationRuns) -> ConfigurationRuns:
+    return replace(column, runs=tuple(map(with_slowed_trials, column.runs)))
 
-    It is decided for the whole table, and no difference between runs has a part in it.
+
+def _adjusted_for_speed(
+    columns: Sequence[ConfigurationRuns],
+) -> tuple[list[ConfigurationRuns], list[list[dict[str, Covariate]]], SpeedAdjustment] | None:
+    """Return the columns with adjusted times, what each run's are adjusted to, and the adjustment.
+
+    None if that would leave more than half of the variance within runs. It is decided for the whole table,
+    and no difference between runs has a part in it.
     """
+    by_column = [list(map(_observed, column.runs)) for column in columns]
+    by_run = list(chain.from_iterable(by_column))
     runs = [recorded for column in columns for recorded in column.runs]
     names = dict.fromkeys(trial.workload for recorded in runs for trial in recorded.trials)
-    by_run = [_observed(recorded) for recorded in runs]
     observed = {name: [list(own.get(name, {}).values()) for own in by_run] for name in names}
     slopes = {name: slope(own, _expected(name, runs)) for name, own in observed.items() if any(own)}
     left = variance_left({name: observed[name] for name in slopes}, slopes)
     if left is None or left > MAX_VARIANCE_LEFT:
         return None
-    timed = list(map(partial(_adjusted, slopes), runs, by_run))
-    in_order = iter(timed)
-    columns = [
-        replace(column, runs=tuple(next(in_order) for _ in column.runs)) for column in columns
+    timed = [
+        replace(column, runs=tuple(map(partial(_adjusted, slopes), column.runs, own)))
+        for column, own in zip(columns, by_column, strict=True)
     ]
-    unknown = _of_unknown_speed(timed, by_run)
+    unknown = _of_unknown_speed((run for column in timed for run in column.runs), by_run)
     covariates = [
-        {
-            name: Covariate(slopes[name], middle(list(trials.values())))
-            for name, trials in own.items()
-            if name not in unknown
-        }
-        for own in by_run
+        [
+            {
+                name: Covariate(slopes[name], middle(list(trials.values())))
+                for name, trials in of_run.items()
+                if name not in unknown
+            }
+            for of_run in own
+        ]
+        for own in by_column
     ]
-    return TableTimes(columns, _model(columns, covariates), SpeedAdjustment(slopes, left))
+    return timed, covariates, SpeedAdjustment(slopes, left)
 
 
 def _of_unknown_speed(
-    runs: Sequence[RecordedRun], observed: Sequence[Mapping[str, Mapping[int, Observed]]]
+    runs: Iterable[RecordedRun], observed: Iterable[Mapping[str, Mapping[int, Observed]]]
 ) -> set[str]:
     """Return the workloads that have times in a run, and no trial of known speed in it."""
     return {
