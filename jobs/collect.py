@@ -24,7 +24,7 @@ from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.records.directories import SUFFIX, sync
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
 from harness.runtime.command_line import Parser, run_main
-from harness.runtime.interrupt import INTERRUPTS, signal_handlers
+from harness.runtime.interrupt import ignored_signals
 from harness.terminal import Relay, say, shorten, show
 from jobs.staging import CONSOLE, EXIT_CODE, Hadoop, Staging
 
@@ -62,7 +62,7 @@ def main() -> int:
     try:
         application = reachable_application(hadoop, options.name)
         # Only the submitter ends this process, by closing the pipe.
-        with signal_handlers(dict.fromkeys(INTERRUPTS, lambda _number, _frame: None)):
+        with ignored_signals():
             show(f"{READY_LINE}{staging.uri}")
             with spark_errors_as_one_line(staging.uri):
                 return Collector(staging, options.directory).run(control, application)

@@ -21,7 +21,7 @@ from harness.local_spark import BENCHMARK
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link, rate_text
-from harness.runtime.interrupt import interruptible
+from harness.runtime.interrupt import ignored_signals, interruptible
 from harness.runtime.trials import HOLD_FILE, hold_message
 from harness.terminal import Relay
 
@@ -159,21 +159,28 @@ def _run(
 
     A message is a line; the function gets the part of it that the pattern's group matches.
     """
-    # In a session of its own: at Ctrl-C the docker client would end and leave the script running.
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
-    ) as process:
+    with (
+        interruptible(once=True),
+        # In a session of its own: at Ctrl-C the docker client would end and leave the script running.
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        ) as process,
+    ):
         assert process.stdin is not None  # noqa: S101  both are pipes
         assert process.stdout is not None  # noqa: S101
         output = process.stdout.fileno()
         try:
-            with interruptible():
-                _show_output(output, message, on_message)
-                return process.wait()
+            _show_output(output, message, on_message)
+            return process.wait()
         except BaseException as error:
-            process.stdin.close()  # interrupts the script
-            _show_output(output)
-            code = process.wait()
+            with ignored_signals():
+                process.stdin.close()  # interrupts the script, which then ends by itself
+                _show_output(output)
+                code = process.wait()
             if isinstance(error, KeyboardInterrupt):
                 return code
             raise

@@ -1,5 +1,6 @@
 """Scripts in the lab: only trials run under the workers' CPU limit."""
 
+import os
 import subprocess
 import sys
 from unittest.mock import Mock
@@ -66,6 +67,17 @@ class TestSubmit:
         with pytest.raises(ClusterliftError, match=r"limited to 0.5 processors, .* but Docker rep"):
             spark_submit(LAB, BENCHMARK, [])
         assert "runs trials" not in capfd.readouterr().out
+
+    def test_after_an_error_a_signal_does_not_end_the_wait_for_the_script(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Or the error would never be said, and the script would go on alone."""
+        hold = f"os.kill({os.getpid()}, signal.SIGTERM); time.sleep(0.2)"
+        hold = f"try: wait_for_release('slow')\nexcept KeyboardInterrupt: {hold}"
+        fake_docker(update="limit.write_text('160000')", hold=f"import os, signal, time\n{hold}")
+        with pytest.raises(ClusterliftError, match=r"should be limited to 0\.5 processors"):
+            spark_submit(LAB, BENCHMARK, [])
+        assert "runs trials with 160000" in capfd.readouterr().out
 
 
 LIFTS_THE_LIMIT = """
