@@ -7,12 +7,12 @@ from typing import Any, Self, TypeVar
 
 MIN_SECONDS = 1e-9
 """A clock's resolution: nothing that is recorded is shorter."""
-MAX_QUANTITY = 1e18
-"""Whatever is computed from smaller numbers stays finite."""
+MIN_QUANTITY, MAX_QUANTITY = 1e-30, 1e18
+"""Whatever is computed from numbers between these, and from 0, stays finite."""
 
 
 class Quantities:
-    """A record whose numbers are from 0 to MAX_QUANTITY; None means unknown."""
+    """A record whose numbers are 0, or from MIN_QUANTITY to MAX_QUANTITY; None means unknown."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -20,13 +20,16 @@ class Quantities:
             is_right = True
             match value:
                 case float() | int():
-                    is_right = 0 <= value <= MAX_QUANTITY
+                    is_right = not value or MIN_QUANTITY <= value <= MAX_QUANTITY
                 case None | str():
                     pass
                 case Mapping():
-                    is_right = all(0 <= number <= MAX_QUANTITY for number in value.values())
+                    numbers = filter(None, value.values())
+                    is_right = all(MIN_QUANTITY <= number <= MAX_QUANTITY for number in numbers)
             if not is_right:
-                raise ValueError(f"{name} is {value!r}, not a number from 0 to {MAX_QUANTITY:g}")
+                raise ValueError(
+                    f"{name} is {value!r}, neither 0 nor from {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"
+                )
 
 
 @dataclass(frozen=True)

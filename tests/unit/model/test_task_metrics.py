@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.model.errors import BadInput
 from harness.model.task_metrics import (
     MAX_QUANTITY,
+    MIN_QUANTITY,
     NodeBytes,
     ScheduleSimulation,
     Stragglers,
@@ -24,7 +25,7 @@ from harness.records.writer import Recording
 from tests.unit.builders import a_run, change_line, ok
 from tests.unit.metrics_builders import task_metrics
 
-SECONDS = st.floats(0, 1e9)
+SECONDS = st.just(0.0) | st.floats(MIN_QUANTITY, 1e9)
 COUNTS = st.integers(0, int(MAX_QUANTITY))
 VALUES: dict[Any, st.SearchStrategy[Any]] = {
     int: COUNTS,
@@ -62,9 +63,9 @@ class TestValues:
     def test_input_bytes_are_those_of_all_localities(self) -> None:
         assert METRICS.input_bytes == 12
 
-    @pytest.mark.parametrize("impossible", [-1, float("nan"), float("inf")])
-    def test_negative_and_infinite_values_are_refused(self, impossible: float) -> None:
-        with pytest.raises(ValueError, match=r"cpu_s is .*, not a number from 0"):
+    @pytest.mark.parametrize("impossible", [-1, 5e-324, float("nan"), float("inf")])
+    def test_values_that_nothing_can_be_computed_from_are_refused(self, impossible: float) -> None:
+        with pytest.raises(ValueError, match=r"cpu_s is .*, neither 0 nor from 1e-30 to 1e\+18"):
             replace(TIME, cpu_s=impossible)
         with pytest.raises(ValueError, match="tasks_by_locality"):
             replace(METRICS, tasks_by_locality={"ANY": impossible})
@@ -89,7 +90,7 @@ class TestStored:
         [
             ({"tasks": "many"}, "Expected `int`, got `str` - at `$.tasks.tasks`"),
             ({"tasks": True}, "Expected `int`, got `bool` - at `$.tasks.tasks`"),
-            ({"tasks": -1}, "tasks is -1, not a number from 0 to 1e+18 - at `$.tasks`"),
+            ({"tasks": -1}, "tasks is -1, neither 0 nor from 1e-30 to 1e+18 - at `$.tasks`"),
             ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
             ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
             (
