@@ -144,10 +144,10 @@ def _speed_sentences(comparison: Comparison) -> Iterator[str]:
     low, high = (end(comparison.speed.slopes.values()) for end in (min, max))
     yield (
         "Within each run, times are adjusted for the speed of the processors (a loop, stolen time, other "
-        f"processes), which they follow by a factor of {low:.2f} to {high:.2f}: "
-        f"{percent(comparison.speed.variance_left)} of the variance within runs is left. It is assumed that "
-        "slow processors make a trial of a run long, and not the reverse; differences between runs remain as "
-        "measured, and --adjust none shows everything as measured."
+        f"processes), which they follow by a factor of {low:.2f} to {high:.2f}: noise within runs gives a "
+        f"mean {percent(comparison.speed.variance_left)} of the variance that it has as measured. It is "
+        "assumed that slow processors make a trial of a run long, and not the reverse; differences between "
+        "runs remain as measured, and --adjust none shows everything as measured."
     )
 
 

@@ -22,7 +22,7 @@ HUBER = 1.5
 MIN_SD = 0.001
 """The least noise that is assumed: clock and scheduler alone cause as much."""
 MAX_VARIANCE_LEFT = 0.5
-"""Of the variance within runs. Times are only adjusted if no more is left, so that it is not for chance."""
+"""Of the variance of a mean. Times are only adjusted if no more is left, so that it is not for chance."""
 _STEPS = 10
 
 
@@ -69,14 +69,18 @@ def slope(runs: Runs, expected: float) -> float:
     return found
 
 
+def unadjusted(run: Sequence[Observed]) -> list[Observed]:
+    """Return the trials of a run that count without an adjustment: the quiet ones; all, if none is quiet."""
+    return [trial for trial in run if trial.is_quiet] or list(run)
+
+
 def middle(run: Sequence[Observed]) -> float:
     """Return the middle covariate of a run's trials, one or more.
 
-    It is that of the trials that count unadjusted, if there are any: a middle of all would be anywhere in a
-    run that was disturbed half of the time.
+    It is that of the trials that count unadjusted: a middle of all would be anywhere in a run that was
+    disturbed half of the time.
     """
-    quiet = [trial.covariate for trial in run if trial.is_quiet]
-    return median(quiet or [trial.covariate for trial in run])
+    return median(trial.covariate for trial in unadjusted(run))
 
 
 def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
@@ -88,28 +92,28 @@ def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
 
 
 def variance_left(workloads: Mapping[str, Runs], slopes: Mapping[str, float]) -> float | None:
-    """Return how much of the variance within runs is left, as a fraction; None if too few trials tell.
+    """Return how much is left of the variance of mean times, as a fraction; None if too few trials tell.
 
-    It is the variance of all trials, adjusted, in that of those that count without adjustment, and the mean
-    over workloads.
+    Noise within runs makes a mean vary by the variance of the trials, divided by their number. All trials,
+    adjusted, are compared with those that count unadjusted. The fraction is the mean over workloads.
     """
     fractions = []
     for name, runs in workloads.items():
-        before = _within([[trial.log_time for trial in run if trial.is_quiet] for run in runs], 0)
-        after = _within([adjusted(run, slopes[name]) for run in runs], 1)
+        before = _of_mean([[trial.log_time for trial in unadjusted(run)] for run in runs], 0)
+        after = _of_mean([adjusted(run, slopes[name]) for run in runs], 1)
         if before and after is not None:
             fractions.append(after / before)
-    return fsum(fractions) / len(fractions) if fractions else None
+    return fmean(fractions) if fractions else None
 
 
-def _within(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
-    """Return the variance within runs; `estimated` numbers were learnt from the same values."""
+def _of_mean(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
+    """Return the variance of the mean; `estimated` numbers were learnt from the same values."""
     repeated = [run for run in runs if len(run) > 1]
     free = sum(len(run) - 1 for run in repeated) - estimated
     squares = (
         fsum((value - mean) ** 2 for value in run) for run in repeated for mean in [fmean(run)]
     )
-    return fsum(squares) / free if free > 0 else None
+    return fsum(squares) / free / sum(map(len, runs)) if free > 0 else None
 
 
 def _centred(run: Sequence[Observed], weights: Sequence[float]) -> list[tuple[float, float]]:

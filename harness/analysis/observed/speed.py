@@ -30,7 +30,7 @@ from harness.statistics.mixed_model import Covariate, MixedModel
 class SpeedAdjustment:
     """How the times of a table follow the processors: by workload, from 0 (not at all) to 1.
 
-    `variance_left` is the fraction of the variance within runs that is left.
+    `variance_left` is the fraction that is left of the variance that noise within runs gives to a mean.
     """
 
     slopes: Mapping[str, float]
@@ -71,7 +71,7 @@ def _adjusted_for_speed(
 ) -> tuple[list[ConfigurationRuns], list[list[dict[str, Covariate]]], SpeedAdjustment] | None:
     """Return the columns with adjusted times, what each run's are adjusted to, and the adjustment.
 
-    None if that would leave more than half of the variance within runs. It is decided for the whole table,
+    None if that leaves a mean more than half of its variance within runs. It is decided for the whole table,
     and no difference between runs has a part in it.
     """
     by_column = [list(map(_observed, column.runs)) for column in columns]

@@ -80,6 +80,15 @@ def test_most_of_the_variance_is_gone_where_the_clock_moves_and_none_where_it_do
     assert variance_left({"a": [[Observed(0.0, 0.0)]]}, {"a": 1.0}) is None
 
 
+def test_trials_that_count_again_make_a_mean_more_certain() -> None:
+    """Twice as many trials that vary as much leave half of the variance, and no slope is needed."""
+    runs = runs_with(0.0, runs=50)
+    half = [[trial._replace(is_quiet=n % 2 == 0) for n, trial in enumerate(run)] for run in runs]
+    assert variance_left({"a": half}, {"a": 0.0}) == pytest.approx(0.5, abs=0.1)
+    none_is_quiet = [[trial._replace(is_quiet=False) for trial in run] for run in runs]
+    assert variance_left({"a": none_is_quiet}, {"a": 0.0}) == pytest.approx(1, abs=0.01)
+
+
 def test_a_change_that_slows_the_clock_is_kept() -> None:
     """Centred in the table, the adjustment would take away what it costs."""
     clock = Clock(clock_sd=0.1, busier=0.1)
