@@ -28,7 +28,7 @@ class Quantities:
                     is_right = all(MIN_QUANTITY <= number <= MAX_QUANTITY for number in numbers)
             if not is_right:
                 raise ValueError(
-                    f"{name} is {value!r}, neither 0 nor from {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"
+                    f"{name} is {value!r}, and must be 0, or {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"
                 )
 
 

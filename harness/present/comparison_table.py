@@ -143,11 +143,12 @@ def _speed_sentences(comparison: Comparison) -> Iterator[str]:
         return
     low, high = (end(comparison.speed.slopes.values()) for end in (min, max))
     yield (
-        "Within each run, times are adjusted for the speed of the processors (a loop, stolen time, other "
-        f"processes), which they follow by a factor of {low:.2f} to {high:.2f}: noise within runs gives a "
-        f"mean {percent(comparison.speed.variance_left)} of the variance that it has as measured. It is "
-        "assumed that slow processors make a trial of a run long, and not the reverse; differences between "
-        "runs remain as measured, and --adjust none shows everything as measured."
+        "Within each run, times are adjusted for the speed of the processors, measured by a loop, stolen "
+        f"time and other processes (slopes of {low:.2f} to {high:.2f}; 1: on 10 % slower processors, a trial "
+        "takes 10 % longer). Trials that were only slowed count, too. Noise within runs adds "
+        f"{percent(comparison.speed.variance_left)} as much variance to a mean as to that of the undisturbed "
+        "trials, unadjusted. It is assumed that slow processors lengthen trials, and not that long trials "
+        "slow processors. Differences between runs are not adjusted; --adjust none shows times as measured."
     )
 
 

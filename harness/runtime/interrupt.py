@@ -69,7 +69,7 @@ def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None
 
 
 def ignored_signals() -> AbstractContextManager[None]:
-    """Return a context in which none of the INTERRUPTS has an effect: what it waits for ends by itself."""
+    """Return a context that ignores the INTERRUPTS: for waiting for what ends by itself."""
     return signal_handlers(dict.fromkeys(INTERRUPTS, lambda _number, _frame: None))
 
 

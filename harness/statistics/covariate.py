@@ -92,10 +92,10 @@ def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
 
 
 def variance_left(workloads: Mapping[str, Runs], slopes: Mapping[str, float]) -> float | None:
-    """Return how much is left of the variance of mean times, as a fraction; None if too few trials tell.
+    """Return the variance of a mean after adjusting, as a fraction of that before; None of too few trials.
 
-    Noise within runs makes a mean vary by the variance of the trials, divided by their number. All trials,
-    adjusted, are compared with those that count unadjusted. The fraction is the mean over workloads.
+    The variance of a mean is that of the trials within runs, divided by their number: after adjusting, of all
+    trials; before, of those that count unadjusted. It is the average of the workloads' fractions.
     """
     fractions = []
     for name, runs in workloads.items():

@@ -137,8 +137,8 @@ def compare(
 ) -> Comparison:
     """Compare configurations with the first of them, the baseline.
 
-    With `for_speed`, times are adjusted for the speed of the processors within each run, where that leaves
-    at most half of the variance.
+    With `for_speed`, times are adjusted for the speed of the processors within each run, where that
+    at least halves a mean's variance within runs.
 
     Raises BadInput
     - for fewer than two configurations;

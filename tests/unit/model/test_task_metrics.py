@@ -65,7 +65,7 @@ class TestValues:
 
     @pytest.mark.parametrize("impossible", [-1, 5e-324, float("nan"), float("inf")])
     def test_values_that_nothing_can_be_computed_from_are_refused(self, impossible: float) -> None:
-        with pytest.raises(ValueError, match=r"cpu_s is .*, neither 0 nor from 1e-30 to 1e\+18"):
+        with pytest.raises(ValueError, match=r"cpu_s is .*, and must be 0, or 1e-30 to 1e\+18"):
             replace(TIME, cpu_s=impossible)
         with pytest.raises(ValueError, match="tasks_by_locality"):
             replace(METRICS, tasks_by_locality={"ANY": impossible})
@@ -90,7 +90,7 @@ class TestStored:
         [
             ({"tasks": "many"}, "Expected `int`, got `str` - at `$.tasks.tasks`"),
             ({"tasks": True}, "Expected `int`, got `bool` - at `$.tasks.tasks`"),
-            ({"tasks": -1}, "tasks is -1, neither 0 nor from 1e-30 to 1e+18 - at `$.tasks`"),
+            ({"tasks": -1}, "tasks is -1, and must be 0, or 1e-30 to 1e+18 - at `$.tasks`"),
             ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
             ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
             (
