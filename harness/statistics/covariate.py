@@ -10,7 +10,7 @@ docs/noise.md has the simulations that chose this among other estimators. Standa
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from statistics import fmean, median
+from statistics import fmean, geometric_mean, median
 from typing import NamedTuple
 
 from harness.statistics.median import MAD_TO_SD
@@ -95,15 +95,15 @@ def variance_left(workloads: Mapping[str, Runs], slopes: Mapping[str, float]) ->
     """Return the variance of a mean after adjusting, as a fraction of that before; None of too few trials.
 
     The variance of a mean is that of the trials within runs, divided by their number: after adjusting, of all
-    trials; before, of those that count unadjusted. It is the average of the workloads' fractions.
+    trials; before, of those that count unadjusted. It is the geometric mean of the workloads' fractions.
     """
     fractions = []
     for name, runs in workloads.items():
         before = _of_mean([[trial.log_time for trial in unadjusted(run)] for run in runs], 0)
         after = _of_mean([adjusted(run, slopes[name]) for run in runs], 1)
-        if before and after is not None:
+        if before and after:
             fractions.append(after / before)
-    return fmean(fractions) if fractions else None
+    return geometric_mean(fractions) if fractions else None
 
 
 def _of_mean(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
@@ -113,7 +113,9 @@ def _of_mean(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
     squares = (
         fsum((value - mean) ** 2 for value in run) for run in repeated for mean in [fmean(run)]
     )
-    return fsum(squares) / free / sum(map(len, runs)) if free > 0 else None
+    if free <= 0:
+        return None
+    return max(MIN_SD**2, fsum(squares) / free) / sum(map(len, runs))
 
 
 def _centred(run: Sequence[Observed], weights: Sequence[float]) -> list[tuple[float, float]]:
