@@ -165,14 +165,14 @@ def _run(
     ) as process:
         assert process.stdin is not None  # noqa: S101  both are pipes
         assert process.stdout is not None  # noqa: S101
-        output = process.stdout.fileno()
+        output, relay = process.stdout.fileno(), Relay()
         try:
             with interruptible():
-                _show_output(output, message, on_message)
+                _show_output(output, relay, message, on_message)
                 return process.wait()
         except BaseException as error:
             process.stdin.close()  # interrupts the script
-            _show_output(output)
+            _show_output(output, relay)
             code = process.wait()
             if isinstance(error, KeyboardInterrupt):
                 return code
@@ -181,11 +181,12 @@ def _run(
 
 def _show_output(
     pipe: int,
+    relay: Relay,
     message: re.Pattern[bytes] | None = None,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Copy a pipe to standard output until it is closed; call the function at each message."""
-    relay, line = Relay(), b""
+    line = b""
     while chunk := os.read(pipe, CHUNK_BYTES):
         relay.copy(chunk)
         if message is None:

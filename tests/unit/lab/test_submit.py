@@ -67,6 +67,18 @@ class TestSubmit:
             spark_submit(LAB, BENCHMARK, [])
         assert "runs trials" not in capfd.readouterr().out
 
+    def test_a_line_that_an_interrupt_cuts_in_two_is_shown_whole_and_without_its_secret(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        hold = "import os, time; from harness.runtime.trials import hold_message\n"
+        hold += "message = hold_message(os.environ['CLUSTERLIFT_HOLD_FILE'], 'slow')\n"
+        hold += "print(f'{message}\\nread with password=', end='', flush=True)\n"
+        hold += "try: time.sleep(600)\n"
+        hold += "except KeyboardInterrupt: print('hunter2', flush=True)"
+        fake_docker(hold=hold)
+        spark_submit(LAB, BENCHMARK, [], on_turn=Mock(side_effect=KeyboardInterrupt))
+        assert "\nread with password=***\n" in capfd.readouterr().out
+
 
 LIFTS_THE_LIMIT = """
 import sys
