@@ -105,6 +105,13 @@ def test_the_time_left_is_known_from_what_generating_took(
     ]
 
 
+def test_blanks_around_the_name_of_a_configuration_are_no_part_of_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "--configuration", " a ", "--runs", "2"]) == 0
+    assert "2 runs of 1 trial each" in capfd.readouterr().out
+
+
 def test_without_data_nothing_is_run(spark: FakeSpark) -> None:
     (spark.home / "no-data").touch()
     assert main(["bench"]) == 2
