@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.child_process import child_process, continuable, raise_if_interrupted, run_to_its_end
 from harness.local_spark import (
+    BENCHMARK,
     closing_message,
     packages_archive,
     script_error,
@@ -27,7 +28,7 @@ from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
 from harness.runtime.series import SparkOptions
 from harness.terminal import Relay
 
-SCRIPT, COLLECT = "jobs/benchmark.py", "jobs/collect.py"
+COLLECT = "jobs/collect.py"
 CHUNK_BYTES = 2**16
 
 _OF_THE_CLIENT = frozenset(
@@ -54,7 +55,7 @@ def submit(
     """
     if _is_on_node(options):
         return _run_on_node(options, arguments, results, environment)
-    return run_script(SCRIPT, options, arguments, environment)
+    return run_script(BENCHMARK, options, arguments, environment)
 
 
 def run_script(
@@ -74,7 +75,7 @@ def run_script(
 def check_submission(options: SparkOptions) -> None:
     """Raise BadInput if there is no Spark here, no script, or no such way to submit it."""
     spark_submit_command()
-    script_path(SCRIPT)
+    script_path(BENCHMARK)
     if _is_on_node(options) and master_of(options) != "yarn":
         raise BadInput(
             "--deploy-mode cluster needs --master yarn; on other clusters leave it out, and call the command "
@@ -137,6 +138,7 @@ class _Collector:
         self.process = process
         self.name = name
         self.staging = ""
+        self._output = Relay()
         self._pipe: int | None = pipe
         self._lock = threading.Lock()
 
@@ -156,10 +158,9 @@ class _Collector:
         """Show what the driver prints, until this process has ended."""
         pipe = self.process.stdout
         assert isinstance(pipe, BufferedReader)  # noqa: S101  as Popen opens pipes
-        output = Relay()
         while chunk := pipe.read1(CHUNK_BYTES):
-            output.copy(chunk)
-        output.end()
+            self._output.copy(chunk)
+        self._output.end()
 
     def end(self) -> None:
         """Let it end an application that still runs, fetch the rest and clean up."""
@@ -221,7 +222,7 @@ def _submission(
         *_spark_submit(given),
         *("--py-files", ",".join([*files[-1:], str(packages)])),
         *chain.from_iterable(("--conf", f"{key}={','.join(own[key])}") for key in own),
-        *(script_path(SCRIPT), *arguments),
+        *(script_path(BENCHMARK), *arguments),
     ]
 
 
