@@ -101,7 +101,7 @@ def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
     """Append facts about the lab to a benchmark's arguments, except those that the user states."""
     pairs = [argument.removeprefix("--fact=").partition("=") for argument in arguments]
-    stated = {key for key, equals, _ in pairs if equals}
+    stated = {key.strip() for key, equals, _ in pairs if equals}
     added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
     return [*arguments, *added]
 

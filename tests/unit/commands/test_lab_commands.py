@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from datagen.storage.qfs import REED_SOLOMON
 from harness.cli import main
 from harness.commands.lab import checks_table
+from harness.hosts.transports.host import HostError
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
@@ -186,6 +187,12 @@ class TestWithoutALab:
         with pytest.raises(BadInput, match=f"{variable} is '{value[:5]}"):
             check_variables()
 
+    def test_two_pages_cannot_have_one_port(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.lab.lifecycle.port_problem", lambda _: None)
+        monkeypatch.setenv("SPARK_UI_PORT", "4040")
+        with pytest.raises(BadInput, match=r"^SPARK_UI_PORT and DRIVER_UI_PORT are both 4040: set"):
+            check_variables()
+
     @pytest.mark.parametrize(
         ("command", "free_gb", "needed"),
         [("lab up", 1, "5.0"), ("experiment large.toml", 30, "35.0")],
@@ -312,6 +319,20 @@ class TestVerify:
         ]
         for pattern in found:
             assert pattern.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
+
+    def test_what_was_measured_before_an_error_is_shown(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def verify(_lab: Lab, _seconds: int) -> Iterator[LinkCheck]:
+            yield LinkCheck(Link(10**8, 1500), "there", 98e6, 100e6, 0.03)
+            raise HostError("worker-2: iperf3 was killed")
+
+        monkeypatch.setattr("harness.commands.lab.running_lab", lambda: LAB)
+        monkeypatch.setattr("harness.commands.lab.verify", verify)
+        assert main(["lab", "verify"]) == 1
+        printed = capsys.readouterr()
+        assert "there" in printed.out
+        assert printed.err == "clusterlift: error: worker-2: iperf3 was killed\n"
 
     def test_a_result_out_of_tolerance_is_marked(self) -> None:
         link = Link(10**8, 1500)

@@ -110,7 +110,7 @@ class TestWithFacts:
             *("--trials", "1", "--fact=emulated=4 nodes", "--fact=link=100mbit")
         ]
 
-    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact=link=x"]])
+    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact= link =x"]])
     def test_a_fact_that_the_user_states_is_not_added(self, arguments: list[str]) -> None:
         assert with_facts(arguments, {"link": "100mbit"}) == arguments
 
