@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import resource
 import socket
 import tarfile
 from collections.abc import Callable, Iterator
@@ -450,6 +451,20 @@ class TestQfsTarball:
         with pytest.raises(BadInput, match=f"QFS_TARBALL is {tarball}: .*{reason}"):
             qfs_tarball.qfs_variables("qfs")
         assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
+
+    def test_a_full_disk_is_not_said_of_the_tarball_that_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "given.tgz").write_bytes(b"tar" * 10_000)
+        monkeypatch.setenv("QFS_TARBALL", str(tmp_path / "given.tgz"))
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+        try:
+            with pytest.raises(BadInput, match=r"^QFS_TARBALL is [^:]*: File too large$"):
+                qfs_tarball.qfs_variables("qfs")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert list((tmp_path / "checkout/docker").iterdir()) == []
 
     def test_the_tarball_of_the_build_context_stays(self, monkeypatch: pytest.MonkeyPatch) -> None:
         own = qfs_tarball.ROOT / "docker/qfs.tgz"
