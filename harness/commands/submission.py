@@ -209,19 +209,20 @@ def _submission(
     environment: Mapping[str, str],
 ) -> list[str]:
     """Return the command that submits a run: with the user's options, and what its driver needs."""
+    tags = _property(options, "spark.yarn.tags")
+    files = _last(options, "--py-files", "spark.submit.pyFiles")
     own = {
-        "spark.yarn.tags": [*_all(options, "spark.yarn.tags"), collector.name],
+        "spark.yarn.tags": ",".join(filter(None, (tags, collector.name))),
         # A second attempt would be another run, and would find what the first one left.
-        "spark.yarn.maxAppAttempts": ["1"],
-        "spark.yarn.submit.waitAppCompletion": ["true"],
-        f"spark.yarn.appMasterEnv.{STAGING}": [collector.staging],
-    } | {f"spark.yarn.appMasterEnv.{name}": [value] for name, value in environment.items()}
-    files = [value for option, value in options if option == "--py-files"]
+        "spark.yarn.maxAppAttempts": "1",
+        "spark.yarn.submit.waitAppCompletion": "true",
+        f"spark.yarn.appMasterEnv.{STAGING}": collector.staging,
+    } | {f"spark.yarn.appMasterEnv.{name}": value for name, value in environment.items()}
     given = [each for each in options if each[0] != "--py-files"]
     return [
         *_spark_submit(given),
-        *("--py-files", ",".join([*files[-1:], str(packages)])),
-        *chain.from_iterable(("--conf", f"{key}={','.join(own[key])}") for key in own),
+        *("--py-files", ",".join(filter(None, (files, str(packages))))),
+        *chain.from_iterable(("--conf", f"{key}={own[key]}") for key in own),
         *(script_path(BENCHMARK), *arguments),
     ]
 
@@ -230,16 +231,17 @@ def _spark_submit(options: SparkOptions) -> list[str]:
     return [*spark_submit_command(), *chain.from_iterable(options)]
 
 
-def _all(options: SparkOptions, key: str) -> list[str]:
-    """Return the values of a property that --conf sets, of which the last one counts: one or none."""
-    pairs = (value.partition("=") for option, value in options if option == "--conf")
-    return [value for name, _, value in pairs if name == key][-1:]
-
-
 def _last(options: SparkOptions, option: str, key: str) -> str | None:
-    """Return what an option is set to, or else the property with the same meaning, also in a file."""
+    """Return what an option is set to, or else the property with the same meaning."""
     named = [value for name, value in options if name == option]
-    return next(iter(named[-1:] or _all(options, key)), None) or _in_file(options, key)
+    return named[-1] if named else _property(options, key)
+
+
+def _property(options: SparkOptions, key: str) -> str | None:
+    """Return what --conf sets a property to, or else the properties file."""
+    pairs = (value.partition("=") for option, value in options if option == "--conf")
+    given = [value for name, _, value in pairs if name == key]
+    return given[-1] if given else _in_file(options, key)
 
 
 def _in_file(options: SparkOptions, key: str) -> str | None:

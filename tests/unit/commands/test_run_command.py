@@ -162,6 +162,14 @@ class TestClusterMode:
         ]
         assert submission[-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
 
+    def test_what_a_properties_file_adds_is_kept(self, spark: FakeSpark, tmp_path: Path) -> None:
+        own = tmp_path / "own.conf"
+        own.write_text("spark.yarn.tags team\nspark.submit.pyFiles mine.zip\n")
+        assert main([*ON_NODE, "--properties-file", str(own)]) == 0
+        _, submission = spark.calls()
+        assert submission[submission.index("--py-files") + 1].startswith("mine.zip,/")
+        assert any(word.startswith("spark.yarn.tags=team,clusterlift-") for word in submission)
+
     def test_complete_runs_are_not_repeated(self, spark: FakeSpark) -> None:
         for _ in range(2):
             assert main([*ON_NODE]) == 0
