@@ -8,6 +8,7 @@ import hmac
 import http.client
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.error import HTTPError, URLError
@@ -72,8 +73,8 @@ def answer_to(
         raise OSError(f"the server answers {error.code} {_reason(error)}") from error
     except URLError as error:
         raise OSError(str(error.reason)) from error
-    except http.client.HTTPException as error:
-        raise OSError(f"the server's answer is no HTTP: {type(error).__name__}") from error
+    except (http.client.HTTPException, ValueError) as error:  # ValueError: of where it redirects to
+        raise OSError(f"there is no answer in HTTP: {type(error).__name__}") from error
     if len(content) > MAX_ANSWER_BYTES:
         raise OSError(f"an answer has more than {MAX_ANSWER_BYTES:,} bytes")
     return content
@@ -81,9 +82,10 @@ def answer_to(
 
 def _reason(error: HTTPError) -> str:
     """Return the code of S3's error, such as `AccessDenied`; else what HTTP calls it."""
-    with error:
-        code = _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES))
-    return code[1].decode() if code else str(error.reason)
+    with error, suppress(OSError, http.client.HTTPException):  # the answer may be cut off
+        if code := _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES)):
+            return code[1].decode()
+    return str(error.reason)
 
 
 def signed_headers(

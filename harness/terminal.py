@@ -191,8 +191,9 @@ class Relay:
 
     def end(self) -> None:
         """Print what was held back of a last line without its end."""
+        last, self._line = self._line, ""
         with suppress(OSError):
-            _write(sys.stdout, self._rest_of(self._line))
+            _write(sys.stdout, self._rest_of(last))
 
     def _rest_of(self, line: str) -> str:
         """Return what is to be printed of a line, whose first part may have been shown."""

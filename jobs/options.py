@@ -20,7 +20,12 @@ from harness.model.limits import (
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.records.rules import check
 from harness.runtime.command_line import Parser, option_type, whole_number
-from harness.runtime.option_values import parse_facts, parse_fraction, parse_time
+from harness.runtime.option_values import (
+    parse_configuration,
+    parse_facts,
+    parse_fraction,
+    parse_time,
+)
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.sinks import SINKS
@@ -175,7 +180,7 @@ def _parser() -> Parser:
     add("--dataset", metavar="URI", type=option_type(_dataset_uri),
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
         "kept in the cache")  # fmt: skip
-    add("--configuration", default="default", metavar="NAME", type=option_type(_configuration_name),
+    add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
         help="name of the set-up under test, such as 1g-rs")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help="workloads to run, in this order; by default all, in this order: "
@@ -261,13 +266,6 @@ def _results_directory(text: str) -> Path:
     return Path(text)
 
 
-def _configuration_name(text: str) -> str:
-    """Accept printable text: a configuration names a directory and heads a column."""
-    if not text.strip() or not text.isprintable():
-        raise ValueError("the name of a configuration must be printable and not empty")
-    return text.strip()
-
-
 def _turns(text: str) -> tuple[Turn, ...]:
     """Return the turns of a JSON list. Raise ValueError for anything else."""
     try:
@@ -278,7 +276,7 @@ def _turns(text: str) -> tuple[Turn, ...]:
         raise ValueError("not a list of turns")
     for turn in found:
         check(turn, Annotated[TurnFields, Closed(TurnFields)])
-        _configuration_name(turn["configuration"])
+        parse_configuration(turn["configuration"])
         if turn["dataset"] is not None:
             _dataset_uri(turn["dataset"])
     if len({turn["configuration"] for turn in found}) != len(found):

@@ -11,7 +11,7 @@ from harness.analysis.compare.power import outlook
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.compare import show_with_earlier
-from harness.commands.options import results_option
+from harness.commands.options import converted, results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
@@ -25,11 +25,13 @@ from harness.commands.run import (
     spark_options,
     submission,
 )
-from harness.commands.submission import SCRIPT, master_of, run_script
+from harness.commands.submission import master_of, run_script
+from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.limits import MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
+from harness.runtime.option_values import parse_configuration
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
@@ -72,6 +74,7 @@ CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
 )
 @click.option(
     "--configuration",
+    callback=converted(parse_configuration),
     default="default",
     show_default=True,
     metavar="NAME",
@@ -113,7 +116,7 @@ def bench_command(
         own.append(f"--repartition={FEW_PARTITIONS}")
     submissions = dict([submission(options, [*own, *arguments])])
     # Only the script knows its options, and what is wrong with them is to be said before any data is there.
-    if arguments and (code := run_script(SCRIPT, CHECK, ["--check-options", *own, *arguments])):
+    if arguments and (code := run_script(BENCHMARK, CHECK, ["--check-options", *own, *arguments])):
         return code
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
@@ -134,7 +137,7 @@ def bench_command(
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:
     """Generate the dataset unless it is there, and return the exit code."""
     arguments = [dataset, f"--rows={rows}", "--reuse", *([f"--layout={layout}"] if layout else [])]
-    return run_script("datagen/generate.py", options, arguments)
+    return run_script(GENERATE, options, arguments)
 
 
 def _show_table(configuration: str, results: Path) -> None:

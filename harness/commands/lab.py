@@ -173,15 +173,18 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
     one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
     """
     checks: list[LinkCheck] = []
-    with lab_lock(), interruptible():
-        current = running_lab()
-        for bit_s in [parse_rate("--rate", rate) for rate in rates]:
-            say(f"verifying at {bit_s / 1e6:g} Mbit/s")
-            with at_rate(current.linked, bit_s):
+    try:
+        with lab_lock(), interruptible():
+            current = running_lab()
+            for bit_s in [parse_rate("--rate", rate) for rate in rates]:
+                say(f"verifying at {bit_s / 1e6:g} Mbit/s")
+                with at_rate(current.linked, bit_s):
+                    checks += verify(current, seconds)
+            if not rates:
                 checks += verify(current, seconds)
-        if not rates:
-            checks += verify(current, seconds)
-    show(checks_table(checks))
+    finally:  # whatever ended the measurements
+        if checks:
+            show(checks_table(checks))
     return int(not all(check.is_within_tolerance for check in checks))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from harness.commands.options import results_option
+from harness.commands.options import converted, results_option
 from harness.hosts.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.hosts.transports.spark.application import ANY_PORT, spark_transport
 from harness.lab.cluster import running_lab
@@ -23,9 +23,10 @@ from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.site import Rack
 from harness.runtime.interrupt import interruptible
+from harness.runtime.option_values import parse_configuration
 
 RACKS = 2
-SPARK = "spark"
+SPARK, DEFAULT_VIA = "spark", "ssh"
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ def on_hosts(command: Callable[..., Any]) -> Callable[..., Any]:
         spark_port: int | None,
         **others: Any,
     ) -> Any:
+        if in_lab and via != DEFAULT_VIA:
+            raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
         with _reach(via, spark_options, spark_port) as reach:
             return command(HostChoice(names, in_lab, *reach), **others)
 
@@ -196,6 +199,7 @@ _RECORD_OPTIONS = (
     results_option,
     click.option(
         "--configuration",
+        callback=converted(parse_configuration),
         metavar="NAME",
         help="Record the probe below --results, under this name.  [default: only print it]",
     ),
@@ -207,7 +211,7 @@ _HOST_OPTIONS = (
     click.option(
         "--via",
         type=click.Choice([*TRANSPORTS, SPARK]),
-        default="ssh",
+        default=DEFAULT_VIA,
         show_default=True,
         help="How to reach the hosts: ssh without a password; spark with a task on each executor.",
     ),

@@ -21,7 +21,7 @@ from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
-from harness.runtime.option_values import parse_facts, parse_time
+from harness.runtime.option_values import parse_configuration, parse_facts, parse_time
 from harness.terminal import count_of, show, visible
 
 
@@ -33,6 +33,7 @@ def program_group() -> None:
 _OPTIONS = (
     click.option(
         "--configuration",
+        callback=converted(parse_configuration),
         required=True,
         metavar="NAME",
         help='Name of the configuration under test; with --nodes, "-n1", "-n2", ... are appended.',

@@ -60,15 +60,13 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
     ]
 
 
-def precision_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept --precision."""
-    return click.option(
-        "--precision",
-        metavar="3%",
-        help="Make runs until the 95 % interval of every workload's time is within this fraction of it, "
-        f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, it is "
-        "the script's.",
-    )(function)
+precision_option = click.option(
+    "--precision",
+    metavar="3%",
+    help="Make runs until the 95 % interval of every workload's time is within this fraction of it, "
+    f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, it is "
+    "the script's.",
+)
 
 
 @command("run", context_settings={"ignore_unknown_options": True})
@@ -121,8 +119,6 @@ def run_command(
         return make_runs(submissions, runs or DEFAULT_RUNS)
     return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
 
-
-_TIME_IS_OVER = f"the time is over, but a table needs {MIN_RUNS} runs"
 
 Submission = tuple[SparkOptions, Sequence[str]]
 """The options of spark-submit, and the arguments of the script."""
@@ -191,7 +187,8 @@ def make_runs_within(
     if all(earlier := [series.complete() for series in every]):
         budget.expect(sum(median(map(least_run_s, runs)) for runs in earlier))
     while True:
-        complete = min(len(series.complete()) for series in every)
+        number = {series: len(series.complete()) for series in every}
+        complete = min(number.values())
         if precision is not None and _is_precise(every, precision, complete, budget):
             return max(codes)
         share_s = budget.begin_turn(complete)
@@ -199,18 +196,21 @@ def make_runs_within(
             if precision is not None:
                 say(f"the time is over before every time is known to ±{percent(precision, 1)}")
             return max(codes)
-        for series in in_turns(every, complete + 1):
+        # An earlier command may have ended amid this turn.
+        lacking = [series for series in every if number[series] == complete]
+        for series in in_turns(lacking, complete + 1):
             remaining_s = budget.remaining_s(complete)
+            over = f"the time is over, but a table needs {MIN_RUNS} runs"
             say(
                 f"{series.configuration}, run {complete + 1} of about "
                 f"{complete + budget.turns_left(complete)}; "
-                + (f"{duration_text(remaining_s)} left" if remaining_s else _TIME_IS_OVER)
+                + (f"{duration_text(remaining_s)} left" if remaining_s else over)
             )
             ends = {END_BY: share_s, EXPECTED_END: max(share_s, budget.least_s)}
             code, is_recorded = _make_run(
                 series,
                 submissions[series],
-                {name: str(time.time() + turn_s / len(every)) for name, turn_s in ends.items()},
+                {name: str(time.time() + turn_s / len(lacking)) for name, turn_s in ends.items()},
             )
             codes.append(code)
             if not is_recorded:
@@ -287,7 +287,8 @@ def check_time_decides(arguments: Sequence[str]) -> None:
     given = _read(arguments)
     if AUTO not in {given.trials, given.warmup}:
         raise BadInput(
-            "--minutes needs --warmup auto or --trials auto: the number of rounds is fixed otherwise"
+            "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
+            "--warmup auto or --trials auto"
         )
 
 

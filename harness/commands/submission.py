@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.child_process import child_process, continuable, raise_if_interrupted, run_to_its_end
 from harness.local_spark import (
+    BENCHMARK,
     closing_message,
     packages_archive,
     script_error,
@@ -27,7 +28,7 @@ from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
 from harness.runtime.series import SparkOptions
 from harness.terminal import Relay
 
-SCRIPT, COLLECT = "jobs/benchmark.py", "jobs/collect.py"
+COLLECT = "jobs/collect.py"
 CHUNK_BYTES = 2**16
 
 _OF_THE_CLIENT = frozenset(
@@ -54,7 +55,7 @@ def submit(
     """
     if _is_on_node(options):
         return _run_on_node(options, arguments, results, environment)
-    return run_script(SCRIPT, options, arguments, environment)
+    return run_script(BENCHMARK, options, arguments, environment)
 
 
 def run_script(
@@ -74,7 +75,7 @@ def run_script(
 def check_submission(options: SparkOptions) -> None:
     """Raise BadInput if there is no Spark here, no script, or no such way to submit it."""
     spark_submit_command()
-    script_path(SCRIPT)
+    script_path(BENCHMARK)
     if _is_on_node(options) and master_of(options) != "yarn":
         raise BadInput(
             "--deploy-mode cluster needs --master yarn; on other clusters leave it out, and call the command "
@@ -137,6 +138,7 @@ class _Collector:
         self.process = process
         self.name = name
         self.staging = ""
+        self._output = Relay()
         self._pipe: int | None = pipe
         self._lock = threading.Lock()
 
@@ -156,10 +158,9 @@ class _Collector:
         """Show what the driver prints, until this process has ended."""
         pipe = self.process.stdout
         assert isinstance(pipe, BufferedReader)  # noqa: S101  as Popen opens pipes
-        output = Relay()
         while chunk := pipe.read1(CHUNK_BYTES):
-            output.copy(chunk)
-        output.end()
+            self._output.copy(chunk)
+        self._output.end()
 
     def end(self) -> None:
         """Let it end an application that still runs, fetch the rest and clean up."""
@@ -208,20 +209,21 @@ def _submission(
     environment: Mapping[str, str],
 ) -> list[str]:
     """Return the command that submits a run: with the user's options, and what its driver needs."""
+    tags = _property(options, "spark.yarn.tags")
+    files = _last(options, "--py-files", "spark.submit.pyFiles")
     own = {
-        "spark.yarn.tags": [*_all(options, "spark.yarn.tags"), collector.name],
+        "spark.yarn.tags": ",".join(filter(None, (tags, collector.name))),
         # A second attempt would be another run, and would find what the first one left.
-        "spark.yarn.maxAppAttempts": ["1"],
-        "spark.yarn.submit.waitAppCompletion": ["true"],
-        f"spark.yarn.appMasterEnv.{STAGING}": [collector.staging],
-    } | {f"spark.yarn.appMasterEnv.{name}": [value] for name, value in environment.items()}
-    files = [value for option, value in options if option == "--py-files"]
+        "spark.yarn.maxAppAttempts": "1",
+        "spark.yarn.submit.waitAppCompletion": "true",
+        f"spark.yarn.appMasterEnv.{STAGING}": collector.staging,
+    } | {f"spark.yarn.appMasterEnv.{name}": value for name, value in environment.items()}
     given = [each for each in options if each[0] != "--py-files"]
     return [
         *_spark_submit(given),
-        *("--py-files", ",".join([*files[-1:], str(packages)])),
-        *chain.from_iterable(("--conf", f"{key}={','.join(own[key])}") for key in own),
-        *(script_path(SCRIPT), *arguments),
+        *("--py-files", ",".join(filter(None, (files, str(packages))))),
+        *chain.from_iterable(("--conf", f"{key}={own[key]}") for key in own),
+        *(script_path(BENCHMARK), *arguments),
     ]
 
 
@@ -229,16 +231,17 @@ def _spark_submit(options: SparkOptions) -> list[str]:
     return [*spark_submit_command(), *chain.from_iterable(options)]
 
 
-def _all(options: SparkOptions, key: str) -> list[str]:
-    """Return the values of a property that --conf sets, of which the last one counts: one or none."""
-    pairs = (value.partition("=") for option, value in options if option == "--conf")
-    return [value for name, _, value in pairs if name == key][-1:]
-
-
 def _last(options: SparkOptions, option: str, key: str) -> str | None:
-    """Return what an option is set to, or else the property with the same meaning, also in a file."""
+    """Return what an option is set to, or else the property with the same meaning."""
     named = [value for name, value in options if name == option]
-    return next(iter(named[-1:] or _all(options, key)), None) or _in_file(options, key)
+    return named[-1] if named else _property(options, key)
+
+
+def _property(options: SparkOptions, key: str) -> str | None:
+    """Return what --conf sets a property to, or else the properties file."""
+    pairs = (value.partition("=") for option, value in options if option == "--conf")
+    given = [value for name, _, value in pairs if name == key]
+    return given[-1] if given else _in_file(options, key)
 
 
 def _in_file(options: SparkOptions, key: str) -> str | None:

@@ -17,7 +17,7 @@ from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
 from harness.model.link import MAX_MTU, rate_text
 from harness.records.directories import kept_in
-from harness.terminal import last_line
+from harness.terminal import count_of, last_line
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4
@@ -52,7 +52,8 @@ class LabSpec:
 
     def __str__(self) -> str:
         uplink = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
-        return f"{self.workers} workers of {self.cpus:g} processors, {', '.join(self.storages)}{uplink}"
+        workers = count_of(self.workers, "worker")
+        return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}{uplink}"
 
 
 def check_cpus(cpus: float) -> float:
@@ -142,16 +143,9 @@ class Compose:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as added:
             json.dump(override(self.shape), added)  # JSON is valid YAML
             added.seek(0)
-            command = [
-                *self.program,
-                "--project-name",
-                project(),
-                "-f",
-                str(FILE),
-                "-f",
-                "/dev/stdin",
-            ]
-            done = runner([*command, *arguments], environment, added)
+            files = ("-f", str(FILE), "-f", "/dev/stdin")
+            command = [*self.program, "--project-name", project(), *files, *arguments]
+            done = runner(command, environment, added)
         if done.returncode:
             reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")

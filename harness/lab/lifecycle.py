@@ -79,12 +79,17 @@ def down() -> None:
 
 def check_variables() -> None:
     """Raise BadInput that names the environment variable which cannot have its value."""
+    by_port: dict[int, str] = {}
     for variable, default in PORTS.items():
         text = os.environ.get(variable) or str(default)
         if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
             raise BadInput(f"{variable} is {text!r}: set it to a port, such as {default}")
         if problem := port_problem(int(text)):
             raise BadInput(f"port {text} {problem} on {LOCALHOST}: set {variable} to another port")
+        if (other := by_port.setdefault(int(text), variable)) != variable:
+            raise BadInput(
+                f"{other} and {variable} are both {text}: set one of them to another port"
+            )
     cores = os.environ.get("CORES") or "1"
     if not re.fullmatch("[1-9][0-9]{0,2}", cores):
         raise BadInput(f"CORES is {cores!r}: set it to a whole number from 1 to 999")

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import shutil
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +12,13 @@ from harness.lab.engine import docker
 from harness.local_spark import ROOT
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome
 from harness.model.errors import BadInput
-from harness.records.regular_file import regular_file
+from harness.records.regular_file import content_of
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")
 IMAGE = "clusterlift-lab"
+MAX_BYTES = 2**30
+"""Of a tarball, which is read as a whole."""
 
 
 def qfs_variables(tag: str) -> dict[str, str]:
@@ -39,8 +40,8 @@ def qfs_variables(tag: str) -> dict[str, str]:
 
 
 def _copy(tarball: Path) -> str:
-    with _replaced(f"QFS_TARBALL is {tarball}") as new, regular_file(tarball) as given:
-        shutil.copyfileobj(given, new)
+    with _replaced(f"QFS_TARBALL is {tarball}") as new:
+        new.write(content_of(tarball, MAX_BYTES))
     return IN_BUILD_CONTEXT
 
 

@@ -101,7 +101,7 @@ def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
     """Append facts about the lab to a benchmark's arguments, except those that the user states."""
     pairs = [argument.removeprefix("--fact=").partition("=") for argument in arguments]
-    stated = {key for key, equals, _ in pairs if equals}
+    stated = {key.strip() for key, equals, _ in pairs if equals}
     added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
     return [*arguments, *added]
 
@@ -172,14 +172,14 @@ def _run(
     ):
         assert process.stdin is not None  # noqa: S101  both are pipes
         assert process.stdout is not None  # noqa: S101
-        output = process.stdout.fileno()
+        output, relay = process.stdout.fileno(), Relay()
         try:
-            _show_output(output, message, on_message)
+            _show_output(output, relay, message, on_message)
             return process.wait()
         except BaseException as error:
             with ignored_signals():
                 process.stdin.close()  # interrupts the script, which then ends by itself
-                _show_output(output)
+                _show_output(output, relay)
                 code = process.wait()
             if isinstance(error, KeyboardInterrupt):
                 return code
@@ -188,11 +188,12 @@ def _run(
 
 def _show_output(
     pipe: int,
+    relay: Relay,
     message: re.Pattern[bytes] | None = None,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Copy a pipe to standard output until it is closed; call the function at each message."""
-    relay, line = Relay(), b""
+    line = b""
     while chunk := os.read(pipe, CHUNK_BYTES):
         relay.copy(chunk)
         if message is None:

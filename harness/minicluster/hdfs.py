@@ -10,12 +10,7 @@ from harness.hosts.transports.host import HostError, by_local
 from harness.local_spark import closing_message
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.hadoop import (
-    answer_of,
-    java_command,
-    prepare_daemons,
-    write_properties,
-)
+from harness.minicluster.hadoop import answer_of, java_command, prepare_daemons, write_properties
 from harness.minicluster.spark_configuration import write_spark_configuration
 from harness.model.errors import ClusterliftError
 

@@ -181,7 +181,8 @@ def _wait_for_servers(service: Service, cluster: Cluster) -> None:
 
 def _died(service: Service, daemon: Daemon) -> ClusterliftError:
     log = Path(daemon.log).read_text(encoding="utf-8", errors="replace")
-    kind = _PortLost if "Address already in use" in log else ClusterliftError
+    # "Address already in use", or MinIO's "Specified port is already in use".
+    kind = _PortLost if "already in use" in log else ClusterliftError
     return kind(
         f"{service.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
         f"see {daemon.log}"

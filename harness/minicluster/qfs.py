@@ -9,12 +9,7 @@ from typing import ClassVar
 
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.qfs_home import (
-    CHUNKSERVER,
-    METASERVER,
-    PING,
-    qfs_home,
-)
+from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, qfs_home
 from harness.minicluster.spark_configuration import write_spark_configuration
 
 CLUSTER_KEY = "clusterlift"

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,11 +21,14 @@ def write_spark_configuration(directory: Path, properties: Mapping[str, str]) ->
     own = spark_conf_directory()
     if own is not None and own.is_dir():
         shutil.copytree(own, directory, ignore_dangling_symlinks=True)
+        for copy in (directory, *directory.rglob("*")):  # an administrator's may be read-only
+            copy.chmod(copy.stat().st_mode | stat.S_IWUSR)
     else:
         directory.mkdir()
     defaults = directory / DEFAULTS
-    before = defaults.read_text(encoding="utf-8") if defaults.exists() else ""
-    defaults.write_text(with_properties(before, properties), encoding="utf-8")
+    before = defaults.read_bytes() if defaults.exists() else b""  # a comment may not be UTF-8
+    after = with_properties(before.decode(errors="surrogateescape"), properties)
+    defaults.write_bytes(after.encode(errors="surrogateescape"))
 
 
 def with_properties(before: str, properties: Mapping[str, str]) -> str:

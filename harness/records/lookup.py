@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
@@ -133,11 +134,13 @@ def _files(name: str, directories: Sequence[Path]) -> list[Path]:
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
     for directory in directories:
         if directory.is_dir():
-            return (
-                f"the directory {directory} has no results files (*{SUFFIX}); "
-                "give the directory of one configuration, such as results/1g-rs"
+            advice = (
+                "its network was probed, but no run was recorded; make runs: clusterlift run"
+                if (directory / PROBES).is_dir()
+                else "give the directory of one configuration, such as results/1g-rs"
             )
-    known = sorted(child.name for child in results.glob("*") if results_files(child))
+            return f"the directory {directory} has no results files (*{SUFFIX}); {advice}"
+    known = sorted(unquote(child.name) for child in results.glob("*") if results_files(child))
     return (
         f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
         f"under {results} (there: {', '.join(known) or 'none'})"

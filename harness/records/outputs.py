@@ -140,14 +140,18 @@ def _hidden_directory(target: Path) -> Iterator[Path]:
         for abandoned in target.parent.glob(f"{PREFIX}*{SUFFIX}"):
             _remove_if_abandoned(abandoned)
         directory = Path(tempfile.mkdtemp(SUFFIX, PREFIX, target.parent))
-        with own_file(directory, os.O_DIRECTORY) as descriptor:
-            try:
-                with suppress(OSError):  # without locks, nothing is taken for abandoned
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
-                yield directory
-                sync(target.parent)
-            finally:
-                _remove(directory, descriptor)
+        try:
+            with own_file(directory, os.O_DIRECTORY) as descriptor:
+                try:
+                    with suppress(OSError):  # without locks, nothing is taken for abandoned
+                        fcntl.flock(descriptor, fcntl.LOCK_EX)
+                    yield directory
+                    sync(target.parent)
+                finally:
+                    _remove(directory, descriptor)
+        finally:
+            with suppress(OSError):  # there, what we make belongs to another user
+                directory.rmdir()
 
 
 def _remove_if_abandoned(directory: Path) -> None:

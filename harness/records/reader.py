@@ -45,6 +45,9 @@ READABLE_VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
 
+_RECORDED = {"run": "a run", "probes": "probes"}
+"""What a file records, by the kind of its first line."""
+
 T = TypeVar("T")
 EventT = TypeVar("EventT")
 
@@ -75,7 +78,8 @@ def _read(
     """Return what the first line, the lines between and the last line describe, and the warnings."""
     (head, *lines), warnings = _parsed_lines(path)
     if head.kind != head_kind:
-        head.refuse(f"not a results file of this kind: the first line has to be a {head_kind} line")
+        found = _RECORDED.get(head.kind, "neither runs nor probes")
+        head.refuse(f"not a results file of {_RECORDED[head_kind]}: it records {found}")
     version = _version(head)
     if not head.has_checksum:
         if version >= FIRST_WITH_CHECKSUMS:

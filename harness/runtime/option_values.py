@@ -39,6 +39,16 @@ def parse_time(text: str) -> float:
     return seconds
 
 
+def parse_configuration(text: str) -> str:
+    """Return the name of a configuration, stripped: it names a directory, and heads a column.
+
+    Raise ValueError unless it is printable and not empty.
+    """
+    if not text.strip() or not text.isprintable():
+        raise ValueError("the name of a configuration must be printable and not empty")
+    return text.strip()
+
+
 def parse_facts(texts: Iterable[str]) -> dict[str, str]:
     """Return keys and values of all `--fact KEY=VALUE`, stripped, in order; a value may be empty.
 

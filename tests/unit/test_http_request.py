@@ -1,5 +1,7 @@
 """Requests are signed as AWS shows it, and what a server refuses is an error of one line."""
 
+import socket
+import threading
 from datetime import UTC, datetime
 
 import pytest
@@ -35,3 +37,26 @@ def test_credentials_have_no_text() -> None:
 def test_a_refusal_is_named_by_its_code(status: int, body: bytes, message: str) -> None:
     with server(status, body) as (url, _), pytest.raises(OSError, match=f"^{message}$"):
         ask(url, "/bucket", {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"503 Slow Down\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n<Err", "answers 503 Slow Down"),
+        (b"302 Found\r\nLocation: http://[\r\n\r\n", "no answer in HTTP: ValueError"),
+        (b"302 Found\r\nLocation: http://a..b/\r\n\r\n", "no answer in HTTP: UnicodeError"),
+    ],
+)
+def test_an_answer_that_is_cut_off_or_leads_nowhere_is_an_error_of_one_line(
+    answer: bytes, message: str
+) -> None:
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(10_000)
+            connection.sendall(b"HTTP/1.1 " + answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(OSError, match=message):
+            ask(f"http://127.0.0.1:{listener.getsockname()[1]}", "/bucket", {})

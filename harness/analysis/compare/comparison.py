@@ -199,7 +199,7 @@ def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) ->
     if different := different_data(baseline.runs, other.runs):
         raise BadInput(
             f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
-            "--allow-different-data compares them anyway"
+            "`clusterlift compare` and `report` compare them anyway with --allow-different-data"
         )
 
 

@@ -105,6 +105,13 @@ def test_the_time_left_is_known_from_what_generating_took(
     ]
 
 
+def test_blanks_around_the_name_of_a_configuration_are_no_part_of_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "--configuration", " a ", "--runs", "2"]) == 0
+    assert "2 runs of 1 trial each" in capfd.readouterr().out
+
+
 def test_without_data_nothing_is_run(spark: FakeSpark) -> None:
     (spark.home / "no-data").touch()
     assert main(["bench"]) == 2
@@ -134,7 +141,7 @@ def test_fixed_rounds_are_refused_before_anything_is_generated(
     spark: FakeSpark, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", "--warmup", "2", "--trials", "6"]) == 2
-    assert "--minutes needs --warmup auto or --trials auto" in capfd.readouterr().err
+    assert "--warmup and --trials fix the number of rounds" in capfd.readouterr().err
     assert not spark.calls()
 
 

@@ -179,6 +179,21 @@ class TestShow:
         assert main(["show", "1g"]) == 0
         assert capfd.readouterr().out.startswith("run a-late\n")
 
+    def test_a_configuration_that_was_only_probed_has_no_run_to_show(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        (results / "3g" / "probes").mkdir(parents=True)
+        assert main(["show", "3g"]) == 2
+        assert "its network was probed, but no run was recorded" in capfd.readouterr().err
+
+    def test_names_of_other_configurations_are_listed_as_they_can_be_given(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        record(results, a_run("rs/2.5g", "d"), ok("pi", 1.0))
+        assert main(["show", "3g"]) == 2
+        assert "(there: 1g, 2.5g, rs/2.5g)" in capfd.readouterr().err
+        assert main(["show", "rs/2.5g"]) == 0
+
     def test_it_ends_with_the_summary_and_the_path(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:

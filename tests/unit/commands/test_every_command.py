@@ -39,6 +39,12 @@ TEXTS = [
     for names, command in leaves()
     for parameter in text_parameters(command)
 ]
+CONFIGURATIONS = [
+    pytest.param(names, command, parameter, id=" ".join(names))
+    for names, command in leaves()
+    for parameter in command.params
+    if "--configuration" in parameter.opts
+]
 WHOLE_NUMBERS = [
     pytest.param(names, command, parameter, id=f"{' '.join(names)} {parameter.name}")
     for names, command in leaves()
@@ -110,6 +116,17 @@ def test_a_whole_number_is_written_in_digits(
     [line] = capsys.readouterr().err.splitlines()
     assert f"'{parameter.opts[-1]}': " in line
     assert "is not a whole number" in line
+
+
+@pytest.mark.parametrize(("names", "command", "parameter"), CONFIGURATIONS)
+def test_the_name_of_a_configuration_is_printable(
+    names: Names,
+    command: click.Command,
+    parameter: click.Parameter,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    refused = refusal(command_line(names, command, parameter, "a\x1b[31m"), capsys)
+    assert "'--configuration': the name of a configuration must be printable" in refused
 
 
 @pytest.mark.parametrize(("names", "command", "parameter"), TEXTS)

@@ -3,9 +3,10 @@
 import io
 import json
 import os
+import resource
 import socket
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from datagen.storage.qfs import REED_SOLOMON
 from harness.cli import main
 from harness.commands.lab import checks_table
+from harness.hosts.transports.host import HostError
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
@@ -186,6 +188,12 @@ class TestWithoutALab:
         with pytest.raises(BadInput, match=f"{variable} is '{value[:5]}"):
             check_variables()
 
+    def test_two_pages_cannot_have_one_port(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.lab.lifecycle.port_problem", lambda _: None)
+        monkeypatch.setenv("SPARK_UI_PORT", "4040")
+        with pytest.raises(BadInput, match=r"^SPARK_UI_PORT and DRIVER_UI_PORT are both 4040: set"):
+            check_variables()
+
     @pytest.mark.parametrize(
         ("command", "free_gb", "needed"),
         [("lab up", 1, "5.0"), ("experiment large.toml", 30, "35.0")],
@@ -313,6 +321,20 @@ class TestVerify:
         for pattern in found:
             assert pattern.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
 
+    def test_what_was_measured_before_an_error_is_shown(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def verify(_lab: Lab, _seconds: int) -> Iterator[LinkCheck]:
+            yield LinkCheck(Link(10**8, 1500), "there", 98e6, 100e6, 0.03)
+            raise HostError("worker-2: iperf3 was killed")
+
+        monkeypatch.setattr("harness.commands.lab.running_lab", lambda: LAB)
+        monkeypatch.setattr("harness.commands.lab.verify", verify)
+        assert main(["lab", "verify"]) == 1
+        printed = capsys.readouterr()
+        assert "there" in printed.out
+        assert printed.err == "clusterlift: error: worker-2: iperf3 was killed\n"
+
     def test_a_result_out_of_tolerance_is_marked(self) -> None:
         link = Link(10**8, 1500)
         checks = [
@@ -429,6 +451,20 @@ class TestQfsTarball:
         with pytest.raises(BadInput, match=f"QFS_TARBALL is {tarball}: .*{reason}"):
             qfs_tarball.qfs_variables("qfs")
         assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
+
+    def test_a_full_disk_is_not_said_of_the_tarball_that_is_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "given.tgz").write_bytes(b"tar" * 10_000)
+        monkeypatch.setenv("QFS_TARBALL", str(tmp_path / "given.tgz"))
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+        try:
+            with pytest.raises(BadInput, match=r"^QFS_TARBALL is [^:]*: File too large$"):
+                qfs_tarball.qfs_variables("qfs")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert list((tmp_path / "checkout/docker").iterdir()) == []
 
     def test_the_tarball_of_the_build_context_stays(self, monkeypatch: pytest.MonkeyPatch) -> None:
         own = qfs_tarball.ROOT / "docker/qfs.tgz"

@@ -73,6 +73,10 @@ class TestUsage:
             (["path", *TWO, "--max-loss", "nan"], "'--max-loss': 'nan' is not a number"),
             (["path", *TWO, "--max-delay", "5"], "--max-delay needs --rate"),
             (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
+            (
+                ["link", "--lab", "--via", "local"],
+                "--lab reaches its nodes by Docker: leave out --via",
+            ),
             (["link", "--spark-port", "7100"], "--spark-port needs --via spark"),
             (["link", "--via", "spark", "--spark-port", "65536"], "'--spark-port': 65536"),
             (["link", "--via", "spark", "--spark-options", "'a"], "cannot be read: No closing"),

@@ -13,9 +13,11 @@ import pytest
 from harness.analysis.compare.power import LeastPrecise
 from harness.cli import main
 from harness.commands.run import SPARK_OPTIONS, _where
+from harness.commands.submission import _Collector
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
+from harness.terminal import Relay
 from jobs.options import _parser, parse
 from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import PATIENCE_S, eventually
@@ -76,7 +78,7 @@ class TestCommandLine:
             (["--minutes", "nan"], "Invalid value for '--minutes': 'nan' is not a number"),
             (
                 ["--minutes", "5", "--warmup", "1", "--trials", "6"],
-                "--minutes needs --warmup auto or --trials auto",
+                "--warmup and --trials fix the number of rounds",
             ),
         ],
     )
@@ -117,6 +119,28 @@ class TestClusterMode:
         options = dict(zip(*[iter(collect[script + 1 :])] * 2, strict=True))
         assert options["--directory"] == "results/1g"
 
+    def test_a_line_that_an_interrupt_cuts_in_two_is_shown_whole_and_without_its_secret(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        copy = Relay.copy
+
+        def copy_and_interrupt(relay: Relay, chunk: bytes) -> None:
+            copy(relay, chunk)
+            monkeypatch.setattr(Relay, "copy", copy)
+            raise KeyboardInterrupt
+
+        program = ["sh", "-c", "printf 'read with password='; read -r _; echo hunter2"]
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            collector = _Collector(process, "name", os.open(os.devnull, os.O_RDONLY))
+            monkeypatch.setattr(Relay, "copy", copy_and_interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                collector.relay()
+            assert process.stdin is not None
+            process.stdin.close()  # what it waits for
+            collector.relay()
+            collector.end()
+        assert capfd.readouterr().out == "read with password=***\n"
+
     def test_the_submission_has_the_packages_and_what_the_driver_needs(
         self, spark: FakeSpark, tmp_path: Path
     ) -> None:
@@ -137,6 +161,14 @@ class TestClusterMode:
             f"spark.yarn.appMasterEnv.CLUSTERLIFT_SERIES={series}",
         ]
         assert submission[-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
+
+    def test_what_a_properties_file_adds_is_kept(self, spark: FakeSpark, tmp_path: Path) -> None:
+        own = tmp_path / "own.conf"
+        own.write_text("spark.yarn.tags team\nspark.submit.pyFiles mine.zip\n")
+        assert main([*ON_NODE, "--properties-file", str(own)]) == 0
+        _, submission = spark.calls()
+        assert submission[submission.index("--py-files") + 1].startswith("mine.zip,/")
+        assert any(word.startswith("spark.yarn.tags=team,clusterlift-") for word in submission)
 
     def test_complete_runs_are_not_repeated(self, spark: FakeSpark) -> None:
         for _ in range(2):
@@ -455,6 +487,16 @@ class TestTime:
         given = "--nodes 1,2 --executor-cores 4 --dataset rows-{nodes}"
         assert main(["run", "--minutes", "10", *given.split()]) == 0
         assert spark.parts() == [3, 3, 5, 5]
+
+    def test_a_series_that_an_interrupted_turn_left_out_comes_first(
+        self, spark: FakeSpark, take: Callable[[float], None]
+    ) -> None:
+        take(40)
+        spark.plan("complete", "killed")
+        given = ["run", "--minutes", "1", "--nodes", "1,2", "--executor-cores", "4"]
+        assert main(given) == 130
+        assert main(given) == 0
+        assert [call[-1][-1] for call in spark.calls()] == ["1", "2", "2", "2", "1"]
 
     def test_a_run_whose_trials_all_failed_is_the_last(
         self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]

@@ -78,7 +78,7 @@ def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path:
     (tmp_path / "secret/spark").write_text("secret")
     programs = {
         "getent": "echo 127.0.0.1",
-        "java": f"ls {tmp_path}/data >{tmp_path}/seen; exec sleep 5",
+        "java": f"ls {tmp_path}/data >{tmp_path}/seen; exec sleep 60",
         "spark-class": f"until [ -s {tmp_path}/seen ]; do sleep 0.01; done",
     }
     for name, line in programs.items():

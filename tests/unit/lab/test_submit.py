@@ -79,6 +79,18 @@ class TestSubmit:
             spark_submit(LAB, BENCHMARK, [])
         assert "runs trials with 160000" in capfd.readouterr().out
 
+    def test_a_line_that_an_interrupt_cuts_in_two_is_shown_whole_and_without_its_secret(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        hold = "import os, time; from harness.runtime.trials import hold_message\n"
+        hold += "message = hold_message(os.environ['CLUSTERLIFT_HOLD_FILE'], 'slow')\n"
+        hold += "print(f'{message}\\nread with password=', end='', flush=True)\n"
+        hold += "try: time.sleep(600)\n"
+        hold += "except KeyboardInterrupt: print('hunter2', flush=True)"
+        fake_docker(hold=hold)
+        spark_submit(LAB, BENCHMARK, [], on_turn=Mock(side_effect=KeyboardInterrupt))
+        assert "\nread with password=***\n" in capfd.readouterr().out
+
 
 LIFTS_THE_LIMIT = """
 import sys
@@ -110,7 +122,7 @@ class TestWithFacts:
             *("--trials", "1", "--fact=emulated=4 nodes", "--fact=link=100mbit")
         ]
 
-    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact=link=x"]])
+    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact= link =x"]])
     def test_a_fact_that_the_user_states_is_not_added(self, arguments: list[str]) -> None:
         assert with_facts(arguments, {"link": "100mbit"}) == arguments
 

@@ -1,6 +1,7 @@
 """What HDFS, QFS and YARN need to start, how their state is read, and how a missing file is reported."""
 
 import json
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -474,3 +475,20 @@ class TestSparkConfiguration:
         QfsCluster().prepare(cluster)
         assert (cluster.conf_directory / "log4j2.properties").read_text() == "quiet"
         assert file_names(own) == {"log4j2.properties"}
+
+    def test_the_copy_can_be_changed_and_removed_whatever_the_user_s_own_files_are(
+        self, qfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = tmp_path / "own"
+        (own / "more").mkdir(parents=True)
+        (own / "spark-defaults.conf").write_bytes(b"# f\xfcr uns\nspark.a b\n")
+        for path in (own / "spark-defaults.conf", own / "more", own):
+            path.chmod(0o555)
+        monkeypatch.setenv("SPARK_CONF_DIR", str(own))
+        cluster = empty_cluster("qfs", (7000, 7001, 7002), 1)
+        QfsCluster().prepare(cluster)
+        conf = cluster.conf_directory
+        text = (conf / "spark-defaults.conf").read_bytes()
+        assert text.startswith(b"# f\xfcr uns\nspark.a b\nspark.driver.extraClassPath ")
+        changeable = (conf, conf / "more", conf / "spark-defaults.conf")
+        assert all(path.stat().st_mode & stat.S_IWUSR for path in changeable)

@@ -285,6 +285,15 @@ class TestPlanted:
         assert contents(planted) == {"thesis": "page"}
         assert sorted(names()) == ["out", "outs"]
 
+    def test_nothing_is_left_where_what_one_makes_belongs_to_another_user(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Some file systems of a network map users."""
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        with pytest.raises(BadInput, match="cannot write out: it belongs to another user"):
+            write_file(Path("out"), b"page", PAGE)
+        assert names() == []
+
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
     def test_the_hidden_directory_of_another_user_is_left_alone(self, place: Path) -> None:
         hidden = place / f"{outputs.PREFIX}x{outputs.SUFFIX}"
