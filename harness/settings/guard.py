@@ -202,15 +202,16 @@ class Guards:
         self._renewal = Renewal(self._guards.values, LEASE_S)
 
     def __enter__(self) -> Self:
+        # A host that does not answer is waited for longer than the guards of the others would wait for us.
+        self._renewal.__enter__()
         try:
             for host in self._hosts:
                 self._guards[host] = Guard(host)
             self.unarmed = self._on_all(Guard.await_armed, ANSWER_S)
             self._close(self.unarmed, END_S)
         except BaseException:
-            self._close(self._hosts)
+            self.__exit__()
             raise
-        self._renewal.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.hosts.transports.host import HostError, by_local
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard, Guards
 from tests.waiting import eventually
@@ -133,6 +133,15 @@ def test_it_waits_as_long_as_it_hears_something(
         assert guards.ended() == []
         assert not done.exists()
     assert done.exists()
+
+
+def test_it_waits_while_another_host_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("LEASE_S", 1), ("ANSWER_S", 3), ("END_S", 0)):
+        monkeypatch.setattr(guard, name, seconds)
+    hanging = Host("hanging", "", ("sh", "-c", "exec sleep 600"))
+    with Guards([HOST, hanging]) as guards:
+        assert list(guards.unarmed) == [hanging]
+        assert guards.ended() == []
 
 
 def test_signals_do_not_end_it(done: Path) -> None:
