@@ -303,6 +303,9 @@ class TestReading:
             ("runs = 2", "runs = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
             ("runs = 2", 'runs = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
+            ('"false"', '"\\u0000"', "spark.shuffle.compress has to be from 1 to 1,000 characters"),
+            ('"spark://m:7077"', '"\\u0000"', "site: spark has to be words, each from 1 to 1,000"),
+            ('"hdfs://m/data/"', '"\\u0000"', "data has to be from 1 to 1,000 characters, without"),
         ],
     )
     def test_a_mistake_about_hosts_is_named(
@@ -314,6 +317,13 @@ class TestReading:
         with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
             experiment(tmp_path, text.replace(old, new, 1))
         assert message in str(failure.value)
+
+    @pytest.mark.parametrize("site", ["nodes = 1", '[site]\nhosts = "node1"'])
+    def test_a_single_host_is_not_probed(self, tmp_path: Path, site: str) -> None:
+        text = 'name = "x"\nworkloads = ["supersteps"]\nconfigurations = {a = {}, b = {}}\n'
+        experiment(tmp_path, text + site)
+        with pytest.raises(BadInput, match="probe_seconds: there is no link to probe"):
+            experiment(tmp_path, f"{text}probe_seconds = 3\n{site}")
 
     def test_results_have_the_name_of_own_commands_or_a_digest_and_not_the_commands(
         self, tmp_path: Path
