@@ -248,6 +248,15 @@ class TestSeries:
         make_runs([planned(trials=2)], 1, tmp_path)
         assert len(cluster.jobs) > before
 
+    def test_runs_beyond_those_that_are_wanted_stand_for_no_others(
+        self, tmp_path: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        one, both = on_first_hosts(planned(trials=1, warmup=0), (1, 2))
+        make_runs([one], 3, tmp_path)
+        assert "complete already" not in capsys.readouterr().err
+        make_runs([one, both], 1, tmp_path)
+        assert "1 run of 2 are complete already" in capsys.readouterr().err
+
     def test_an_interrupted_run_ends_the_series_and_is_made_again(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
