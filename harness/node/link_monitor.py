@@ -21,7 +21,7 @@ MAX_KERNEL_LOG_BYTES = 2**22
 """More than a kernel keeps of its log on a large host."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
-_FILES = ("carrier_changes", "ifindex", "operstate", "speed", "duplex", "device/../devnum")
+_FILES = ("carrier_changes", "ifindex", "speed", "duplex", "device/../devnum")
 
 # $0 is the device. A file that cannot be read is left out: a link that is down has no speed.
 _SCRIPT = """
@@ -41,7 +41,11 @@ _HWMON = "device/hwmon/hwmon*/temp1_input"
 _THERMAL = "/sys/class/thermal/thermal_zone*/temp"
 _MILLI = 1000
 _DEGREES = re.compile(r"-?[0-9]{1,9}")
-_PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
+# Some cards also count for how many microseconds they paused, and how often that began.
+_PAUSE = re.compile(
+    r"^(?!.*(?:duration|transition|storm))[\w.\[\] ]*pause[\w.\[\] ]*: (\d+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 # Some kernels name the thread or the processor, too: `[  101.250000][  T512] usb 2-1: ...`.
 _KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? (.*)$", re.MULTILINE)
@@ -121,7 +125,7 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
     }
     if len(number) < len(_STATISTICS):
         return None
-    counts = (count(digits) for _, digits in _PAUSE.findall("\n".join(lines)))
+    counts = map(count, _PAUSE.findall("\n".join(lines)))
     pauses = [frames for frames in counts if frames is not None]
     return LinkReading(
         clock_s,
