@@ -173,9 +173,9 @@ class RemoteProcesses:
         return remote
 
     def close(self, remote: RemoteProcess) -> None:
-        """End one of the processes before the context is left, so that it takes nothing any longer."""
+        """End a process that is waited for no longer at once, so that another can take its place."""
         self._processes.remove(remote)
-        remote.close(END_S)
+        remote.close(0)
 
     def __enter__(self) -> Self:
         self._renewal.__enter__()

@@ -147,8 +147,9 @@ class TestRemoteProcess:
         [error] = run_all([(HERE, ("sleep", "60"))], timeout_s=0.2)
         assert "here: sleep took longer than" in str(error)
 
+    @pytest.mark.parametrize(("at_once", "waits"), [(5, 1), (2, 3)])
     def test_several_take_no_longer_than_one_to_be_given_up_and_ended(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch, at_once: int, waits: int
     ) -> None:
         """The clock goes on only while something is waited for."""
         clock = [0.0]
@@ -166,9 +167,9 @@ class TestRemoteProcess:
         )
         monkeypatch.setattr(RemoteProcess, "finish", wait_in_vain)
         monkeypatch.setattr(RemoteProcess, "close", close_late)
-        errors = run_all([(HERE, ("true",))] * 5, timeout_s=30)
+        errors = run_all([(HERE, ("true",))] * 5, timeout_s=30, at_once=at_once)
         assert [str(error) for error in errors] == ["here: no end"] * 5
-        assert clock == [30 + END_S]
+        assert clock == [30 * waits + END_S]
 
     def test_whose_program_is_missing_is_an_error(self) -> None:
         [error] = run_all([(HERE, ("frobnicate",))])
