@@ -365,6 +365,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_lab(self) -> None:
         check_cpus(self.shape.cpus)
+        for name, configuration in self.configurations.items():
+            if configuration.speed is not None:
+                raise ValueError(
+                    f"configurations.{name}: speed needs a [site]: the lab has no network cards; use rate"
+                )
         storages = self.shape.storages
         if len(set(storages)) < len(storages):
             raise ValueError("storage: a file system is there twice")

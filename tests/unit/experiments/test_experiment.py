@@ -202,6 +202,7 @@ class TestReading:
                 "configurations.fast: mtu has to be from 576 to 9,000, not 9001",
             ),
             ("mtu = 9000", "mtoo = 9000", "configurations.fast: unknown key mtoo"),
+            ("mtu = 9000", 'speed = "1gbit"', "configurations.fast: speed needs a [site]"),
             (
                 'dataset = "coded"\n',
                 'dataset = "codec"\n',
@@ -329,6 +330,7 @@ class TestReading:
         self, tmp_path: Path
     ) -> None:
         text = TEXT.replace('rate = "100mbit"', EVERYTHING.replace('"a"', '"curl -u me:hunter2"'))
+        text = text.replace('speed = "1gbit"\n', "")
         slow, _ = experiment(tmp_path, text).configurations
         assert re.fullmatch("[0-9a-f]{12}", slow.facts["applied"])
         assert "hunter2" not in f"{slow.facts} {slow}"
