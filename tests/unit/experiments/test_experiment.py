@@ -326,6 +326,26 @@ class TestReading:
         with pytest.raises(BadInput, match="probe_seconds: there is no link to probe"):
             experiment(tmp_path, f"{text}probe_seconds = 3\n{site}")
 
+    @pytest.mark.parametrize(
+        ("rate_bit_s", "declared"),
+        [
+            (None, {"link": "1gbit"}),
+            (5 * 10**8, {"link": "500mbit", "shaped": "by tc", "speed": "1gbit"}),
+            (2 * 10**9, {"link": "1gbit", "shaped": "by tc", "speed": "1gbit"}),
+        ],
+    )
+    def test_a_link_is_as_fast_as_the_slower_of_its_card_and_its_limit(
+        self, rate_bit_s: int | None, declared: dict[str, str]
+    ) -> None:
+        both = Configuration("x", None, rate_bit_s=rate_bit_s, speed_mbit_s=1000)
+        assert both.facts == declared
+
+    def test_what_is_set_is_named_with_its_value_and_a_link_by_its_rate_alone(self) -> None:
+        configuration = Configuration(
+            "x", None, rate_bit_s=10**8, bond_members_down=("eth1", "eth2")
+        )
+        assert str(configuration) == "100mbit, bond_members_down eth1, eth2"
+
     def test_results_have_the_name_of_own_commands_or_a_digest_and_not_the_commands(
         self, tmp_path: Path
     ) -> None:
