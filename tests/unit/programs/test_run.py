@@ -267,7 +267,7 @@ class TestSeries:
         make_runs([one], 3, tmp_path)
         assert "complete already" not in capsys.readouterr().err
         make_runs([one, both], 1, tmp_path)
-        assert "1 run of 2 are complete already" in capsys.readouterr().err
+        assert "1 of 2 runs are complete already" in capsys.readouterr().err
 
     def test_an_interrupted_run_ends_the_series_and_is_made_again(
         self, tmp_path: Path, cluster: Cluster
