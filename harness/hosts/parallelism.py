@@ -10,6 +10,9 @@ T = TypeVar("T")
 
 MAX_COMMANDS = 64
 """Commands of which each runs by itself, such as those of the preflight."""
+MAX_OPENING = 8
+"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
+authenticated yet (MaxStartups)."""
 MAX_PAIRS = 64
 """Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
 and a meter of processor time on both hosts."""
