@@ -74,6 +74,10 @@ class TestReading:
         )
         assert readings(text) == [READING]
 
+    def test_is_read_quickly_however_long_a_line_is(self) -> None:
+        long = f"{'pause' * 200_000}\n"
+        assert readings(PRINTED.replace("     tx_pause", f"{long}     tx_pause")) == [READING]
+
     def test_without_the_interface_is_none(self) -> None:
         assert readings("== clock 7.00\ncpu0 1 0 1 7 0 0 0 0\n== done\n") == [None]
 
@@ -130,3 +134,5 @@ def test_the_kernel_s_log_names_trouble_with_links(caller: str) -> None:
         (101.25, "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"),
     ]
     assert len(list(kernel_trouble(log, after_s=0, until_s=999))) == 3
+    long = f"[  110.000000] {'transmit queue ' * 200_000}\n"
+    assert list(kernel_trouble(long + log, after_s=100, until_s=120)) == found
