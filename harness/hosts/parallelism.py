@@ -19,9 +19,8 @@ and a meter of processor time on both hosts."""
 
 _FILES_PER_COMMAND = 3
 """Its pipes."""
-_COMMANDS_PER_PAIR = 6
+_FILES_PER_PAIR = _FILES_PER_COMMAND * 6
 """If a pair sends both ways at once."""
-_FILES_PER_PAIR = _FILES_PER_COMMAND * _COMMANDS_PER_PAIR
 _OTHER_FILES = 200
 
 
@@ -39,10 +38,16 @@ def allow_pairs(pairs: int) -> None:
     )
 
 
-def allow_hosts(hosts: int, commands: int = _COMMANDS_PER_PAIR) -> None:
-    """Do the same for so many hosts with so many commands each at once; by default, all send and receive."""
-    needed = hosts * commands * _FILES_PER_COMMAND + _OTHER_FILES
+def allow_hosts(hosts: int) -> None:
+    """Do the same for so many hosts that all send and receive at once."""
+    needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
     _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
+
+
+def allow_commands(commands: int) -> None:
+    """Do the same for so many commands at once."""
+    needed = commands * _FILES_PER_COMMAND + _OTHER_FILES
+    _allow_files(f"{commands} commands at once", needed, lambda _: "choose fewer hosts, or ")
 
 
 def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:

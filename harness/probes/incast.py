@@ -18,7 +18,6 @@ from harness.analysis.network.incast import (
     hub_of,
     incast_findings,
 )
-from harness.hosts.parallelism import allow_hosts
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.network_metrics import (
@@ -237,8 +236,6 @@ def _plan(site: Site, *, hub: str | None, seconds: int, message_bytes: int, port
     load = Load(seconds, first_port=port)
 
     def make_steps(usable: Sequence[Host], _links: Links) -> list[ProbeStep]:
-        # A server and a client for each flow, and a meter.
-        allow_hosts(len(usable), commands=2 * peers_of_each(len(usable)) + 1)
         # It has an address now. If it was left out, the next one takes its place, unless a user chose it.
         by_name = {host.name: host for host in usable}
         if hub is not None and hub not in by_name:

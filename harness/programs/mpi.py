@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.hosts.parallelism import allow_hosts
 from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
@@ -116,7 +115,6 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
     Raise HostError if a host does not answer or goes away, or if the job takes longer than `timeout_s`, and
     ToolError, in one line, if the program fails.
     """
-    allow_hosts(len(job.hosts), commands=1)
     number = secrets.token_hex(6)
     with RemoteProcesses() as remotes:
         command = guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)

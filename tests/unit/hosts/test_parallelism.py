@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from harness.hosts.parallelism import allow_hosts, allow_pairs, batches
+from harness.hosts.parallelism import allow_commands, allow_hosts, allow_pairs, batches
 from harness.model.errors import BadInput
 
 
@@ -26,7 +26,7 @@ def test_a_limit_that_suffices_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lower_one_is_raised_to_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = limited(monkeypatch, 1024, 10**6)
     allow_hosts(100)
-    allow_hosts(500, commands=1)
+    allow_commands(500)
     assert found == [(2000, 10**6), (1700, 10**6)]
 
 

@@ -1,9 +1,7 @@
 """The incast probe: which flows run in each case, what is recorded of them, and hosts that fail."""
 
-import resource
 from collections import Counter
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -23,7 +21,7 @@ from harness.model.network_metrics import (
     SLOWEST_FLOW,
 )
 from harness.model.probe import Measurement
-from harness.probes.incast import KIND, MAX_FLOWS, _shuffle, flow_numbers, incast_steps
+from harness.probes.incast import MAX_FLOWS, _shuffle, flow_numbers, incast_steps
 from harness.probes.messages import Message
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report, TransferInterval
@@ -71,17 +69,6 @@ def test_flow_numbers_and_shuffles_stay_below_the_limit(number: int) -> None:
         counts = Counter(getattr(flow, counted).name for flow in flows)
         assert set(counts.values()) == {min(number - 1, max(1, MAX_FLOWS // number))}
     assert all(flow.sender != flow.receiver for flow in flows)
-
-
-def test_as_many_files_may_be_open_as_an_all_to_all_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[tuple[int, int]] = []
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 10**6))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: limits.append(wanted))
-    site = SimpleNamespace(hosts=lambda: hosts(23))
-    plan = KIND.plan(site, hub=None, seconds=1, message_bytes=64, port=5201)
-    plan.make_steps(hosts(23), {})
-    [(files, _)] = limits
-    assert files >= 3 * 2 * len(_shuffle(hosts(23)))
 
 
 @given(st.integers(2, 30))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -198,6 +199,17 @@ class TestRemoteProcess:
         outputs = [int(done.output) for done in completed if isinstance(done, CompletedCommand)]
         assert len(outputs) == 9
         assert max(outputs) <= 3
+
+    def test_may_be_more_than_files_are_usually_open(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        opened = len(list(Path("/proc/self/fd").iterdir()))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 80, hard))
+            with RemoteProcesses() as remotes:
+                for _ in range(40):
+                    remotes.add(HERE, ("true",))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
     def test_that_waits_for_its_turn_has_its_own_answer_in_order(self) -> None:
         commands = [(HERE, ("echo", str(number))) for number in range(7)]
