@@ -23,7 +23,7 @@ from harness.experiments.experiment_file import (
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
-from harness.hosts.transports.host import Host
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.compose import LabSpec
 from harness.lab.storages import LAYOUTS
 from harness.model.errors import BadInput, ClusterliftError
@@ -779,6 +779,15 @@ class TestRunExperiment:
         assert site.calls.index(("open",)) == 0
         site.run("pi_samples = 1000\n" + TEXT.replace("upgrade", "other"))
         assert site.programs == []
+
+    def test_what_cannot_be_set_is_known_before_data_is_generated(
+        self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wanted = {by_local("here"): [kinds.mtu("nosuch0", 9000)]}
+        monkeypatch.setattr(site, "settings", lambda _: wanted)
+        with pytest.raises(HostError, match=r"here: MTU of nosuch0: .*No such file"):
+            site.run()
+        assert site.calls == [("open",)]
 
     def test_interrupted_probes_are_repeated(self, site: FakeSite) -> None:
         site.interrupt_probe = True
