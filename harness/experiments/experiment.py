@@ -56,7 +56,7 @@ class Configuration:
     def __str__(self) -> str:
         """What is set, in a few words: `100mbit, mtu 9000`; empty for nothing."""
         return ", ".join(
-            value if name in {"link", "bond_members_down"} else f"{name} {value}"
+            value if name == "link" else f"{name} {value}"
             for name, value in self.facts.items()
             if name not in {"shaped", "nodes"}
         )
@@ -83,11 +83,13 @@ class Configuration:
     @property
     def facts(self) -> dict[str, str]:
         """What a run declares, because it is set: the link, and everything else by its name."""
-        bit_s = self.rate_bit_s or (self.speed_mbit_s and self.speed_mbit_s * 10**6)
+        speed_bit_s = self.speed_mbit_s and self.speed_mbit_s * 10**6
+        bit_s = min(filter(None, (self.rate_bit_s, speed_bit_s)), default=None)
         found = {
             "nodes": self.nodes and str(self.nodes),
             "link": bit_s and rate_text(bit_s),
             "shaped": self.rate_bit_s and "by tc",
+            "speed": self.rate_bit_s and speed_bit_s and rate_text(speed_bit_s),
             "mtu": self.mtu and str(self.mtu),
             "bond_members_down": ", ".join(self.bond_members_down),
             "applied": self.own_command and self.own_command.name.removeprefix("command "),

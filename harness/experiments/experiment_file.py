@@ -100,7 +100,14 @@ Name = Annotated[
         description="up to 64 letters, digits, dots, dashes and underscores",
     ),
 ]
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+Text = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[^\0]+\Z",
+        max_length=1000,
+        description="from 1 to 1,000 characters, without NUL",
+    ),
+]
 RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
 Device = Annotated[
     str,
@@ -221,7 +228,10 @@ class SiteTable(msgspec.Struct, forbid_unknown_fields=True):
     hosts: Text
     via: Literal["ssh", "docker", "netns", "local"] = "ssh"
     device: Device | None = None
-    spark: tuple[Text, ...] = ()
+    spark: Annotated[
+        tuple[Text, ...],
+        msgspec.Meta(description="words, each from 1 to 1,000 characters, without NUL"),
+    ] = ()
     submit_from: Text | None = None
     data: Text | None = None
     sudo: bool = False
@@ -302,6 +312,8 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             self._check_dataset(name, configuration.dataset)
         self._check_programs()
         self._check_scaling()
+        if self.probe_seconds and self._hosts == 1:
+            raise ValueError("probe_seconds: there is no link to probe with a single host")
         properties = [table.spark for table in self.configurations.values()]
         if self.turns == "rounds" and properties.count(properties[0]) < len(properties):
             raise ValueError(
@@ -337,11 +349,14 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                     f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
                 )
         place = "lab" if self.site is None else "site"
-        there = len(self.site.spec.hosts()) if self.site else self.shape.workers
-        if numbers and numbers[-1] > there:
+        if numbers and numbers[-1] > self._hosts:
             raise ValueError(
-                f"scaling: {numbers[-1]} nodes are more than the {there} of the {place}"
+                f"scaling: {numbers[-1]} nodes are more than the {self._hosts} of the {place}"
             )
+
+    @property
+    def _hosts(self) -> int:
+        return len(self.site.spec.hosts()) if self.site else self.shape.workers
 
     @property
     def _programs(self) -> tuple[Program, ...]:
@@ -350,6 +365,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_lab(self) -> None:
         check_cpus(self.shape.cpus)
+        for name, configuration in self.configurations.items():
+            if configuration.speed is not None:
+                raise ValueError(
+                    f"configurations.{name}: speed needs a [site]: the lab has no network cards; use rate"
+                )
         storages = self.shape.storages
         if len(set(storages)) < len(storages):
             raise ValueError("storage: a file system is there twice")

@@ -53,7 +53,8 @@ class HostsSite(Site):
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on each host, on the interface that leads to the others."""
         found = {}
-        for host, link in zip(self._hosts, read_links(self._hosts), strict=True):
+        links = read_links(self._hosts, self._spec.device)
+        for host, link in zip(self._hosts, links, strict=True):
             if isinstance(link, HostError):
                 raise link
             device, mtu = self.device(link.device), link.mtu_bytes or TYPICAL_MTU

@@ -30,6 +30,7 @@ from harness.records.series import in_turns
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.warm_up import AUTO
+from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
 from harness.terminal import join_names, say, shorten
 
@@ -225,6 +226,9 @@ class _ExperimentRunner:
         for change in self._site.put_back(self._journal, self._experiment.configurations):
             say(f"put back what an earlier command left: {change}: {change.before}")
         self._site.open(self._experiment.data_bytes, self._programs(runs))
+        # What cannot be set, or could not be put back, is found before a dataset is generated.
+        for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
+            plan(self._site.settings(wanted))
         self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
         started = time.monotonic()
         for number, run in enumerate(runs):

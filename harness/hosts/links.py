@@ -12,20 +12,13 @@ from harness.node.interface import link_command, parse_link
 LINK_PROGRAMS = ("ip",)
 
 
-def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
+def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLink | HostError]:
     """Return the link of every host, in order, or why it is unknown.
 
-    It is the interface of the route to the next host; for a single host, of its default route.
+    It is the interface `device`; without one, that of the route to the next host, and for a single host that
+    of its default route.
     """
-    if len(hosts) == 1:
-        routes = [kernel.default_route()]
-    else:
-        routes = [kernel.route_to(peer.address) for peer in (*hosts[1:], *hosts[:1])]
-    printed = run_all(zip(hosts, routes, strict=True))
-    devices = [
-        parse_completed(host, route, lambda done: kernel.read_route(done.output))
-        for host, route in zip(hosts, printed, strict=True)
-    ]
+    devices = [device] * len(hosts) if device else _devices(hosts)
     pairs = list(zip(hosts, devices, strict=True))
     commands = [(host, link_command(device)) for host, device in pairs if isinstance(device, str)]
     answers = iter(run_all(commands))
@@ -34,6 +27,18 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
         if isinstance(device, str)
         else device
         for host, device in pairs
+    ]
+
+
+def _devices(hosts: Sequence[Host]) -> list[str | HostError]:
+    if len(hosts) == 1:
+        routes = [kernel.default_route()]
+    else:
+        routes = [kernel.route_to(peer.address) for peer in (*hosts[1:], *hosts[:1])]
+    printed = run_all(zip(hosts, routes, strict=True))
+    return [
+        parse_completed(host, route, lambda done: kernel.read_route(done.output))
+        for host, route in zip(hosts, printed, strict=True)
     ]
 
 

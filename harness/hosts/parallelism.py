@@ -10,12 +10,17 @@ T = TypeVar("T")
 
 MAX_COMMANDS = 64
 """Commands of which each runs by itself, such as those of the preflight."""
+MAX_OPENING = 8
+"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
+authenticated yet (MaxStartups)."""
 MAX_PAIRS = 64
 """Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
 and a meter of processor time on both hosts."""
 
-_FILES_PER_PAIR = 3 * 6
-"""Three pipes for each command; six commands if a pair sends both ways at once."""
+_FILES_PER_COMMAND = 3
+"""Its pipes."""
+_FILES_PER_PAIR = _FILES_PER_COMMAND * 6
+"""If a pair sends both ways at once."""
 _OTHER_FILES = 200
 
 
@@ -37,6 +42,12 @@ def allow_hosts(hosts: int) -> None:
     """Do the same for so many hosts that all send and receive at once."""
     needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
     _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
+
+
+def allow_commands(commands: int) -> None:
+    """Do the same for so many commands at once."""
+    needed = commands * _FILES_PER_COMMAND + _OTHER_FILES
+    _allow_files(f"{commands} commands at once", needed, lambda _: "choose fewer hosts, or ")
 
 
 def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:

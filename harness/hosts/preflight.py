@@ -58,9 +58,11 @@ def _equipped(host: Host, completed: CompletedCommand) -> Host:
 def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
     """Return the `unknown` hosts, by name, with their IP addresses or why there is none.
 
-    The address is the one that another of the `hosts` finds under the name, or else the host's only one.
+    The address is the one that the next of the `hosts` finds under the name, or else the host's only one.
     """
-    peers = [next((other for other in hosts if other.name != host.name), host) for host in unknown]
+    # One host could not look up all names: sshd refuses connections if many begin together.
+    following = dict(zip(hosts, (*hosts[1:], *hosts[:1]), strict=True))
+    peers = [following[host] for host in unknown]
     names = [host.address or host.name.rpartition("@")[2] for host in unknown]
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)

@@ -15,7 +15,7 @@ from typing import Generic, Self, TypeVar
 
 from harness.hosts import lease
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
-from harness.hosts.parallelism import MAX_COMMANDS
+from harness.hosts.parallelism import MAX_COMMANDS, allow_commands
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import UNEXPECTED, ToolError
 from harness.terminal import last_line
@@ -168,14 +168,15 @@ class RemoteProcesses:
         self, host: Host, command: Sequence[str] | Script, max_bytes: int = MAX_ANSWER_BYTES
     ) -> RemoteProcess:
         """Return a new remote process of an argument vector, or of a script, which waits for its start."""
+        allow_commands(len(self._processes) + 1)
         remote = RemoteProcess(host, command, max_bytes)
         self._processes.append(remote)
         return remote
 
     def close(self, remote: RemoteProcess) -> None:
-        """End one of the processes before the context is left, so that it takes nothing any longer."""
+        """End a process that is waited for no longer at once, so that another can take its place."""
         self._processes.remove(remote)
-        remote.close(END_S)
+        remote.close(0)
 
     def __enter__(self) -> Self:
         self._renewal.__enter__()

@@ -58,8 +58,9 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
     directory = device_directory(device)
     found = parts.get("device", "").strip()
     # Where ip is not installed, the kernel's files describe the device.
-    link = None if found else read_device_files(host, device, files)
-    link = link or read_device(host, found)
+    link = read_device(host, found) if found else read_device_files(host, device, files)
+    if link is None:
+        raise ToolError(f"there is no device {device}")
     bond = read_bond(parts.get("bond", ""))
     driver, bus = read_driver(parts.get("driver", ""))
     driver = "bond" if bond else driver or link.kind

@@ -21,7 +21,7 @@ MAX_KERNEL_LOG_BYTES = 2**22
 """More than a kernel keeps of its log on a large host."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
-_FILES = ("carrier_changes", "ifindex", "operstate", "speed", "duplex", "device/../devnum")
+_FILES = ("carrier_changes", "ifindex", "speed", "duplex", "device/../devnum")
 
 # $0 is the device. A file that cannot be read is left out: a link that is down has no speed.
 _SCRIPT = """
@@ -41,7 +41,9 @@ _HWMON = "device/hwmon/hwmon*/temp1_input"
 _THERMAL = "/sys/class/thermal/thermal_zone*/temp"
 _MILLI = 1000
 _DEGREES = re.compile(r"-?[0-9]{1,9}")
-_PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
+_COUNTER = re.compile(r"^([\w.\[\] ]*): (\d+)$", re.MULTILINE)
+# Some cards also count for how many microseconds they paused, and how often that began.
+_NO_FRAMES = re.compile("duration|transition|storm", re.IGNORECASE)
 
 # Some kernels name the thread or the processor, too: `[  101.250000][  T512] usb 2-1: ...`.
 _KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? (.*)$", re.MULTILINE)
@@ -50,6 +52,8 @@ _KERNEL_TROUBLE = (
     r"Detected Hardware Unit Hang|tx timeout|link (?:is )?(?:not ready|down)|carrier lost|Link is Down"
 )
 _TROUBLE = re.compile(_KERNEL_TROUBLE, re.IGNORECASE)
+_MAX_LINE = 2000
+"""Characters of a line that are searched; a kernel's lines have half as many."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,12 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
     }
     if len(number) < len(_STATISTICS):
         return None
-    counts = (count(digits) for _, digits in _PAUSE.findall("\n".join(lines)))
-    pauses = [frames for frames in counts if frames is not None]
+    pauses = [
+        frames
+        for name, digits in _COUNTER.findall("\n".join(lines))
+        if "pause" in name.lower() and not _NO_FRAMES.search(name)
+        if (frames := count(digits)) is not None
+    ]
     return LinkReading(
         clock_s,
         number["rx_bytes"],
@@ -250,5 +258,5 @@ def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
 def kernel_trouble(text: str, after_s: float, until_s: float) -> Iterator[tuple[float, str]]:
     """Yield the lines of the kernel's log about links in trouble, with their seconds since the boot."""
     for clock, line in _KERNEL_LINE.findall(text):
-        if after_s < float(clock) <= until_s and _TROUBLE.search(line):
+        if after_s < float(clock) <= until_s and _TROUBLE.search(line, 0, _MAX_LINE):
             yield float(clock), line.strip()

@@ -21,7 +21,7 @@ _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ra
 _CPU = "/sys/devices/system/cpu"
 NODE_NAME = "kubernetes_node"
 """The fact on which node a pod is: its neighbours may well be on others."""
-DF = re.compile(r"(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
+DF = re.compile(r"(?<!\S)(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
 _SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
 """What adjtimex(2) returns."""

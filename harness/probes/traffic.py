@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
+from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
@@ -27,9 +28,6 @@ OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
 """Extra seconds that a program may take to connect and to report."""
-MAX_OPENING = 8
-"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
-authenticated yet (MaxStartups)."""
 
 
 @dataclass(frozen=True)

@@ -154,8 +154,8 @@ def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T
 
 
 def _two_lines(text: str) -> tuple[str, str]:
-    first, _, second = text.strip().partition("\n")
-    return first, second
+    first, _, second = text.partition("\n")
+    return first, second.strip()
 
 
 def parse_counters(text: str) -> HostCounters:

@@ -133,7 +133,7 @@ class Hpcc(Program):
         shares = len(placement.hosts) if growing else 1
         n = problem_size(self.memory * shares, self.block)
         p, q = process_grid(placement.processes)
-        least = max(MIN_N, self.block * q)
+        least = self.block * max(q, math.ceil(MIN_N / self.block))
         if n < least:
             needed = WORD_BYTES * least**2 / shares
             raise BadInput(

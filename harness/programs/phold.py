@@ -33,7 +33,8 @@ STATISTICS = "ross_all_lp_stats"
 """The first process alone makes this directory, and all write into it, as if they shared their files."""
 
 _LINE = re.compile(
-    r"^\t(?:: )?([A-Za-z][^\d=:]*?)(?: =)? +(-?[0-9.]+)(?: %| seconds)?$", re.MULTILINE
+    r"^\t(?:: )?([A-Za-z](?:[^\d=:\n]*[^\d=:\s])?)(?: =)? +(-?[0-9.]+)(?: %| seconds)?$",
+    re.MULTILINE,
 )
 _NEEDED = ("Running Time", "Net Events Processed", "Event Rate (events/sec)")
 
@@ -151,7 +152,7 @@ class Phold(Program):
 
 def _numbers(output: str) -> dict[str, float]:
     """Return ROSS's statistics by name. Raise ToolError unless it simulated to the end."""
-    found = {name.strip(): float(value) for name, value in _LINE.findall(output)}
+    found = {name: float(value) for name, value in _LINE.findall(output)}
     if missing := [name for name in _NEEDED if not found.get(name)]:
         raise ToolError(f"PHOLD did not finish: its output has no {missing[0]}")
     return found

@@ -37,6 +37,7 @@ from harness.programs.hosts import (
 )
 from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
 from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
 from harness.runtime.interrupt import interruptible
@@ -100,7 +101,7 @@ def problem_that_fits(planned: ProgramRun) -> Problem:
 
 
 def run_program(planned: ProgramRun, results: Path, series: str = "") -> RecordedRun:
-    """Make a run and record it; return what was recorded. `series` is recorded, so that it can be found.
+    """Make a run and record it; return it as its file has it. `series` is recorded, so that it can be found.
 
     A trial that fails is recorded as failed, and the next one follows. Ctrl-C and SIGTERM end the run. Raise
     BadInput if the problem does not fit, and HostError if a host cannot be reached before the first trial.
@@ -110,9 +111,9 @@ def run_program(planned: ProgramRun, results: Path, series: str = "") -> Recorde
     links = _links(hosts)
     run = _describe(planned, problem, links, series)
     with Recording(results, run) as recording:
-        trials, ending = _Trials(planned, problem, links, recording).run()
+        ending = _Trials(planned, problem, links, recording).run()
         recording.end(ending, link_errors=link_errors(links, _by_host(read_links(hosts))))
-    return RecordedRun(run, tuple(trials), ending, str(recording.path))
+    return load(recording.path)
 
 
 class _Trials:
@@ -123,21 +124,20 @@ class _Trials:
     ) -> None:
         self._planned, self._problem, self._links = planned, problem, links
         self._recording = recording
-        self._trials: list[Trial] = []
         self._earlier = EarlierTrials()
         name = planned.program.name
         self._rounds = FixedRounds([name], planned.trials, planned.warmup)
 
-    def run(self) -> tuple[list[Trial], Ending]:
-        """Run all trials, and return them and how the run ended."""
+    def run(self) -> Ending:
+        """Run all trials, and return how the run ended."""
         try:
             with interruptible(once=True):
                 reference = self._reference()
                 for phase, number in self._rounds.rounds():
                     self._run_one(phase, number, reference)
         except KeyboardInterrupt:
-            return self._trials, Ending.INTERRUPTED
-        return self._trials, Ending.COMPLETED
+            return Ending.INTERRUPTED
+        return Ending.COMPLETED
 
     def _reference(self) -> str | None:
         """Return the output that tells whether answers are right."""
@@ -182,7 +182,6 @@ class _Trials:
                     work=self._with_peak(trial.work),
                 )
             self._recording.trial(trial)
-            self._trials.append(trial)
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))
         self._say(phase, number, outcomes, disturbed)
 

@@ -10,7 +10,7 @@ from harness.model.run import Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.run import ProgramRun, problem_that_fits, run_program
 from harness.records.series import Series, missing_runs
-from harness.terminal import count_of, say
+from harness.terminal import say
 
 
 def on_first_hosts(planned: ProgramRun, nodes: Sequence[int]) -> list[ProgramRun]:
@@ -38,9 +38,10 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
         Series(results, planned.configuration, series_id(planned)): planned for planned in every
     }
     recorded = {series: series.complete() for series in planned_of}
-    if existing := sum(map(len, recorded.values())):
-        say(f"{count_of(existing, 'run')} of {runs * len(every)} are complete already")
-    for series, number in missing_runs(list(planned_of), runs):
+    missing = list(missing_runs(list(planned_of), runs))
+    if existing := runs * len(every) - len(missing):
+        say(f"{existing} of {runs * len(every)} runs are complete already")
+    for series, number in missing:
         say(f"{series.configuration}, run {number} of {runs}")
         recorded[series].append(run_program(planned_of[series], results, series.id))
         if recorded[series][-1].ending is not Ending.COMPLETED:

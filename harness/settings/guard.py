@@ -18,6 +18,7 @@ from typing import Self
 
 from harness.hosts.host_process import ANSWER_S, HostProcess
 from harness.hosts.lease import HEAR, STAY, Renewal
+from harness.hosts.parallelism import allow_commands
 from harness.hosts.remote_process import END_S, as_line, error_line
 from harness.hosts.transports.host import Host, HostError
 from harness.terminal import last_line
@@ -202,15 +203,17 @@ class Guards:
         self._renewal = Renewal(self._guards.values, LEASE_S)
 
     def __enter__(self) -> Self:
+        allow_commands(2 * len(self._hosts))  # another one, if a guard has gone
+        # A host that does not answer is waited for longer than the guards of the others would wait for us.
+        self._renewal.__enter__()
         try:
             for host in self._hosts:
                 self._guards[host] = Guard(host)
             self.unarmed = self._on_all(Guard.await_armed, ANSWER_S)
             self._close(self.unarmed, END_S)
         except BaseException:
-            self._close(self._hosts)
+            self.__exit__()
             raise
-        self._renewal.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:

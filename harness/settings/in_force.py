@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import Script, error_line, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ClusterliftError
@@ -50,7 +51,7 @@ class InForce:
     def lost(self) -> str | None:
         """Return in one line what is no longer set, or on which host nobody knows; None if all is."""
         gone = self._guards.ended()
-        for host, setting, value in _read(self.wanted):
+        for (host, setting), value in _read(self.wanted).items():
             if isinstance(value, HostError):
                 return str(value)
             if value != setting.value:
@@ -65,7 +66,7 @@ def plan(settings: Settings) -> list[Change]:
     Raise HostError if a host does not answer, or has something that could not be put back.
     """
     changes = []
-    for host, setting, value in _read(settings):
+    for (host, setting), value in _read(settings).items():
         if isinstance(value, HostError):
             raise value
         if not setting.can_be(value):
@@ -196,24 +197,27 @@ def _scripts_to_put_back(changes: Sequence[Change]) -> dict[Host, str]:
     return {host: script_to_put_back(own) for host, own in _by_host(changes).items()}
 
 
-def _read(settings: Settings) -> list[tuple[Host, Setting, str | HostError]]:
+def _read(settings: Settings) -> dict[tuple[Host, Setting], str | HostError]:
     """Return the current value of each setting, or why it is unknown."""
-    wanted = [(host, setting) for host, found in settings.items() for setting in found]
-    printed = run_all([(host, Script(setting.reading)) for host, setting in wanted])
-    return [
-        (host, setting, parse_completed(f"{host}: {setting.name}", completed, setting.read))
-        for (host, setting), completed in zip(wanted, printed, strict=True)
-    ]
+    values: dict[tuple[Host, Setting], str | HostError] = {}
+    for start in range(0, max(map(len, settings.values()), default=0), MAX_OPENING):
+        wanted = [
+            (host, setting)
+            for host, found in settings.items()
+            for setting in found[start : start + MAX_OPENING]
+        ]
+        printed = run_all([(host, Script(setting.reading)) for host, setting in wanted])
+        for (host, setting), completed in zip(wanted, printed, strict=True):
+            subject = f"{host}: {setting.name}"
+            values[host, setting] = parse_completed(subject, completed, setting.read)
+    return values
 
 
 def _values(changes: Sequence[Change]) -> list[str | HostError]:
     """Return the current value of each setting that is changed, in order."""
-    found = {
-        (host, setting): value
-        for host, setting, value in _read(
-            {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
-        )
-    }
+    found = _read(
+        {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
+    )
     return [found[change.host, change.setting] for change in changes]
 
 

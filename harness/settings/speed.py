@@ -16,7 +16,7 @@ UP_S = 20
 """Negotiation takes about three seconds, with a switch that looks for loops more."""
 AUTOMATIC = "automatic"
 
-_MODE = re.compile(r"(\d+base\S+)")
+_MODE = re.compile(r"\b(\d+base\S+)")
 _FIELD = re.compile(r"^\t([A-Z][A-Za-z -]*): (.*(?:\n\t {8,}\S.*)*)", re.MULTILINE)
 
 

@@ -23,7 +23,7 @@ SSH = (
 MAX_HOSTS = 1024
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]*")
 _RANGES = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?:/[0-9]{1,9})?)?")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?:/([0-9]{1,9}))?)?")
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
 
@@ -141,7 +141,8 @@ def _length(option: str, text: str, range_: str) -> int:
     match = _RANGE.fullmatch(range_.strip())
     if match is None:
         raise _unreadable(option, text, f"[{range_}] is no range")
-    return max(1, int(match[2] or match[1]) - int(match[1]) + 1)
+    first, last, step = (int(number) for number in (match[1], match[2] or match[1], match[3] or 1))
+    return max(1, len(range(first, last + 1, step or 1)))
 
 
 def _unreadable(option: str, text: str, reason: str) -> BadInput:

@@ -23,7 +23,7 @@ from harness.experiments.experiment_file import (
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
-from harness.hosts.transports.host import Host
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.compose import LabSpec
 from harness.lab.storages import LAYOUTS
 from harness.model.errors import BadInput, ClusterliftError
@@ -202,6 +202,7 @@ class TestReading:
                 "configurations.fast: mtu has to be from 576 to 9,000, not 9001",
             ),
             ("mtu = 9000", "mtoo = 9000", "configurations.fast: unknown key mtoo"),
+            ("mtu = 9000", 'speed = "1gbit"', "configurations.fast: speed needs a [site]"),
             (
                 'dataset = "coded"\n',
                 'dataset = "codec"\n',
@@ -303,6 +304,9 @@ class TestReading:
             ("runs = 2", "runs = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
             ("runs = 2", 'runs = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
+            ('"false"', '"\\u0000"', "spark.shuffle.compress has to be from 1 to 1,000 characters"),
+            ('"spark://m:7077"', '"\\u0000"', "site: spark has to be words, each from 1 to 1,000"),
+            ('"hdfs://m/data/"', '"\\u0000"', "data has to be from 1 to 1,000 characters, without"),
         ],
     )
     def test_a_mistake_about_hosts_is_named(
@@ -315,10 +319,38 @@ class TestReading:
             experiment(tmp_path, text.replace(old, new, 1))
         assert message in str(failure.value)
 
+    @pytest.mark.parametrize("site", ["nodes = 1", '[site]\nhosts = "node1"'])
+    def test_a_single_host_is_not_probed(self, tmp_path: Path, site: str) -> None:
+        text = 'name = "x"\nworkloads = ["supersteps"]\nconfigurations = {a = {}, b = {}}\n'
+        experiment(tmp_path, text + site)
+        with pytest.raises(BadInput, match="probe_seconds: there is no link to probe"):
+            experiment(tmp_path, f"{text}probe_seconds = 3\n{site}")
+
+    @pytest.mark.parametrize(
+        ("rate_bit_s", "declared"),
+        [
+            (None, {"link": "1gbit"}),
+            (5 * 10**8, {"link": "500mbit", "shaped": "by tc", "speed": "1gbit"}),
+            (2 * 10**9, {"link": "1gbit", "shaped": "by tc", "speed": "1gbit"}),
+        ],
+    )
+    def test_a_link_is_as_fast_as_the_slower_of_its_card_and_its_limit(
+        self, rate_bit_s: int | None, declared: dict[str, str]
+    ) -> None:
+        both = Configuration("x", None, rate_bit_s=rate_bit_s, speed_mbit_s=1000)
+        assert both.facts == declared
+
+    def test_what_is_set_is_named_with_its_value_and_a_link_by_its_rate_alone(self) -> None:
+        configuration = Configuration(
+            "x", None, rate_bit_s=10**8, bond_members_down=("eth1", "eth2")
+        )
+        assert str(configuration) == "100mbit, bond_members_down eth1, eth2"
+
     def test_results_have_the_name_of_own_commands_or_a_digest_and_not_the_commands(
         self, tmp_path: Path
     ) -> None:
         text = TEXT.replace('rate = "100mbit"', EVERYTHING.replace('"a"', '"curl -u me:hunter2"'))
+        text = text.replace('speed = "1gbit"\n', "")
         slow, _ = experiment(tmp_path, text).configurations
         assert re.fullmatch("[0-9a-f]{12}", slow.facts["applied"])
         assert "hunter2" not in f"{slow.facts} {slow}"
@@ -747,6 +779,15 @@ class TestRunExperiment:
         assert site.calls.index(("open",)) == 0
         site.run("pi_samples = 1000\n" + TEXT.replace("upgrade", "other"))
         assert site.programs == []
+
+    def test_what_cannot_be_set_is_known_before_data_is_generated(
+        self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wanted = {by_local("here"): [kinds.mtu("nosuch0", 9000)]}
+        monkeypatch.setattr(site, "settings", lambda _: wanted)
+        with pytest.raises(HostError, match=r"here: MTU of nosuch0: .*No such file"):
+            site.run()
+        assert site.calls == [("open",)]
 
     def test_interrupted_probes_are_repeated(self, site: FakeSite) -> None:
         site.interrupt_probe = True

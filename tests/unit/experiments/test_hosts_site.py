@@ -1,14 +1,43 @@
 """An application on hosts of the user's own, which waits for its turns."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.experiments import hosts_site
+from harness.experiments.experiment import Configuration
 from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
+from harness.hosts import links
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host
 from harness.runtime.trials import HOLD_FILE
+from harness.settings.rate import rate
+
+MTUS = {"eth0": 1500, "eth1": 9000}
+
+
+@pytest.mark.parametrize(("device", "limited"), [(None, "eth0"), ("eth1", "eth1")])
+def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str | None, limited: str
+) -> None:
+    def run_all(commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+        return [CompletedCommand(0, printed(command), "", 0.0) for _, command in commands]
+
+    def printed(command: Sequence[str]) -> str:
+        if command[0] == "ip":
+            return '[{"dev": "eth0"}]'  # eth0 leads to the other hosts
+        return f"== device\n{json.dumps([{'ifname': command[3], 'mtu': MTUS[command[3]]}])}"
+
+    monkeypatch.setattr(links, "run_all", run_all)
+    site = HostsSite(HostsSpec("local", "n[1-2]", device), "x", tmp_path)
+    site._hosts = tuple(site.hosts_to_set())
+    wanted = [rate(limited, 10**8, MTUS[limited])]
+    assert site.settings(Configuration("x", None, rate_bit_s=10**8)) == dict.fromkeys(
+        site._hosts, wanted
+    )
 
 
 @pytest.mark.parametrize("ends", [False, True])

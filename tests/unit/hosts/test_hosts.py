@@ -27,6 +27,7 @@ class TestNames:
             ("node[9-10,4], master", ["master", "node4", "node9", "node10"]),
             ("node[1-2],node[2-3]", ["node1", "node2", "node3"]),
             ("root@a.example.com,b", ["b", "root@a.example.com"]),
+            ("node[1-5000/2000]", ["node1", "node2001", "node4001"]),
         ],
     )
     def test_are_expanded_once_each_and_sorted_by_number(self, text: str, names: list[str]) -> None:

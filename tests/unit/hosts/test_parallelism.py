@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from harness.hosts.parallelism import allow_hosts, allow_pairs, batches
+from harness.hosts.parallelism import allow_commands, allow_hosts, allow_pairs, batches
 from harness.model.errors import BadInput
 
 
@@ -26,7 +26,8 @@ def test_a_limit_that_suffices_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lower_one_is_raised_to_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = limited(monkeypatch, 1024, 10**6)
     allow_hosts(100)
-    assert found == [(2000, 10**6)]
+    allow_commands(500)
+    assert found == [(2000, 10**6), (1700, 10**6)]
 
 
 def test_if_the_system_does_not_allow_it_one_line_says_what_to_choose(

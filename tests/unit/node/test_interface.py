@@ -72,7 +72,7 @@ class TestParseLink:
         return "".join(f"== {name}\n{text}\n" for name, text in parts.items())
 
     def test_without_the_device_is_an_error(self) -> None:
-        with pytest.raises(ToolError, match="ip link"):
+        with pytest.raises(ToolError, match="there is no device eth0"):
             parse_link("node1", "eth0", "== device\n\n== queue\n")
 
 

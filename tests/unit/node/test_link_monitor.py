@@ -17,7 +17,6 @@ eth0/statistics/rx_dropped:3
 eth0/statistics/tx_dropped:4
 eth0/carrier_changes:2
 eth0/ifindex:4
-eth0/operstate:up
 eth0/speed:2500
 eth0/duplex:full
 eth0/device/../devnum:7
@@ -66,6 +65,18 @@ class TestReading:
             retransmits=None,
             carrier_changes=None,
         )
+
+    def test_the_time_of_pauses_is_no_number_of_them(self) -> None:
+        text = PRINTED.replace(
+            "tx_pause: 6",
+            "rx_prio0_pause: 6\n     rx_prio0_pause_duration: 90000\n     rx_prio0_pause_transition: 3\n"
+            "     tx_pause_storm_warning_events: 1",
+        )
+        assert readings(text) == [READING]
+
+    def test_is_read_quickly_however_long_a_line_is(self) -> None:
+        long = f"{'pause' * 200_000}\n"
+        assert readings(PRINTED.replace("     tx_pause", f"{long}     tx_pause")) == [READING]
 
     def test_without_the_interface_is_none(self) -> None:
         assert readings("== clock 7.00\ncpu0 1 0 1 7 0 0 0 0\n== done\n") == [None]
@@ -123,3 +134,5 @@ def test_the_kernel_s_log_names_trouble_with_links(caller: str) -> None:
         (101.25, "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"),
     ]
     assert len(list(kernel_trouble(log, after_s=0, until_s=999))) == 3
+    long = f"[  110.000000] {'transmit queue ' * 200_000}\n"
+    assert list(kernel_trouble(long + log, after_s=100, until_s=120)) == found

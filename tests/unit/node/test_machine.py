@@ -116,6 +116,10 @@ def test_what_cannot_be_read_is_missing(text: str) -> None:
     assert read_machine(text) == {}
 
 
+def test_a_long_line_is_read_quickly() -> None:
+    assert read_machine(f"/df-T:{'-1' * 500_000}") == {}
+
+
 def test_limits_directories_and_the_node_of_a_pod_are_told_where_they_are_known(
     tmp_path: Path,
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import (
@@ -26,7 +27,6 @@ from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import (
-    MAX_OPENING,
     Flow,
     Load,
     Transfer,

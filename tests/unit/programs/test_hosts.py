@@ -1,13 +1,17 @@
 """What hosts counted around a trial: how busy they were, and over which interface bytes went."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
+from harness.hosts.transports.host import Host, by_local
 from harness.model.errors import UNEXPECTED
+from harness.programs import hosts
 from harness.programs.hosts import (
     HostCounters,
     Machines,
+    describe_hosts,
     exchanged_by_rdma,
     exchanged_bytes,
     interference,
@@ -96,6 +100,22 @@ class TestCounters:
 
 
 class TestMachines:
+    def test_hosts_that_do_not_tell_their_machine_have_one_each(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(hosts, "machine_command", lambda: ("true",))
+        mpi = "\nmpirun (Open MPI) 4.1.4"
+
+        def ask_all(
+            asked: Sequence[Host], command: Sequence[str], parse: Callable[[str], object]
+        ) -> dict[Host, object]:
+            return {host: parse("/getconf:2" if command == ("true",) else mpi) for host in asked}
+
+        monkeypatch.setattr(hosts, "ask_all", ask_all)
+        machines = describe_hosts([by_local("a"), by_local("b")])
+        assert machines.hosts == {"a": ["a"], "b": ["b"]}
+        assert machines.mpi == "mpirun (Open MPI) 4.1.4"
+
     def test_hosts_on_one_machine_share_its_processors(self) -> None:
         machines = Machines({}, None, {"boot": ["a", "b", "c"]}, {"boot": 2})
         assert machines.shared_processors(1) == (

@@ -69,6 +69,13 @@ class TestProblem:
         with pytest.raises(BadInput, match="give 2mb or more"):
             Hpcc(memory=10**5).problem(on(8), growing=True)
 
+    @given(st.integers(8, 4096), st.integers(1, 40))
+    def test_the_memory_that_is_asked_for_is_enough(self, block: int, hosts: int) -> None:
+        with pytest.raises(BadInput, match="--memory is too small") as refusal:
+            Hpcc(memory=8, block=block).problem(on(hosts), growing=False)
+        enough = int(str(refusal.value).split()[-3].removesuffix("mb"))
+        Hpcc(enough * 10**6, block).problem(on(hosts), growing=False)
+
     def test_the_input_file_has_the_lines_of_hpl(self) -> None:
         [text] = Hpcc().job({"n": 1408, "nb": 64, "p": 2, "q": 8}, on(16)).files.values()
         lines = text.splitlines()

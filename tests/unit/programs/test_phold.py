@@ -64,7 +64,14 @@ class TestOutcomes:
         [outcome] = phold.outcomes(OUTPUT, {}, 2, reference).values()
         assert "not 7 as by one process" in str(outcome)
 
-    @pytest.mark.parametrize("text", ["", OUTPUT.partition("Net Events")[0], "Segmentation fault"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", OUTPUT.partition("Net Events")[0], "Segmentation fault"),
+            f"\tNet Events Processed{' ' * 1_000_000}",
+        ],
+        ids=["empty", "cut off", "crashed", "long"],
+    )
     def test_a_simulation_that_did_not_end_is_refused(self, phold: Phold, text: str) -> None:
         with pytest.raises(ToolError, match="PHOLD did not finish"):
             phold.outcomes(text, {}, 2, OUTPUT)

@@ -8,6 +8,7 @@ import pytest
 
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ToolError
+from harness.model.interface import HostLink
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
 from harness.node.machine import facts_by_node
@@ -106,9 +107,8 @@ def planned(hosts: int = 2, **fields: object) -> ProgramRun:
 def made(tmp_path: Path, **fields: object) -> RecordedRun:
     """Make a run, and return what its file says, which is what was returned."""
     returned = run_program(planned(**fields), tmp_path)
-    found = load(Path(returned.source))
-    assert found.trials == returned.trials
-    return found
+    assert returned == load(Path(returned.source))
+    return returned
 
 
 @pytest.mark.usefixtures("cluster")
@@ -146,6 +146,18 @@ class TestRun:
         trial = made(tmp_path, host_peak=2e10).trials[0]
         assert trial.work is not None
         assert trial.work.peaks == {"declared": 4e10, "dgemm": 1e10}
+
+    def test_what_the_links_lost_meanwhile_is_known_at_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dropped = iter((3, 7))
+
+        def read_links(hosts: tuple[Host, ...]) -> list[HostLink]:
+            counters = {"rx_errors": 0, "rx_drops": next(dropped)}
+            return [a_link(host.name, counters=counters) for host in hosts]
+
+        monkeypatch.setattr(module, "read_links", read_links)
+        assert made(tmp_path, hosts=1).link_errors == {"n1 eth0": {"errors": 0, "drops": 4}}
 
 
 class TestFailure:
@@ -247,6 +259,15 @@ class TestSeries:
         assert len(cluster.jobs) == before
         make_runs([planned(trials=2)], 1, tmp_path)
         assert len(cluster.jobs) > before
+
+    def test_runs_beyond_those_that_are_wanted_stand_for_no_others(
+        self, tmp_path: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        one, both = on_first_hosts(planned(trials=1, warmup=0), (1, 2))
+        make_runs([one], 3, tmp_path)
+        assert "complete already" not in capsys.readouterr().err
+        make_runs([one, both], 1, tmp_path)
+        assert "1 of 2 runs are complete already" in capsys.readouterr().err
 
     def test_an_interrupted_run_ends_the_series_and_is_made_again(
         self, tmp_path: Path, cluster: Cluster

@@ -1,6 +1,7 @@
 """A guard puts everything back: when it is asked, when we end in any way, and when it hears nothing."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.hosts.transports.host import HostError, by_local
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard, Guards
 from tests.waiting import eventually
@@ -133,6 +134,28 @@ def test_it_waits_as_long_as_it_hears_something(
         assert guards.ended() == []
         assert not done.exists()
     assert done.exists()
+
+
+def test_it_waits_while_another_host_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("LEASE_S", 1), ("ANSWER_S", 3), ("END_S", 0)):
+        monkeypatch.setattr(guard, name, seconds)
+    hanging = Host("hanging", "", ("sh", "-c", "exec sleep 600"))
+    with Guards([HOST, hanging]) as guards:
+        assert list(guards.unarmed) == [hanging]
+        assert guards.ended() == []
+
+
+def test_hosts_may_be_more_than_files_are_usually_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "ANSWER_S", 0)
+    many = [Host(f"n{number}", "", ("sh", "-c", "cat >/dev/null")) for number in range(40)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 80, hard))
+        with Guards(many) as guards:
+            assert list(guards.unarmed) == many
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_signals_do_not_end_it(done: Path) -> None:

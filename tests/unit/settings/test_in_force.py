@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.hosts.remote_process import CompletedCommand, Script
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import BadInput
 from harness.settings import guard
 from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back
 from harness.settings.journal import SET, Entry, Journal, open_journal
-from harness.settings.kinds import mtu, own_command
+from harness.settings.kinds import mtu, own_command, sysctl
 from harness.settings.rate import rate
 from harness.settings.setting import Change, Setting
 from tests.waiting import eventually
@@ -111,6 +112,20 @@ class TestInForce:
         with in_force(wanted, switches.journal) as settings:
             (switches.directory / "switch-a").unlink()
             assert "is not applied, not applied" in (settings.lost() or "")
+
+    def test_few_connections_to_a_host_begin_together(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun: list[int] = []
+
+        def run_all(commands: Sequence[tuple[Host, Script]]) -> list[CompletedCommand]:
+            begun.append(len(commands))
+            return [CompletedCommand(0, "2", "", 0.0) for _ in commands]
+
+        monkeypatch.setattr("harness.settings.in_force.run_all", run_all)
+        many = [sysctl(f"net.ipv4.x{number:02}", "1") for number in range(20)]
+        assert [change.setting for change in plan({HOST: many})] == many
+        assert begun == [8, 8, 4]
 
     def test_what_cannot_be_put_back_is_an_error_and_stays_in_the_journal(
         self, switches: Switches, monkeypatch: pytest.MonkeyPatch

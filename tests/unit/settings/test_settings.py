@@ -221,6 +221,9 @@ class TestSpeed:
         with pytest.raises(ToolError, match="limit its rate instead"):
             self.SPEED.read(printed("Settings for eth0:\n\tSpeed: 10000Mb/s\n"))
 
+    def test_a_long_list_is_read_quickly(self) -> None:
+        assert self.read(f"1000baseT/Full {'1' * 1_000_000}") == "1000 Mbit/s"
+
     def test_one_speed_is_offered_and_then_all(self) -> None:
         assert lines(self.SPEED.commands("1000 Mbit/s", "automatic"))[0] == (
             "ethtool -s eth0 speed 1000 duplex full autoneg on"

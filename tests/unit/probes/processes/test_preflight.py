@@ -1,9 +1,14 @@
 """Preflight: hosts without the programs or without a known address are excluded, with what to do."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import pytest
 
+from harness.hosts import preflight as module
 from harness.hosts.preflight import preflight
-from harness.hosts.transports.host import by_local
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host, by_local
 
 from .conftest import Programs
 
@@ -28,6 +33,21 @@ class TestAddress:
         programs(getent="echo '10.0.0.7       STREAM node1'", ip=f"echo '{TWO_ADDRESSES}'")
         checked = preflight([by_local("node1"), by_local("root@node2")], ["sh"])
         assert [host.address for host in checked.hosts] == ["10.0.0.7", "10.0.0.7"]
+
+    def test_is_asked_of_each_host_once_however_many_they_are(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = Counter[str]()
+
+        def run_all(commands: Sequence[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+            asked.update(str(host) for host, (program, *_) in commands if program == "getent")
+            printed = {"getent": "10.0.0.7 STREAM", "ip": "[]"}
+            return [CompletedCommand(0, printed.get(c[0], ""), "", 0) for _, c in commands]
+
+        monkeypatch.setattr(module, "run_all", run_all)
+        hosts = [by_local(f"node{number}") for number in range(64)]
+        assert len(preflight(hosts, ["sh"]).hosts) == 64
+        assert set(asked.values()) == {1}
 
     def test_is_not_the_loopback_of_another_host(self, programs: Programs) -> None:
         programs(getent="echo '127.0.1.1       STREAM node1'", ip=f"echo '{TWO_ADDRESSES}'")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -147,8 +148,9 @@ class TestRemoteProcess:
         [error] = run_all([(HERE, ("sleep", "60"))], timeout_s=0.2)
         assert "here: sleep took longer than" in str(error)
 
+    @pytest.mark.parametrize(("at_once", "waits"), [(5, 1), (2, 3)])
     def test_several_take_no_longer_than_one_to_be_given_up_and_ended(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch, at_once: int, waits: int
     ) -> None:
         """The clock goes on only while something is waited for."""
         clock = [0.0]
@@ -166,9 +168,9 @@ class TestRemoteProcess:
         )
         monkeypatch.setattr(RemoteProcess, "finish", wait_in_vain)
         monkeypatch.setattr(RemoteProcess, "close", close_late)
-        errors = run_all([(HERE, ("true",))] * 5, timeout_s=30)
+        errors = run_all([(HERE, ("true",))] * 5, timeout_s=30, at_once=at_once)
         assert [str(error) for error in errors] == ["here: no end"] * 5
-        assert clock == [30 + END_S]
+        assert clock == [30 * waits + END_S]
 
     def test_whose_program_is_missing_is_an_error(self) -> None:
         [error] = run_all([(HERE, ("frobnicate",))])
@@ -197,6 +199,17 @@ class TestRemoteProcess:
         outputs = [int(done.output) for done in completed if isinstance(done, CompletedCommand)]
         assert len(outputs) == 9
         assert max(outputs) <= 3
+
+    def test_may_be_more_than_files_are_usually_open(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        opened = len(list(Path("/proc/self/fd").iterdir()))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 80, hard))
+            with RemoteProcesses() as remotes:
+                for _ in range(40):
+                    remotes.add(HERE, ("true",))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
     def test_that_waits_for_its_turn_has_its_own_answer_in_order(self) -> None:
         commands = [(HERE, ("echo", str(number))) for number in range(7)]
