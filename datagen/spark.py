@@ -138,10 +138,12 @@ def wait_for_executors(spark: SparkSession) -> None:
 
 
 def completed_tasks(spark: SparkSession) -> int:
-    """Return how many tasks of the active stages have completed."""
-    tracker = spark.sparkContext.statusTracker()
-    stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-    return sum(stage.numCompletedTasks for stage in stages if stage)
+    """Return how many tasks of the active stages have completed; 0 if Spark has ended."""
+    with suppress(Py4JError):  # whoever waits for the tasks reports it
+        tracker = spark.sparkContext.statusTracker()
+        stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+        return sum(stage.numCompletedTasks for stage in stages if stage)
+    return 0
 
 
 @contextmanager
