@@ -124,7 +124,7 @@ def test_a_name_without_a_scheme_gets_the_settings_of_the_default_file_system(
 def test_a_default_file_system_that_does_not_answer_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(BadInput, match="^hdfs://127.0.0.1:1: nothing answers at 127.0.0.1, port 1"):
+    with pytest.raises(BadInput, match=r"^hdfs://127\.0\.0\.1:1: nothing answers at 127\.0\.0\.1"):
         located(monkeypatch, "rows", "hdfs://127.0.0.1:1")
 
 
