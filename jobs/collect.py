@@ -227,12 +227,17 @@ class Collector:
 
 
 def _write(file: Path, content: bytes, flags: int) -> None:
-    """Write to a file that is no symbolic link, and have it on the disk."""
+    """Write to a file that is no symbolic link, and have it on the disk: all of the content, or nothing."""
     flags |= os.O_WRONLY | os.O_NOFOLLOW
-    with open(file, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as lines:
-        lines.write(content)
-        lines.flush()
-        os.fsync(lines.fileno())
+    with open(file, "wb", 0, opener=lambda name, _: os.open(name, flags, 0o666)) as lines:
+        end, left = os.fstat(lines.fileno()).st_size, memoryview(content)
+        try:
+            while left:
+                left = left[lines.write(left) :]
+            os.fsync(lines.fileno())
+        except OSError:
+            lines.truncate(end)
+            raise
 
 
 def _is_closed(control: int, timeout_s: float) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -203,6 +204,29 @@ class TestDeliveries:
             collector.fetch()
         assert [file.name for file in here.iterdir()] == [RUN]
         assert (here / RUN).read_text() == "first\nsecond\n"
+
+    def test_a_part_that_the_disk_took_half_of_is_written_once(
+        self, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        staging.put(1, RUN, b"first\n")
+        collector.fetch()
+        staging.put(2, RUN, b"second\n")
+        with file_size_limit(10), pytest.raises(OSError, match="too large"):
+            collector.fetch()
+        assert (tmp_path / "here" / RUN).read_text() == "first\n"
+        collector.fetch()
+        assert (tmp_path / "here" / RUN).read_text() == "first\nsecond\n"
+
+
+@contextmanager
+def file_size_limit(length: int) -> Iterator[None]:
+    """Have the system write no file beyond this length, as on a disk that is full there."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 class TestForeignDeliveries:
