@@ -27,8 +27,8 @@ RESERVED = re.compile(r"\..+\.(generating|new|former)")
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
 OURS = re.compile(
-    rf"{FILE_NAME}|{CURRENT}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
-    rf"|{TEMPORARY_PREFIX}.+"
+    rf"{re.escape(FILE_NAME)}|{CURRENT}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"|{re.escape(TEMPORARY_PREFIX)}.+"
 )
 
 

@@ -355,12 +355,15 @@ def test_foreign_files_beside_the_dataset_are_never_deleted(name: str) -> None:
 
 
 @of_both_kinds
-def test_a_foreign_file_that_appears_meanwhile_is_kept(new_fs: Callable[[], FileSystem]) -> None:
+@pytest.mark.parametrize("name", ["notes.txt", "_dataset-json", "_incomplete-notes"])
+def test_a_foreign_file_that_appears_meanwhile_is_kept(
+    name: str, new_fs: Callable[[], FileSystem]
+) -> None:
     fs = new_fs()
     generate(fs, "before")
-    with pytest.raises(SwapRefused, match=r"first: notes.txt"):
-        generate_and(fs, lambda _: directory(fs, ROWS).create_new("notes.txt", "keep"))
-    assert directory(fs, ROWS).read("notes.txt") == "keep"
+    with pytest.raises(SwapRefused, match=f"first: {name}"):
+        generate_and(fs, lambda _: directory(fs, ROWS).create_new(name, "keep"))
+    assert directory(fs, ROWS).read(name) == "keep"
 
 
 @of_both_kinds
