@@ -8,6 +8,7 @@ import hmac
 import http.client
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.error import HTTPError, URLError
@@ -81,9 +82,10 @@ def answer_to(
 
 def _reason(error: HTTPError) -> str:
     """Return the code of S3's error, such as `AccessDenied`; else what HTTP calls it."""
-    with error:
-        code = _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES))
-    return code[1].decode() if code else str(error.reason)
+    with error, suppress(OSError, http.client.HTTPException):  # it may be cut off
+        if code := _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES)):
+            return code[1].decode()
+    return str(error.reason)
 
 
 def signed_headers(

@@ -174,9 +174,10 @@ def _check_answers(storage: Storage, conf: Any, uri: str) -> None:
     host, port = address
     try:
         socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # no name has two dots in a row
+        reason = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{uri}: nothing answers at {host}, port {port} ({error.strerror or error}); "
+            f"{uri}: nothing answers at {host}, port {port} ({reason}); "
             "is the file system up, and is that its port?"
         ) from error
 

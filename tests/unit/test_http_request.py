@@ -1,6 +1,11 @@
 """Requests are signed as AWS shows it, and what a server refuses is an error of one line."""
 
+import io
 from datetime import UTC, datetime
+from email.message import Message
+from http.client import IncompleteRead
+from urllib.error import HTTPError
+from urllib.request import Request
 
 import pytest
 
@@ -35,3 +40,19 @@ def test_credentials_have_no_text() -> None:
 def test_a_refusal_is_named_by_its_code(status: int, body: bytes, message: str) -> None:
     with server(status, body) as (url, _), pytest.raises(OSError, match=f"^{message}$"):
         ask(url, "/bucket", {})
+
+
+class CutOff(io.BytesIO):
+    """An answer in chunks whose connection ends within one."""
+
+    def read(self, *_: object) -> bytes:
+        raise IncompleteRead(b"<Err")
+
+
+def test_a_refusal_that_is_cut_off_is_named_by_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(request: Request, **_: object) -> None:
+        raise HTTPError(request.full_url, 403, "Forbidden", Message(), CutOff())
+
+    monkeypatch.setattr("harness.http_request.DIRECT.open", refuse)
+    with pytest.raises(OSError, match=r"^the server answers 403 Forbidden$"):
+        ask("http://gateway", "/bucket", {})

@@ -121,11 +121,12 @@ def test_a_name_without_a_scheme_gets_the_settings_of_the_default_file_system(
     assert located(monkeypatch, "/rows", "s3a://bucket")[1] == with_scheme
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "no..name"])
 def test_a_default_file_system_that_does_not_answer_is_named(
-    monkeypatch: pytest.MonkeyPatch,
+    host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BadInput, match=r"^hdfs://127\.0\.0\.1:1: nothing answers at 127\.0\.0\.1"):
-        located(monkeypatch, "rows", "hdfs://127.0.0.1:1")
+    with pytest.raises(BadInput, match=f"^hdfs://{host}:1: nothing answers at {host}, port 1"):
+        located(monkeypatch, "rows", f"hdfs://{host}:1")
 
 
 def test_hdfs_lists_the_nodes_of_a_block() -> None:
