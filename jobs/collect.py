@@ -188,8 +188,11 @@ class Collector:
                 raise self._refused(f"a file {name!r}, but {file} exists already")
             temporary = file.with_name(f".{name}.temporary")
             temporary.unlink(missing_ok=True)  # a collector was killed
-            _write(temporary, content, os.O_CREAT | os.O_EXCL)
-            temporary.rename(file)
+            try:
+                _write(temporary, content, os.O_CREAT | os.O_EXCL)
+                temporary.rename(file)
+            finally:
+                temporary.unlink(missing_ok=True)
             sync(file.parent)
             self._file = file
         elif file != self._file:

@@ -208,14 +208,18 @@ class TestDeliveries:
     def test_a_part_that_the_disk_took_half_of_is_written_once(
         self, collector: Collector, staging: FakeStaging, tmp_path: Path
     ) -> None:
+        here = tmp_path / "here"
         staging.put(1, RUN, b"first\n")
+        with file_size_limit(3), pytest.raises(OSError, match="too large"):
+            collector.fetch()
+        assert list(here.iterdir()) == []
         collector.fetch()
         staging.put(2, RUN, b"second\n")
         with file_size_limit(10), pytest.raises(OSError, match="too large"):
             collector.fetch()
-        assert (tmp_path / "here" / RUN).read_text() == "first\n"
+        assert (here / RUN).read_text() == "first\n"
         collector.fetch()
-        assert (tmp_path / "here" / RUN).read_text() == "first\nsecond\n"
+        assert (here / RUN).read_text() == "first\nsecond\n"
 
 
 @contextmanager
