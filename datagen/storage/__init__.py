@@ -136,7 +136,7 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """
     conf = scala_context(spark).hadoopConfiguration()
     with spark_errors_as_one_line(repr(uri), BadInput):
-        root = uri if urlsplit(uri).scheme else default_file_system(spark, conf)
+        root = uri if urlsplit(uri).scheme else _default_file_system(spark, conf)
         scheme = urlsplit(root).scheme
     # Before Hadoop is involved: its error message would name Java classes.
     storage = _storage_for(scheme, root)
@@ -147,7 +147,7 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     return directory, storage
 
 
-def default_file_system(spark: SparkSession, conf: Any) -> str:
+def _default_file_system(spark: SparkSession, conf: Any) -> str:
     """Return the URI of the file system that has what is named without a scheme."""
     return str(java_packages(spark).org.apache.hadoop.fs.FileSystem.getDefaultUri(conf).toString())
 
