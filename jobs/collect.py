@@ -22,7 +22,7 @@ from datagen.spark import root_cause, spark_errors_as_one_line
 from harness.local_spark import closing_message
 from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.records.directories import SUFFIX, sync
-from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
+from harness.runtime.cluster_mode import NO_APPLICATION, ready_line
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import INTERRUPTS, signal_handlers
 from harness.terminal import Relay, say, shorten, show
@@ -63,7 +63,7 @@ def main() -> int:
         application = reachable_application(hadoop, options.name)
         # Only the submitter ends this process, by closing the pipe.
         with signal_handlers(dict.fromkeys(INTERRUPTS, lambda _number, _frame: None)):
-            show(f"{READY_LINE}{staging.uri}")
+            show(ready_line(staging.uri))
             with spark_errors_as_one_line(staging.uri):
                 return Collector(staging, options.directory).run(control, application)
     finally:

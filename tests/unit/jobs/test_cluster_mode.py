@@ -17,8 +17,9 @@ from harness.model.errors import ClusterliftError
 from harness.model.run import Ending, Phase, new_run_id
 from harness.records.reader import load
 from harness.records.writer import Recording
-from harness.runtime.cluster_mode import NO_APPLICATION
+from harness.runtime.cluster_mode import NO_APPLICATION, ready_line, staging_in
 from harness.runtime.interrupt import interruptible
+from harness.terminal import show
 from jobs import collect
 from jobs.collect import Application, Collector
 from jobs.outbox import Outbox
@@ -231,6 +232,15 @@ def file_size_limit(length: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("uri", ["hdfs://h:9820/user/u/s-1", "abfs://c@account.net/ü %40/s-1"])
+def test_the_submitter_learns_the_staging_directory_whatever_its_uri_looks_like(
+    uri: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(ready_line(uri))
+    assert staging_in(capsys.readouterr().out.rstrip("\n")) == uri
+    assert staging_in("24/01/01 WARN") is None
 
 
 class TestForeignDeliveries:
