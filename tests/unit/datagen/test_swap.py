@@ -455,6 +455,15 @@ def test_a_dataset_around_another_one_is_refused(
     assert found(fs) == "inner"
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_generation_that_was_copied_from_an_object_store_is_a_dataset(*, overwrite: bool) -> None:
+    fs, copied = FileSystem(), f"{ROWS}/generation-0123456789abcdef"
+    generate(fs, "copied", copied)
+    with pytest.raises(BadInput, match=r"not part of a dataset \(first: generation-"):
+        generate(fs, "new", overwrite=overwrite)
+    assert directory(fs, copied).read(FILE_NAME) == "copied"
+
+
 @pytest.mark.parametrize("name", [".rows.new", ".rows.former", ".rows.generating"])
 def test_the_names_beside_a_dataset_are_reserved(name: str) -> None:
     with pytest.raises(BadInput, match=f"{name.replace('.', '[.]')} is reserved"):
