@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import pytest
 
+from datagen.dataset import uri_of
 from datagen.filesystem import Directory
 from datagen.generations import CURRENT, place_of
 from datagen.manifest import FILE_NAME
@@ -462,6 +463,8 @@ def test_a_generation_that_was_copied_from_an_object_store_is_a_dataset(*, overw
     with pytest.raises(BadInput, match=r"not part of a dataset \(first: generation-"):
         generate(fs, "new", overwrite=overwrite)
     assert directory(fs, copied).read(FILE_NAME) == "copied"
+    assert uri_of(directory(fs, copied), FakeStorage()) == f"fake:{copied}"
+    assert uri_of(directory(fs, copied), FakeObjectStore()) == f"fake:{ROWS}"
 
 
 @pytest.mark.parametrize("name", [".rows.new", ".rows.former", ".rows.generating"])
