@@ -174,13 +174,13 @@ def spark_errors_as_one_line(
     """Turn an error of Spark into an `error_type` with the message `context: root cause`."""
     try:
         yield
-    except (Py4JError, PySparkException, ValueError) as error:
+    except (Py4JError, ConnectionRefusedError, PySparkException, ValueError) as error:
         raise error_type(f"{context}: {root_cause(error)}") from error
 
 
 def root_cause(error: Exception) -> str:
     """Return the first line of the message of the innermost cause."""
-    if isinstance(error, Py4JNetworkError):
+    if isinstance(error, Py4JNetworkError | ConnectionRefusedError):
         return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
