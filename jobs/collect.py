@@ -67,7 +67,7 @@ def main() -> int:
             with spark_errors_as_one_line(staging.uri):
                 return Collector(staging, options.directory).run(control, application)
     finally:
-        with suppress(Py4JError):
+        with suppress(Py4JError, OSError):
             staging.remove()
 
 
@@ -221,10 +221,13 @@ class Collector:
                     if time.monotonic() > deadline + GRACE_S:
                         raise ClusterliftError("YARN does not end the application; end it by hand")
                 time.sleep(POLL_S)
-        except Py4JError as error:
+        except (
+            Py4JError,
+            OSError,
+        ) as error:  # the file system, YARN, or our own virtual machine is gone
             raise ClusterliftError(
-                f"cannot end the application: {root_cause(error)}; it ends by itself when it finds "
-                f"{self._staging.uri} missing"
+                f"cannot end the application: {root_cause(error)}; it ends by itself within two minutes, "
+                f"because nobody renews its lease in {self._staging.uri}"
             ) from error
         return was_active
 

@@ -455,6 +455,25 @@ class TestEnd:
             os.close(submitter)
         assert application.was_killed
 
+    @pytest.mark.parametrize("error", [Py4JError("no answer"), ConnectionRefusedError()])
+    def test_if_it_cannot_be_ended_it_is_said_that_it_ends_by_itself(
+        self,
+        error: Exception,
+        collector: Collector,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        def fail() -> None:
+            raise error
+
+        application = FakeApplication("RUNNING")
+        monkeypatch.setattr(application, "report", fail)
+        with pytest.raises(
+            ClusterliftError,
+            match=r"^cannot end the application: .*; it ends by itself within two minutes",
+        ):
+            self.end(collector, application, tmp_path)
+
     def test_if_a_part_is_refused_the_application_is_ended(
         self, collector: Collector, staging: FakeStaging, tmp_path: Path
     ) -> None:
