@@ -25,20 +25,17 @@ def is_data(entry: Entry) -> bool:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset with its manifest and with all the files that the manifest names.
+    """A dataset with its manifest and with all the files that the manifest names, which are in `directory`.
 
     `stored` is how the files are stored now; `drift` describes how that differs from the layout in the
     manifest, None if it does not.
     """
 
+    uri: str
     directory: Directory
     manifest: Manifest
     stored: StoredFiles
     drift: str | None = None
-
-    @property
-    def uri(self) -> str:
-        return uri_of(self.directory)
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
@@ -68,10 +65,11 @@ class Dataset:
         }
 
 
-def uri_of(directory: Directory) -> str:
+def uri_of(directory: Directory, storage: Storage) -> str:
     """Return the URI of the dataset whose files are in a directory, which may be a generation of it."""
     above, _, name = directory.uri.rpartition("/")
-    return above if GENERATION.fullmatch(name) else directory.uri
+    is_generation = not storage.renames and GENERATION.fullmatch(name)
+    return above if is_generation else directory.uri
 
 
 def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
@@ -81,21 +79,21 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     unless `accept_layout_drift`, if a file has another layout or missing or excess parts.
     """
     directory, storage = locate_existing(spark, uri)
-    manifest = _require_manifest(directory)
+    manifest, own_uri = _require_manifest(directory), uri_of(directory, storage)
     if differences := file_differences(manifest, directory.entries()):
         raise BadInput(
-            f"{uri_of(directory)} differs from its manifest: {differences}; "
+            f"{own_uri} differs from its manifest: {differences}; "
             "generate it again with --overwrite"
         )
     stored = observe_files(storage, directory, manifest.files)
     drift = stored.problem(manifest.observed_layout)
     if drift and not accept_layout_drift:
         raise BadInput(
-            f"{uri_of(directory)} differs from its manifest, {manifest.observed_layout}: {drift}"
+            f"{own_uri} differs from its manifest, {manifest.observed_layout}: {drift}"
             f"{in_brackets(storage.explain(manifest.observed_layout, stored))}. Repair it, generate it "
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )
-    return Dataset(directory, manifest, stored, drift)
+    return Dataset(own_uri, directory, manifest, stored, drift)
 
 
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:

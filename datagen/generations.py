@@ -75,7 +75,7 @@ class Generations(Place):
             self.directory.remove()
 
     def _put_in_place(self) -> None:
-        check_no_foreign_files(self.directory)
+        check_no_foreign_files(self.directory, has_generations=True)
         try:
             self.directory.put(CURRENT, self.new.name)
         except BadInput:

@@ -27,8 +27,8 @@ RESERVED = re.compile(r"\..+\.(generating|new|former)")
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
 OURS = re.compile(
-    rf"{FILE_NAME}|{CURRENT}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
-    rf"|{TEMPORARY_PREFIX}.+"
+    rf"{re.escape(FILE_NAME)}|{CURRENT}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"|{re.escape(TEMPORARY_PREFIX)}.+"
 )
 
 
@@ -60,34 +60,41 @@ def check_not_nested(
         ancestor = parent
 
 
-def check_no_foreign_files(directory: Directory) -> Mapping[str, Entry]:
-    """Return what is in a directory. Raise BadInput if generate.py did not write all of it."""
+def check_no_foreign_files(
+    directory: Directory, *, has_generations: bool = False
+) -> Mapping[str, Entry]:
+    """Return what is in a directory. Raise BadInput if generate.py did not write all of it.
+
+    Where datasets have no generations, a directory named like one is a dataset that was copied there.
+    """
     entries = directory.entries() if directory.exists() else {}
-    foreign = sorted(entry.name for entry in entries.values() if not _is_ours(entry))
+    generations = {name for name in entries if has_generations and GENERATION.fullmatch(name)}
+    foreign = sorted(name for name in entries.keys() - generations if not _is_ours(entries[name]))
     if foreign:
         raise BadInput(
             f"{directory.uri} contains something that is not part of a dataset "
             f"(first: {foreign[0]}); move it elsewhere, or choose another directory"
         )
-    for name in entries:
-        if GENERATION.fullmatch(name):
-            check_no_foreign_files(directory.below(name))
+    for name in generations:
+        check_no_foreign_files(directory.below(name))
     return entries
 
 
 def _is_ours(entry: Entry) -> bool:
     if entry.is_directory:
-        return entry.name == UNCOMMITTED or bool(GENERATION.fullmatch(entry.name))
+        return entry.name == UNCOMMITTED
     return bool(OURS.fullmatch(entry.name))
 
 
-def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_written: bool) -> None:
+def check_replaceable(
+    directory: Directory, *, has_generations: bool, overwrite: bool, replace_half_written: bool
+) -> None:
     """Raise BadInput if a dataset may not be written in the place of what is at the directory.
 
     Foreign files are never replaced, a dataset only with `overwrite`, a half-written or invalid one, of
     an earlier version, also with `replace_half_written`.
     """
-    found = check_no_foreign_files(directory)
+    found = check_no_foreign_files(directory, has_generations=has_generations)
     entries = {name for name in found if not GENERATION.fullmatch(name)}
     if not entries:  # at most the generation of a generate.py that was killed
         return

@@ -138,10 +138,12 @@ def wait_for_executors(spark: SparkSession) -> None:
 
 
 def completed_tasks(spark: SparkSession) -> int:
-    """Return how many tasks of the active stages have completed."""
-    tracker = spark.sparkContext.statusTracker()
-    stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-    return sum(stage.numCompletedTasks for stage in stages if stage)
+    """Return how many tasks of the active stages have completed; 0 if Spark has ended."""
+    with suppress(Py4JError, OSError):  # whoever waits for the tasks reports it
+        tracker = spark.sparkContext.statusTracker()
+        stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+        return sum(stage.numCompletedTasks for stage in stages if stage)
+    return 0
 
 
 @contextmanager
@@ -172,13 +174,13 @@ def spark_errors_as_one_line(
     """Turn an error of Spark into an `error_type` with the message `context: root cause`."""
     try:
         yield
-    except (Py4JError, PySparkException, ValueError) as error:
+    except (Py4JError, ConnectionRefusedError, PySparkException, ValueError) as error:
         raise error_type(f"{context}: {root_cause(error)}") from error
 
 
 def root_cause(error: Exception) -> str:
     """Return the first line of the message of the innermost cause."""
-    if isinstance(error, Py4JNetworkError):
+    if isinstance(error, Py4JNetworkError | ConnectionRefusedError):
         return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:

@@ -105,7 +105,10 @@ class Place:
                 "choose another name"
             )
         check_replaceable(
-            self.directory, overwrite=overwrite, replace_half_written=replace_half_written
+            self.directory,
+            has_generations=not self.storage.renames,
+            overwrite=overwrite,
+            replace_half_written=replace_half_written,
         )
         check_not_nested(self.directory, self.storage.parent)
         self._check_beside()

@@ -169,7 +169,7 @@ def write_dataset(
             written_at=timestamp(),
         )
         new.write(FILE_NAME, manifest.to_json())
-    return Dataset(place.current() or directory, manifest, stored)
+    return Dataset(directory.uri, place.current() or directory, manifest, stored)
 
 
 def _check_layout(

@@ -22,7 +22,7 @@ from datagen.spark import root_cause, spark_errors_as_one_line
 from harness.local_spark import closing_message
 from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.records.directories import SUFFIX, sync
-from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
+from harness.runtime.cluster_mode import NO_APPLICATION, ready_line
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import ignored_signals
 from harness.terminal import Relay, say, shorten, show
@@ -63,11 +63,11 @@ def main() -> int:
         application = reachable_application(hadoop, options.name)
         # Only the submitter ends this process, by closing the pipe.
         with ignored_signals():
-            show(f"{READY_LINE}{staging.uri}")
+            show(ready_line(staging.uri))
             with spark_errors_as_one_line(staging.uri):
                 return Collector(staging, options.directory).run(control, application)
     finally:
-        with suppress(Py4JError):
+        with suppress(Py4JError, OSError):
             staging.remove()
 
 
@@ -188,8 +188,11 @@ class Collector:
                 raise self._refused(f"a file {name!r}, but {file} exists already")
             temporary = file.with_name(f".{name}.temporary")
             temporary.unlink(missing_ok=True)  # a collector was killed
-            _write(temporary, content, os.O_CREAT | os.O_EXCL)
-            temporary.rename(file)
+            try:
+                _write(temporary, content, os.O_CREAT | os.O_EXCL)
+                temporary.rename(file)
+            finally:
+                temporary.unlink(missing_ok=True)
             sync(file.parent)
             self._file = file
         elif file != self._file:
@@ -218,21 +221,29 @@ class Collector:
                     if time.monotonic() > deadline + GRACE_S:
                         raise ClusterliftError("YARN does not end the application; end it by hand")
                 time.sleep(POLL_S)
-        except Py4JError as error:
+        except (
+            Py4JError,
+            OSError,
+        ) as error:  # the file system, YARN, or our own virtual machine is gone
             raise ClusterliftError(
-                f"cannot end the application: {root_cause(error)}; it ends by itself when it finds "
-                f"{self._staging.uri} missing"
+                f"cannot end the application: {root_cause(error)}; it ends by itself within two minutes, "
+                f"because nobody renews its lease in {self._staging.uri}"
             ) from error
         return was_active
 
 
 def _write(file: Path, content: bytes, flags: int) -> None:
-    """Write to a file that is no symbolic link, and have it on the disk."""
+    """Write to a file that is no symbolic link, and have it on the disk: all of the content, or nothing."""
     flags |= os.O_WRONLY | os.O_NOFOLLOW
-    with open(file, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as lines:
-        lines.write(content)
-        lines.flush()
-        os.fsync(lines.fileno())
+    with open(file, "wb", 0, opener=lambda name, _: os.open(name, flags, 0o666)) as lines:
+        end, left = os.fstat(lines.fileno()).st_size, memoryview(content)
+        try:
+            while left:
+                left = left[lines.write(left) :]
+            os.fsync(lines.fileno())
+        except OSError:
+            lines.truncate(end)
+            raise
 
 
 def _is_closed(control: int, timeout_s: float) -> bool:

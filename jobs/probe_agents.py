@@ -3,7 +3,6 @@
 `clusterlift probe --via spark` starts this application, and it ends when that command ends.
 """
 
-import json
 import sys
 from concurrent.futures import Future
 from contextlib import suppress
@@ -32,7 +31,7 @@ from datagen.spark import (
 )
 from harness.hosts.transports.spark.agent import CONNECTION_LOST, run_agent
 from harness.hosts.transports.spark.owner import RELAY, end_with_owner
-from harness.hosts.transports.spark.relay import EXECUTORS_LINE, Relay
+from harness.hosts.transports.spark.relay import Relay, executors_line
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.command_line import Parser, run_main, whole_number
 from harness.terminal import show
@@ -105,7 +104,7 @@ def relay_commands(spark: SparkSession, path: Path, port: int) -> None:
         for host in set(by_host).difference(agents):
             agents[host] = host  # no agent has the name of a host
             relay.exclude(host, f"its executor {reason}")
-        show(f"{EXECUTORS_LINE}{json.dumps(agents, sort_keys=True)}")
+        show(executors_line(agents))
         ended.result()
 
 

@@ -43,14 +43,15 @@ class EventLog:
         self._has_warned = False
 
     def begin(self) -> None:
-        """Start a new log; earlier events are not in it. The stages' times count from its end."""
-        self._file.unlink(missing_ok=True)
+        """Start a new log; earlier events are not in it. The stages' times count from when this returns."""
         try:
             self._detach()
             wait_for_events(self._spark)
             self._attach()
         except (Py4JError, TypeError) as error:  # TypeError: this Spark has no such class
             self._warn(error)
+        # The log of the trial before, whose file has its name only now if that trial failed.
+        self._file.unlink(missing_ok=True)
         task_cpus = self._spark.sparkContext.getConf().get("spark.task.cpus", "1")
         self._slots = Slots(executor_cores(self._spark), float(task_cpus))
         self._began_ms = 1e3 * time.time()

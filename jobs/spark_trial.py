@@ -4,14 +4,13 @@ import gc
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
-from harness.model.interference import EarlierTrials
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.traffic import wire_bytes
@@ -27,16 +26,12 @@ PENDING_INTERRUPT_S = 1.0
 
 @dataclass(frozen=True)
 class SparkTrialRunner:
-    """A workload, what it runs on, the sink that forces it, and the event log of its trials.
-
-    `earlier` has what the nodes counted in each of its trials until now.
-    """
+    """A workload, what it runs on, the sink that forces it, and the event log of its trials."""
 
     workload: Workload
     context: Context
     sink: SinkFactory
     log: EventLog
-    earlier: EarlierTrials = field(default_factory=EarlierTrials)
 
     @property
     def name(self) -> str:
@@ -96,21 +91,18 @@ class _PreparedSparkTrial:
         Timeline and profile are those of all executions. The log ends before the job that reads the nodes'
         counters, and is read afterwards.
         """
-        end_s, log, earlier = time.monotonic(), self.runner.log, self.runner.earlier
+        end_s, log = time.monotonic(), self.runner.log
         with _spark_loss_detected(self.spark):
             log.end()
             seen = self.profiler.stop() if self.profiler else None
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
-        nodes = interference(before.counters, after.counters)
-        disturbed = earlier.judge_next(nodes)
         read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         profile = seen.profile(read.spans if read else ()) if seen else None
         return TrialMetrics(
             tasks and tasks.per_execution(self.executions),
             wire.per_execution(self.executions),
-            nodes,
-            disturbed,
+            interference(before.counters, after.counters),
             trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
             profile,
         )

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
-from datagen.spark import scala_context, spark_errors_as_one_line
+from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 
@@ -130,27 +130,33 @@ def require_nodes(directory: Directory, layout: Layout, available: int, kind: st
 
 
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
-    """Return the directory at a URI and its storage. Raise BadInput if there is no such storage."""
+    """Return the directory at a URI and its storage. Raise BadInput if there is no such storage.
+
+    Without a scheme, it is in Hadoop's default file system.
+    """
+    conf = scala_context(spark).hadoopConfiguration()
     with spark_errors_as_one_line(repr(uri), BadInput):
-        scheme = urlsplit(uri).scheme
-    if not scheme:  # then Hadoop's default file system has it
-        directory = Directory(spark, uri)
-        storage = _storage_for(directory.scheme, directory.uri)
-    else:
-        # Before Hadoop is involved: its error message would name Java classes.
-        storage = _storage_for(scheme, uri)
-        conf = scala_context(spark).hadoopConfiguration()
-        _check_answers(storage, conf, uri)
-        storage.set_defaults(conf, uri)
-        directory = _directory(spark, uri, storage)
+        root = uri if urlsplit(uri).scheme else _default_file_system(spark, conf)
+        scheme = urlsplit(root).scheme
+    # Before Hadoop is involved: its error message would name Java classes.
+    storage = _storage_for(scheme, root)
+    _check_answers(storage, conf, root)
+    storage.set_defaults(conf, root)
+    directory = _directory(spark, uri, storage)
     storage.check_available(directory)
     return directory, storage
 
 
+def _default_file_system(spark: SparkSession, conf: Any) -> str:
+    """Return the URI of the file system that has what is named without a scheme."""
+    return str(java_packages(spark).org.apache.hadoop.fs.FileSystem.getDefaultUri(conf).toString())
+
+
 def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
-    # Hadoop takes a scheme in capitals for another scheme, and does not accept an empty path.
-    uri = storage.scheme + uri[len(storage.scheme) :]
-    uri += "" if urlsplit(uri).path else "/"
+    if urlsplit(uri).scheme:
+        # Hadoop takes a scheme in capitals for another scheme, and does not accept an empty path.
+        uri = f"{storage.scheme}:{uri.partition(':')[2]}"
+        uri += "" if urlsplit(uri).path else "/"
     try:
         return Directory(spark, uri)
     except BadInput as error:
@@ -168,9 +174,10 @@ def _check_answers(storage: Storage, conf: Any, uri: str) -> None:
     host, port = address
     try:
         socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # no name has two dots in a row
+        reason = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{uri}: nothing answers at {host}, port {port} ({error.strerror or error}); "
+            f"{uri}: nothing answers at {host}, port {port} ({reason}); "
             "is the file system up, and is that its port?"
         ) from error
 

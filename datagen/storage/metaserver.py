@@ -14,6 +14,7 @@ VERSION = 116
 """The version of the protocol in QFS 2.2."""
 
 CHUNK_BYTES = 64 * 2**20
+MAX_ANSWER_BYTES = 2**26
 
 Answer = tuple[dict[str, str], str]
 """The headers and the body."""
@@ -34,7 +35,10 @@ def _chunks(body: str) -> Iterator[tuple[int, list[str]]]:
 
 
 class Metaserver:
-    """A connection to a metaserver. Every method raises OSError if the connection fails."""
+    """A connection to a metaserver.
+
+    Every method raises OSError if the connection fails, and ValueError for an answer that cannot be read.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._socket = socket.create_connection((host, port), TIMEOUT_S)
@@ -57,6 +61,8 @@ class Metaserver:
         self._socket.sendall("\r\n".join(lines).encode())
         answer = self._read_headers()
         length = int(answer.get("Content-length", "0"))
+        if not 0 <= length <= MAX_ANSWER_BYTES:
+            raise ValueError(f"it announces an answer of {length:,} bytes")
         if len(body := self._stream.read(length)) < length:
             raise ConnectionError("it closed the connection")
         if (status := int(answer.get("Status", "-1"))) < 0:
@@ -90,8 +96,8 @@ class Metaserver:
             fields = {"File_handle": file_id, "Start_offset": start, "Continue_if_no_replicas": 1}
             headers, body = self.ask("GETLAYOUT", **fields)
             chunks = dict(_chunks(body))
+            more = headers.get("Has-more-chunks") == "1" and not chunks.keys() <= found.keys()
             found |= chunks
-            more = headers.get("Has-more-chunks") == "1" and bool(chunks)
         return found
 
     def buffered_io(self) -> bool | None:

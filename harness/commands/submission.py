@@ -24,7 +24,7 @@ from harness.local_spark import (
 from harness.minicluster.spark_configuration import DEFAULTS, spark_conf_directory, value_in
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import check_writable, configuration_directory
-from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
+from harness.runtime.cluster_mode import NO_APPLICATION, STAGING, staging_in
 from harness.runtime.series import SparkOptions
 from harness.terminal import Relay
 
@@ -148,8 +148,8 @@ class _Collector:
         lines = []
         for line in self.process.stdout:
             text = line.decode(errors="replace").rstrip("\n")
-            if text.startswith(READY_LINE):
-                self.staging = text.removeprefix(READY_LINE)
+            if (staging := staging_in(text)) is not None:
+                self.staging = staging
                 return
             lines.append(text)
         raise script_error(lines, COLLECT, self.process.wait())

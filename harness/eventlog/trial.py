@@ -32,7 +32,8 @@ from harness.model.timeline import Stage
 class TrialLog:
     """What an event log has of a trial; the times of stages and tasks are since its start.
 
-    `spans` are those of all tasks but the killed ones, or of too many to be kept.
+    `spans` are those of all tasks but the killed ones; of very many, those of the first MAX_TIMED_TASKS
+    and of one more, which tells that there are too many to be recorded.
     """
 
     metrics: TaskMetrics

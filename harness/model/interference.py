@@ -113,7 +113,8 @@ class EarlierTrials:
                     continue
                 usual = _usual(values, kind)
                 insort(values, value)
-                if usual is not None and value > (limit := kind.limit(usual)):
+                # A file may have a 0, or a number so large that its limit is the same number.
+                if usual is not None and value > (limit := kind.limit(usual)) > usual:
                     text = f"{node.host}: {kind.name} ({kind.describe(value, usual)})"
                     found.append((not kind.is_of_speed, (value - usual) / (limit - usual), text))
         return max(found)[-1] if found else None

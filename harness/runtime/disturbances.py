@@ -18,10 +18,11 @@ def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
     A trial without counters keeps the verdict that its run recorded.
     """
     earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
-    return tuple(_judged(trial, earlier[trial.workload]) for trial in trials)
+    return tuple(judged(trial, earlier[trial.workload]) for trial in trials)
 
 
-def _judged(trial: Trial, earlier: EarlierTrials) -> Trial:
+def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
+    """Return a trial with the verdict on what disturbed it, by the earlier ones of its workload."""
     if not trial.interference:
         return trial
     disturbed = earlier.judge_next(trial.interference)

@@ -39,11 +39,13 @@ class Rounds(Observer, ABC):
     """The rounds to run over all workloads; it observes the trials.
 
     `totals` has the number of rounds of each phase, as far as it is known beforehand. `stopped` is, in
-    one line, why there are no more rounds; None if their number was fixed.
+    one line, why there are no more rounds; None if their number was fixed. `gave_up` is true if that is
+    because trials fail.
     """
 
     totals: Mapping[Phase, int]
     stopped: str | None = None
+    gave_up: bool = False
 
     @abstractmethod
     def rounds(self) -> Iterator[tuple[Phase, int]]:
@@ -222,10 +224,9 @@ class UntilReached(Rounds):
         return f"{len(waiting)} workloads need more trials (such as {name}: {missing}){self._time_left()}"
 
     def _reason_to_stop(self, number: int) -> str | None:
-        if all(map(self._is_hopeless, self._trials)):
-            return "no workload has had a successful trial"
-        if error := self._common_error():
-            return f"in which every workload failed with {error}"
+        if failure := self._failure():
+            self.gave_up = True
+            return failure
         if not self._waiting():
             return str(self._goal)
         return self._limit_met(number) if number >= self._min_rounds else None
@@ -260,10 +261,14 @@ class UntilReached(Rounds):
         trials = self._trials[workload]
         return len(trials) >= MAX_FAILED_TRIALS and all(t.wall_s is None for t in trials)
 
-    def _common_error(self) -> str | None:
-        """Return the error of the latest trials, if there are several workloads and all failed alike."""
+    def _failure(self) -> str | None:
+        """Return why further trials are expected to fail, too; None if they are not."""
+        if all(map(self._is_hopeless, self._trials)):
+            return "no workload has had a successful trial"
         errors = {own[-1].error for own in self._trials.values() if own}
-        return errors.pop() if len(self._trials) > 1 and len(errors) == 1 else None
+        if len(self._trials) > 1 and len(errors) == 1 and (error := errors.pop()):
+            return f"the last trial of every workload failed with {error}"
+        return None
 
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())
@@ -315,7 +320,7 @@ class UntilReached(Rounds):
 
 
 class ThenProfiled(Rounds):
-    """Runs rounds, and then profile rounds, which those before know nothing of.
+    """Runs rounds, and then, unless these gave up, profile rounds, of which they know nothing.
 
     Without a number of them, there is one if time is limited and as much is left as the last round took.
     """
@@ -343,6 +348,8 @@ class ThenProfiled(Rounds):
             yield round_
             round_s = self._clock() - started
         self.stopped = self._current.stopped
+        if self._current.gave_up:
+            return
         number = self._number
         if number is None:
             left_s = self._seconds_left()

@@ -32,14 +32,17 @@ def seconds_left(until: str = END_BY) -> float:
 
 
 def least_run_s(recorded: RecordedRun) -> float:
-    """Return about how long a run of the same workloads takes at least, in seconds, with Spark's start."""
+    """Return about how long a run of the same workloads takes at least, in seconds, with Spark's start.
+
+    0 if that is not known, because a clock was set back.
+    """
     ends = (
         moment_of(trial.started_at).timestamp() + (trial.wall_s or 0.0) * trial.executions
         for trial in recorded.trials
         if trial.round <= LEAST_ROUNDS and trial.phase is not Phase.PROFILE
     )
     started = moment_of(recorded.run.started_at).timestamp()
-    return RUN_TO_ROUNDS * (max(ends, default=started) - started)
+    return RUN_TO_ROUNDS * max(0.0, max(ends, default=started) - started)
 
 
 class TimeBudget:

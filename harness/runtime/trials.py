@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
-from harness.model.interference import ClusterInterference
+from harness.model.interference import ClusterInterference, EarlierTrials
 from harness.model.profile import Profile
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
+from harness.runtime.disturbances import judged
 from harness.runtime.rounds import Observer, Rounds
 from harness.terminal import first_line, last_line, say, show
 
@@ -49,7 +50,6 @@ class TrialMetrics:
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
     interference: ClusterInterference | None = None
-    disturbed: str | None = None
     timeline: Timeline | None = None
     profile: Profile | None = None
 
@@ -147,6 +147,7 @@ def run_trials(
     """
     everyone = (plan, *observers)
     executions = {side.label + runner.name: 1 for side in sides for runner in side.runners}
+    earlier = {name: EarlierTrials() for name in executions}
     current: Side | None = None
     try:
         for number, (phase, round_) in enumerate(plan.rounds()):
@@ -160,6 +161,7 @@ def run_trials(
                         observer.starting(name, phase, round_)
                     group = f"{name} {phase} {round_}"
                     trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
+                    trial = judged(trial, earlier[name])
                     side.finished(trial)
                     for observer in everyone:
                         observer.finished(replace(trial, workload=name))

@@ -39,7 +39,7 @@ def test_commands_run_on_the_executors_host_until_the_relay_ends(
     serving = threading.Thread(target=relay_commands, args=(spark, path, 0))
     serving.start()
     assert announced.wait(PATIENCE_S)
-    [(host, agent)] = json.loads(lines[0].removeprefix(EXECUTORS_LINE)).items()
+    [(host, agent)] = json.loads(lines[0].removeprefix(EXECUTORS_LINE))
     argv = executor_host(path, host, agent).argv("echo", "hello")
     done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.stdout == "hello\n"

@@ -10,7 +10,7 @@ FAKE = """
 # Whatever is imported here is imported a hundred times: no command, and no analysis.
 import argparse, json, os, signal, sys, time
 from pathlib import Path
-from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
+from harness.runtime.cluster_mode import NO_APPLICATION, ready_line
 from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
 from harness.records.writer import Recording
 from harness.runtime.interrupt import interruptible
@@ -27,7 +27,7 @@ if "--control" in sys.argv:  # a collector, which knows the outcome from the oth
     if (home / "unreachable").exists():
         print("24/01/01 WARN\\ncollect.py: error: no answer")
         sys.exit(2)
-    print(f"24/01/01 WARN\\n{READY_LINE}hdfs://h/staging", flush=True)
+    print("24/01/01 WARN", ready_line("hdfs://h/staging"), sep="\\n", flush=True)
     with open(sys.argv[sys.argv.index("--control") + 1]) as control:
         control.read()
     (home / "collected").touch()

@@ -106,6 +106,21 @@ def test_a_refusal_and_a_closed_connection_are_errors(reply: str, reason: str) -
         connected.servers_up()
 
 
+@pytest.mark.parametrize("length", [-1, 10**12, 10**30])
+def test_an_answer_of_an_impossible_length_is_not_waited_for(length: int) -> None:
+    reply = f"OK\r\nStatus: 0\r\nContent-length: {length}\r\n\r\n"
+    with (
+        metaserver(lambda _: reply) as connected,
+        pytest.raises(ValueError, match=f"it announces an answer of {length:,} bytes"),
+    ):
+        connected.servers_up()
+
+
+def test_chunks_that_are_listed_again_and_again_are_not_asked_for_for_ever() -> None:
+    with metaserver(lambda _: answer(LAYOUT, "Has-more-chunks: 1")) as connected:
+        assert list(connected.holders(64)) == [0, 1, 2]
+
+
 def test_a_connection_that_is_closed_amid_an_answer_is_an_error() -> None:
     """Its last number may have lost digits."""
     with (

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 from datagen.observed_layout import StoredFile
-from datagen.storage import qfs, storages
+from datagen.storage import locate, qfs, storages
 from datagen.storage.metaserver import Metaserver
 from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
+from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 
 # The JSON of Hadoop's BlockLocation, without the fields that are not read.
@@ -66,6 +69,64 @@ def test_each_scheme_has_its_storage() -> None:
             f"name the module of {scheme}: like its storage"
         )
     assert {"file", "hdfs", "qfs"} <= storages().keys()
+
+
+class FakeDirectory:
+    """A directory that exists only as its URI."""
+
+    def __init__(self, _spark: object, uri: str) -> None:
+        self.uri = uri
+
+
+def located(monkeypatch: pytest.MonkeyPatch, uri: str, default: str) -> tuple[str, dict[str, str]]:
+    """Return the URI that Hadoop is given, and its configuration, whose default file system this is."""
+    conf = Conf()
+    default_uri = SimpleNamespace(toString=lambda: default)
+    hadoop = SimpleNamespace(fs=SimpleNamespace(FileSystem=SimpleNamespace()))
+    hadoop.fs.FileSystem.getDefaultUri = lambda _conf: default_uri
+    jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(hadoop=hadoop)))
+    context = SimpleNamespace(hadoopConfiguration=lambda: conf)
+    monkeypatch.setattr("datagen.storage.scala_context", lambda _: context)
+    monkeypatch.setattr("datagen.storage.java_packages", lambda _: jvm)
+    monkeypatch.setattr("datagen.storage.Directory", FakeDirectory)
+    monkeypatch.setattr("datagen.storage.s3a.S3.check_available", lambda *_: None)
+    directory, _ = locate(cast("SparkSession", None), uri)
+    return directory.uri, conf
+
+
+class Conf(dict[str, str]):
+    set = dict.__setitem__
+
+
+@pytest.mark.parametrize(
+    ("uri", "given"),
+    [
+        ("FILE:/rows", "file:/rows"),
+        (" file:///rows", "file:///rows"),
+        ("s3a://bucket", "s3a://bucket/"),
+        ("rows", "rows"),
+    ],
+)
+def test_hadoop_is_given_the_scheme_that_it_knows(
+    uri: str, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert located(monkeypatch, uri, "file:///")[0] == given
+
+
+def test_a_name_without_a_scheme_gets_the_settings_of_the_default_file_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_scheme = located(monkeypatch, "s3a://bucket/rows", "file:///")[1]
+    assert with_scheme == {"fs.s3a.input.stream.type": "classic"}
+    assert located(monkeypatch, "/rows", "s3a://bucket")[1] == with_scheme
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no..name"])
+def test_a_default_file_system_that_does_not_answer_is_named(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match=f"^hdfs://{host}:1: nothing answers at {host}, port 1"):
+        located(monkeypatch, "rows", f"hdfs://{host}:1")
 
 
 def test_hdfs_lists_the_nodes_of_a_block() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import pytest
 
+from datagen.dataset import uri_of
 from datagen.filesystem import Directory
 from datagen.generations import CURRENT, place_of
 from datagen.manifest import FILE_NAME
@@ -355,12 +356,15 @@ def test_foreign_files_beside_the_dataset_are_never_deleted(name: str) -> None:
 
 
 @of_both_kinds
-def test_a_foreign_file_that_appears_meanwhile_is_kept(new_fs: Callable[[], FileSystem]) -> None:
+@pytest.mark.parametrize("name", ["notes.txt", "_dataset-json", "_incomplete-notes"])
+def test_a_foreign_file_that_appears_meanwhile_is_kept(
+    name: str, new_fs: Callable[[], FileSystem]
+) -> None:
     fs = new_fs()
     generate(fs, "before")
-    with pytest.raises(SwapRefused, match=r"first: notes.txt"):
-        generate_and(fs, lambda _: directory(fs, ROWS).create_new("notes.txt", "keep"))
-    assert directory(fs, ROWS).read("notes.txt") == "keep"
+    with pytest.raises(SwapRefused, match=f"first: {name}"):
+        generate_and(fs, lambda _: directory(fs, ROWS).create_new(name, "keep"))
+    assert directory(fs, ROWS).read(name) == "keep"
 
 
 @of_both_kinds
@@ -450,6 +454,17 @@ def test_a_dataset_around_another_one_is_refused(
     with pytest.raises(BadInput, match=r"root directory|not part of a dataset \(first: rows\)"):
         generate(fs, "outer", path)
     assert found(fs) == "inner"
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_generation_that_was_copied_from_an_object_store_is_a_dataset(*, overwrite: bool) -> None:
+    fs, copied = FileSystem(), f"{ROWS}/generation-0123456789abcdef"
+    generate(fs, "copied", copied)
+    with pytest.raises(BadInput, match=r"not part of a dataset \(first: generation-"):
+        generate(fs, "new", overwrite=overwrite)
+    assert directory(fs, copied).read(FILE_NAME) == "copied"
+    assert uri_of(directory(fs, copied), FakeStorage()) == f"fake:{copied}"
+    assert uri_of(directory(fs, copied), FakeObjectStore()) == f"fake:{ROWS}"
 
 
 @pytest.mark.parametrize("name", [".rows.new", ".rows.former", ".rows.generating"])

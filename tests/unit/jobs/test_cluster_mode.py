@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,9 @@ from harness.model.errors import ClusterliftError
 from harness.model.run import Ending, Phase, new_run_id
 from harness.records.reader import load
 from harness.records.writer import Recording
-from harness.runtime.cluster_mode import NO_APPLICATION
+from harness.runtime.cluster_mode import NO_APPLICATION, ready_line, staging_in
 from harness.runtime.interrupt import interruptible
+from harness.terminal import show
 from jobs import collect
 from jobs.collect import Application, Collector
 from jobs.outbox import Outbox
@@ -203,6 +205,42 @@ class TestDeliveries:
             collector.fetch()
         assert [file.name for file in here.iterdir()] == [RUN]
         assert (here / RUN).read_text() == "first\nsecond\n"
+
+    def test_a_part_that_the_disk_took_half_of_is_written_once(
+        self, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        here = tmp_path / "here"
+        staging.put(1, RUN, b"first\n")
+        with file_size_limit(3), pytest.raises(OSError, match="too large"):
+            collector.fetch()
+        assert list(here.iterdir()) == []
+        collector.fetch()
+        staging.put(2, RUN, b"second\n")
+        with file_size_limit(10), pytest.raises(OSError, match="too large"):
+            collector.fetch()
+        assert (here / RUN).read_text() == "first\n"
+        collector.fetch()
+        assert (here / RUN).read_text() == "first\nsecond\n"
+
+
+@contextmanager
+def file_size_limit(length: int) -> Iterator[None]:
+    """Have the system write no file beyond this length, as on a disk that is full there."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("uri", ["hdfs://h:9820/user/u/s-1", "abfs://c@account.net/ü %40/s-1"])
+def test_the_submitter_learns_the_staging_directory_whatever_its_uri_looks_like(
+    uri: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(ready_line(uri))
+    assert staging_in(capsys.readouterr().out.rstrip("\n")) == uri
+    assert staging_in("24/01/01 WARN") is None
 
 
 class TestForeignDeliveries:
@@ -416,6 +454,25 @@ class TestEnd:
                 collector.run(own, cast(Application, application))
             os.close(submitter)
         assert application.was_killed
+
+    @pytest.mark.parametrize("error", [Py4JError("no answer"), ConnectionRefusedError()])
+    def test_if_it_cannot_be_ended_it_is_said_that_it_ends_by_itself(
+        self,
+        error: Exception,
+        collector: Collector,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        def fail() -> None:
+            raise error
+
+        application = FakeApplication("RUNNING")
+        monkeypatch.setattr(application, "report", fail)
+        with pytest.raises(
+            ClusterliftError,
+            match=r"^cannot end the application: .*; it ends by itself within two minutes",
+        ):
+            self.end(collector, application, tmp_path)
 
     def test_if_a_part_is_refused_the_application_is_ended(
         self, collector: Collector, staging: FakeStaging, tmp_path: Path

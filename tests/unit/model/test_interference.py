@@ -91,6 +91,20 @@ def test_a_mean_of_few_loops_is_no_reason() -> None:
     assert judged(node(loop_s=0.0008, loops=MIN_LOOPS - 1)) is None
 
 
+@pytest.mark.parametrize(
+    ("usual", "now"),
+    [
+        ({"loop_s": 0.0}, {"loop_s": 0.0004}),
+        ({"duration_s": 1e-6, "swapped_bytes": 10**17}, {"swapped_bytes": 10**18}),
+    ],
+)
+def test_a_usual_value_without_a_limit_beyond_it_is_no_reason(
+    usual: dict[str, Any], now: dict[str, Any]
+) -> None:
+    """No node counts that, but a file may have it."""
+    assert judged(node(**usual | now), earlier=[node(**usual)] * MIN_EARLIER) is None
+
+
 class TestTheFirstTrials:
     def test_have_no_usual_value_to_be_compared_with(self) -> None:
         assert judged(node(loop_s=0.0008), earlier=[node()] * (MIN_EARLIER - 1)) is None

@@ -178,6 +178,18 @@ class TestThenProfiled:
         assert outlooks == ["10 s left", "done", *["10 s left", "done"][2 - profiled :]]
         assert before.outlook() == "done"
 
+    @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
+    def test_no_profile_round_follows_if_all_trials_fail(self, workloads: str, rounds: int) -> None:
+        before = UntilReached(list(workloads), Goal(), 1e6)
+        plan = ThenProfiled(before, list(workloads), 2, lambda: 500)
+        found = []
+        for phase, round_ in plan.rounds():
+            found.append(phase)
+            for name in workloads:
+                plan.finished(failed(name, "E: no", round_, phase))
+        assert found == [Phase.MEASURED] * rounds
+        assert plan.stopped == before.stopped
+
 
 class TestUntilPrecise:
     def test_stops_as_soon_as_every_interval_is_narrow(self) -> None:
@@ -219,7 +231,8 @@ class TestUntilPrecise:
         bench = Bench({**lost, "b": lost["a"]}, precise())
         assert bench.rounds == 3
         assert bench.until.stopped == (
-            "after 3 rounds, in which every workload failed with E: no; not reached: a, b (no interval)"
+            "after 3 rounds, the last trial of every workload failed with E: no; "
+            "not reached: a, b (no interval)"
         )
 
     def test_does_not_stop_while_another_workload_succeeds(self) -> None:

@@ -92,6 +92,11 @@ class TestWhatIsExpected:
         earlier = recorded(a_run(started_at="2026-01-01T00:00:00Z"), trials)
         assert least_run_s(earlier) == pytest.approx(135)
 
+    def test_is_not_known_if_the_clock_was_set_back_during_that_one(self) -> None:
+        trial = replace(ok("w", 30.0, 1), started_at="2026-01-01T00:00:00Z")
+        earlier = recorded(a_run(started_at="2026-01-01T01:00:00Z"), [trial])
+        assert least_run_s(earlier) == 0
+
 
 class TestTheLimitOfARun:
     def test_is_what_is_left_until_a_time(self, monkeypatch: pytest.MonkeyPatch) -> None:

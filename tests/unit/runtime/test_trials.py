@@ -12,6 +12,7 @@ from harness.model.errors import BadInput, SparkLost, WrongAnswer
 from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import WireBytes
+from harness.runtime.disturbances import with_disturbances
 from harness.runtime.rounds import FixedRounds
 from harness.runtime.trials import (
     MAX_ERROR_LENGTH,
@@ -337,10 +338,27 @@ class TestErrorLine:
 
 def test_a_trial_keeps_its_metrics() -> None:
     wire, node = WireBytes((), unread=("n2",)), NodeInterference("n1", duration_s=1.5, processors=2)
-    metrics = TrialMetrics(None, wire, (node,), disturbed="n1: it swapped")
+    metrics = TrialMetrics(None, wire, (node,))
     _, [trial] = run(FakeRunner("a", measured=metrics))
     assert (trial.tasks, trial.wire) == (None, wire)
-    assert (trial.interference, trial.disturbed) == ((node,), "n1: it swapped")
+    assert (trial.interference, trial.disturbed) == ((node,), None)
+
+
+def test_a_trial_is_judged_while_it_runs_as_it_is_when_its_file_is_read() -> None:
+    """Of a trial whose answer is wrong, a file has no counters: it tells nobody what is usual."""
+    answers = iter([raising(WrongAnswer("no")), *repeat(nothing, 5)])
+    loops = iter([4e-4, 4e-4, 4e-4, 8e-4, 4e-4, 8e-4])
+    runner = FakeRunner("a")
+
+    def count() -> None:
+        node = NodeInterference("n1", 1.5, processors=2, loops=20, loop_s=next(loops))
+        runner.measured = TrialMetrics(interference=(node,))
+        runner.check = next(answers)
+
+    runner.metrics_step = count
+    _, trials = run(runner, trials=6)
+    assert [bool(trial.disturbed) for trial in trials] == [False] * 5 + [True]
+    assert with_disturbances(trials) == tuple(trials)
 
 
 def test_a_trial_keeps_its_note() -> None:

@@ -104,7 +104,7 @@ def _agents(text: str) -> dict[str, str]:
     An executor chooses what its host is called, and the name is a word of commands on other hosts.
     """
     try:
-        agents = msgspec.json.decode(text, type=dict[str, str])
+        agents = dict(msgspec.json.decode(text, type=list[tuple[str, str]]))
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise ClusterliftError(
             f"--via spark: its list of executors cannot be read: {error}"

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
@@ -27,7 +27,7 @@ from harness.hosts.transports.spark.agent import (
 )
 
 EXECUTORS_LINE = "clusterlift: executors on "
-"""The application prints this, and after it a JSON object of hosts and the names of their agents."""
+"""The application's announcement begins with this."""
 UNREACHABLE = 255
 """The exit code if no executor runs the command; ssh has the same."""
 MAX_NAME_BYTES = 256
@@ -36,6 +36,14 @@ BACKLOG = 1024
 MAX_STRANGERS = 256
 """This many connections, and two for each agent, may be without proof at the same time."""
 RETRY_S = 0.1
+
+
+def executors_line(agents: Mapping[str, str]) -> str:
+    """Return the announcement of the hosts and their agents: a JSON list of pairs.
+
+    In an object, the agent of a host such as `token1` would be taken for a secret, and not be printed.
+    """
+    return f"{EXECUTORS_LINE}{json.dumps(sorted(agents.items()))}"
 
 
 class Relay:

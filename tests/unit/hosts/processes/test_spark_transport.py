@@ -30,8 +30,9 @@ from harness.hosts.transports.spark.agent import (
 )
 from harness.hosts.transports.spark.application import executor_host, spark_transport
 from harness.hosts.transports.spark.owner import end_with_owner, owner_socket
-from harness.hosts.transports.spark.relay import UNREACHABLE, Relay
+from harness.hosts.transports.spark.relay import UNREACHABLE, Relay, executors_line
 from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import show
 from tests.waiting import PATIENCE_S, eventually
 
 KEY = bytes(32)
@@ -659,11 +660,26 @@ class TestApplication:
         assert words.index("spark.dynamicAllocation.enabled=false") > words.index(users[-1])
         assert words[-2:] == ["--port", "7100"]
 
+    def test_announces_hosts_whatever_they_are_called(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setattr(application, "END_S", 0.2)
+        show(executors_line({"token1": "1", "n2": "n2"}))
+        self.fake_spark(tmp_path, monkeypatch, f"echo '{capsys.readouterr().out}'; exec sleep 60")
+        with spark_transport([]) as hosts:
+            assert {name: host.prefix[-1] for name, host in hosts.items()} == {
+                "token1": "1",
+                "n2": "n2",
+            }
+
     def test_that_does_not_notice_its_owners_end_is_killed(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(application, "END_S", 0.2)
-        announced = 'clusterlift: executors on {"a": "0"}'
+        announced = 'clusterlift: executors on [["a", "0"]]'
         script = f"trap '' TERM; echo '{announced}'; while :; do sleep 1; done"
         self.fake_spark(tmp_path, monkeypatch, script)
         with spark_transport([]) as hosts:
