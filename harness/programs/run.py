@@ -1,5 +1,6 @@
 """A run of an external program: its trials, one after the other, each recorded as soon as it ended."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,6 +41,7 @@ from harness.programs.program import Achieved, Outcomes, Placement, Problem, Pro
 from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
+from harness.runtime.disturbances import judged
 from harness.runtime.interrupt import interruptible
 from harness.runtime.rounds import FixedRounds
 from harness.terminal import join_names, say
@@ -124,7 +126,7 @@ class _Trials:
     ) -> None:
         self._planned, self._problem, self._links = planned, problem, links
         self._recording = recording
-        self._earlier = EarlierTrials()
+        self._earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
         name = planned.program.name
         self._rounds = FixedRounds([name], planned.trials, planned.warmup)
 
@@ -170,17 +172,13 @@ class _Trials:
             )
         except (HostError, ToolError, ValueError) as error:  # or work of an impossible amount
             outcomes = dict.fromkeys(able, str(error))
-        nodes = interference(before, after)
-        disturbed = self._earlier.judge_next(nodes)
+        nodes, disturbed = interference(before, after), None
         for workload in able:
             trial = _trial(workload, phase, number, started_at, outcomes[workload])
             if trial.status is Status.OK:
-                trial = replace(
-                    trial,
-                    interference=nodes,
-                    disturbed=disturbed,
-                    work=self._with_peak(trial.work),
-                )
+                trial = replace(trial, interference=nodes, work=self._with_peak(trial.work))
+                trial = judged(trial, self._earlier[workload])
+            disturbed = disturbed or trial.disturbed
             self._recording.trial(trial)
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))
         self._say(phase, number, outcomes, disturbed)

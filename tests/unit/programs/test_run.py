@@ -231,6 +231,21 @@ class TestFailure:
         first, *_ = made(tmp_path).trials
         assert first.disturbed == "n2: the hypervisor took processor time (50 %, usually 0 %)"
 
+    def test_a_wrong_answer_does_not_show_what_is_usual(
+        self,
+        tmp_path: Path,
+        cluster: Cluster,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        cluster.stolen_s = 5
+        answers = iter([*["wrong"] * 5, Achieved(1.0)])
+        monkeypatch.setattr(
+            Solver, "outcomes", lambda *_: dict.fromkeys(("solve", "copy"), next(answers))
+        )
+        made(tmp_path, trials=6, warmup=0)
+        assert "6/6: ok; disturbed (n2: the hypervisor took" in capfd.readouterr().err
+
     def test_an_interrupt_keeps_what_was_measured(self, tmp_path: Path, cluster: Cluster) -> None:
         cluster.outputs = ["0.5", KeyboardInterrupt]
         recorded = made(tmp_path, trials=3, warmup=0)
