@@ -108,7 +108,7 @@ def test_no_message_harms_who_waits_for_it_or_another_executor(
 def test_a_list_of_executors_that_no_spark_would_send_is_one_error() -> None:
     problems = []
     for name, (_, text) in MUTATIONS.items():
-        for line in (text, f'{{"node1": {text}}}', f'{{{text}: "0"}}'):
+        for line in (text, f"[{text}]", f'[["node1", {text}]]', f'[[{text}, "0"]]'):
             try:
                 application._agents(line)
             except ClusterliftError as error:
@@ -122,4 +122,4 @@ def test_a_list_of_executors_that_no_spark_would_send_is_one_error() -> None:
 @pytest.mark.parametrize("host", ["-x", "a b", "a=b", "$(id)", ""])
 def test_what_is_no_name_of_a_host_is_refused(host: str) -> None:
     with pytest.raises(ClusterliftError, match="is not a host name"):
-        application._agents(json.dumps({host: "0"}))
+        application._agents(json.dumps([(host, "0")]))

@@ -84,8 +84,8 @@ class TestSubmit:
     ) -> None:
         hold = "import os, time; from harness.runtime.trials import hold_message\n"
         hold += "message = hold_message(os.environ['CLUSTERLIFT_HOLD_FILE'], 'slow')\n"
-        hold += "print(f'{message}\\nread with password=', end='', flush=True)\n"
-        hold += "try: time.sleep(600)\n"
+        hold += "text = f'{message}\\nread with password='\n"
+        hold += "try: print(text, end='', flush=True); time.sleep(600)\n"
         hold += "except KeyboardInterrupt: print('hunter2', flush=True)"
         fake_docker(hold=hold)
         spark_submit(LAB, BENCHMARK, [], on_turn=Mock(side_effect=KeyboardInterrupt))
