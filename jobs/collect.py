@@ -221,10 +221,8 @@ class Collector:
                     if time.monotonic() > deadline + GRACE_S:
                         raise ClusterliftError("YARN does not end the application; end it by hand")
                 time.sleep(POLL_S)
-        except (
-            Py4JError,
-            OSError,
-        ) as error:  # the file system, YARN, or our own virtual machine is gone
+        # The file system, YARN, or our own virtual machine is gone.
+        except (Py4JError, OSError) as error:
             raise ClusterliftError(
                 f"cannot end the application: {root_cause(error)}; it ends by itself within two minutes, "
                 f"because nobody renews its lease in {self._staging.uri}"

@@ -21,7 +21,7 @@ from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
-from harness.records.series import Series, in_turns, is_complete, missing_runs
+from harness.records.series import Series, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
@@ -187,8 +187,7 @@ def make_runs_within(
     if all(earlier := [series.complete() for series in every]):
         budget.expect(sum(median(map(least_run_s, runs)) for runs in earlier))
     while True:
-        number = {series: len(series.complete()) for series in every}
-        complete = min(number.values())
+        complete = min(len(series.complete()) for series in every)
         if precision is not None and _is_precise(every, precision, complete, budget):
             return max(codes)
         share_s = budget.begin_turn(complete)
@@ -197,12 +196,12 @@ def make_runs_within(
                 say(f"the time is over before every time is known to ±{percent(precision, 1)}")
             return max(codes)
         # An earlier command may have ended amid this turn.
-        lacking = [series for series in every if number[series] == complete]
-        for series in in_turns(lacking, complete + 1):
+        turn = list(missing_runs(every, complete + 1))
+        for series, number in turn:
             remaining_s = budget.remaining_s(complete)
             over = f"the time is over, but a table needs {MIN_RUNS} runs"
             say(
-                f"{series.configuration}, run {complete + 1} of about "
+                f"{series.configuration}, run {number} of about "
                 f"{complete + budget.turns_left(complete)}; "
                 + (f"{duration_text(remaining_s)} left" if remaining_s else over)
             )
@@ -210,7 +209,7 @@ def make_runs_within(
             code, is_recorded = _make_run(
                 series,
                 submissions[series],
-                {name: str(time.time() + turn_s / len(lacking)) for name, turn_s in ends.items()},
+                {name: str(time.time() + turn_s / len(turn)) for name, turn_s in ends.items()},
             )
             codes.append(code)
             if not is_recorded:

@@ -25,13 +25,13 @@ _OTHER_FILES = 200
 
 
 def allow_pairs(pairs: int) -> None:
-    """Raise this process's limit of open files to what so many pairs at once need.
+    """Raise this process's limit of open files to what this many pairs at once need.
 
     Raise BadInput if the system does not allow it.
     """
     _allow_files(
         f"{pairs} pairs at once",
-        pairs * _FILES_PER_PAIR + _OTHER_FILES,
+        pairs * _FILES_PER_PAIR,
         lambda files: (
             f"choose --pairs-at-once {max(1, (files - _OTHER_FILES) // _FILES_PER_PAIR)}, or "
         ),
@@ -39,19 +39,22 @@ def allow_pairs(pairs: int) -> None:
 
 
 def allow_hosts(hosts: int) -> None:
-    """Do the same for so many hosts that all send and receive at once."""
-    needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
-    _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
+    """Do the same for this many hosts that all send and receive at once."""
+    _allow_files(f"{hosts} hosts at once", hosts * _FILES_PER_PAIR, _fewer_hosts)
 
 
 def allow_commands(commands: int) -> None:
-    """Do the same for so many commands at once."""
-    needed = commands * _FILES_PER_COMMAND + _OTHER_FILES
-    _allow_files(f"{commands} commands at once", needed, lambda _: "choose fewer hosts, or ")
+    """Do the same for this many commands at once."""
+    _allow_files(f"{commands} commands at once", commands * _FILES_PER_COMMAND, _fewer_hosts)
 
 
-def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:
-    """Raise the limit; `advice` says what to do if it has to stay at so many files."""
+def _fewer_hosts(_: int) -> str:
+    return "choose fewer hosts, or "
+
+
+def _allow_files(what: str, files: int, advice: Callable[[int], str]) -> None:
+    """Raise the limit for these files and all others; `advice` says what to do if it has to stay as it is."""
+    needed = files + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return

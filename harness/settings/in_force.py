@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 
-from harness.hosts.parallelism import MAX_OPENING
+from harness.hosts.parallelism import MAX_OPENING, batches
 from harness.hosts.remote_process import Script, error_line, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ClusterliftError
@@ -200,12 +201,9 @@ def _scripts_to_put_back(changes: Sequence[Change]) -> dict[Host, str]:
 def _read(settings: Settings) -> dict[tuple[Host, Setting], str | HostError]:
     """Return the current value of each setting, or why it is unknown."""
     values: dict[tuple[Host, Setting], str | HostError] = {}
-    for start in range(0, max(map(len, settings.values()), default=0), MAX_OPENING):
-        wanted = [
-            (host, setting)
-            for host, found in settings.items()
-            for setting in found[start : start + MAX_OPENING]
-        ]
+    by_host = ([(host, setting) for setting in found] for host, found in settings.items())
+    for turn in zip_longest(*(batches(own, MAX_OPENING) for own in by_host), fillvalue=()):
+        wanted = list(chain.from_iterable(turn))
         printed = run_all([(host, Script(setting.reading)) for host, setting in wanted])
         for (host, setting), completed in zip(wanted, printed, strict=True):
             subject = f"{host}: {setting.name}"
