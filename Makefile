@@ -63,7 +63,7 @@ unexport MASTER
 # installation, and each of a test's processes would compile again what it may not keep.
 unexport PYTHONDONTWRITEBYTECODE
 # The packages that build others come first, from the same lock file: nothing unpinned is downloaded.
-BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
+BUILDERS  := .cache/builders.lock
 PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
@@ -75,6 +75,7 @@ PARALLEL  := -n 3 --dist loadfile --no-loadscope-reorder
 APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 .PHONY: help toolchain setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
   test-lab test-kill test-kills test-histories test-all microbench spark35 classes lock clean
 
@@ -110,13 +111,19 @@ toolchain:
 	  [ "$${version:-0}" -ge 17 ] || { \
 	  echo "clusterlift: Java 17 or newer is needed, and '$(JAVA)' is $${version:+version }$${version:-not there}: install it, or set JAVA_HOME" >&2; exit 2; }
 
-setup: toolchain $(VENV)/installed
+setup: $(VENV)/installed
+
+# With --jobs, too, an environment waits for these; order-only, because it need not be built again after them.
+$(VENV)/installed $(SPARK35)/installed: | toolchain $(BUILDERS)
+
+$(BUILDERS): requirements.lock
+	@mkdir -p $(@D)
+	@awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' $< > $@
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@echo "setting up $(VENV); the first time, this downloads about 600 MB"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BUILDERS) > $(VENV)/builders.lock
-	@$(VENV)/bin/python $(LOCKED) -r $(VENV)/builders.lock
+	@$(VENV)/bin/python $(LOCKED) -r $(BUILDERS)
 	@$(VENV)/bin/python $(LOCKED) --no-build-isolation -r requirements.lock
 	@PYTHONWARNINGS=ignore $(VENV)/bin/python $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
@@ -208,7 +215,7 @@ spark35: setup $(SPARK35)/installed
 $(SPARK35)/installed: requirements-spark35.lock
 	@echo "setting up $(SPARK35)"
 	@$(PYTHON) -m venv $(SPARK35)
-	@$(SPARK35)/bin/python $(LOCKED) -r $(VENV)/builders.lock
+	@$(SPARK35)/bin/python $(LOCKED) -r $(BUILDERS)
 	@$(SPARK35)/bin/python $(LOCKED) --no-build-isolation -r requirements-spark35.lock
 	@touch $@
 

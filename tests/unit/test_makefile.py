@@ -51,6 +51,31 @@ def test_a_missing_python_is_reported() -> None:
     assert "Python 3.11 or newer is needed, and 'python3.99' is not" in line
 
 
+PYTHON_THAT_INSTALLS_NOTHING = """#!/bin/sh
+case "$*" in
+"-m venv "*) case "$3" in *slow) sleep 0.5;; esac; mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+*" -r "*) while [ "$1" != -r ]; do shift; done; cat "$2" > /dev/null ;;
+esac
+"""
+
+
+def test_an_environment_side_by_side_with_a_slower_one_has_what_it_needs(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(PYTHON_THAT_INSTALLS_NOTHING)
+    python.chmod(0o755)
+    subprocess.run(
+        [
+            *("make", "--jobs", "2", "spark35", f"PYTHON={python}", f"VENV={tmp_path / 'slow'}"),
+            *(f"SPARK35={tmp_path / 'quick'}", f"BUILDERS={tmp_path / 'builders.lock'}"),
+        ],
+        cwd=ROOT,
+        env=OUTSIDE_MAKE,
+        check=True,
+    )
+    assert (tmp_path / "slow/installed").exists()
+    assert (tmp_path / "quick/installed").exists()
+
+
 def commands(*goals: str, **environment: str) -> list[str]:
     """Return what make would run, a line each."""
     done = subprocess.run(
