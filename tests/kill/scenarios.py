@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,18 @@ FINISHED_TRIAL = re.compile(
 )
 OF_A_KILLED_JVM = re.compile(r"(spark|blockmgr|artifacts|liblz4-java|snappy|libzstd|hadoop)-.*")
 """What Spark and its libraries delete at their end: after SIGKILL, nothing in the JVM can do that."""
+
+
+def could_not_be_deleted(entry: Path, interruption: Interruption) -> bool:
+    """Return whether this is what an interrupted JVM leaves, whatever it runs.
+
+    Killed, it deletes nothing. Otherwise Spark, while it starts, first creates the directory of its blocks
+    and then asks for its removal at the end of the JVM, which is refused when that has begun
+    (`DiskBlockManager`, `SparkShutdownHookManager.add`).
+    """
+    if interruption.number is signal.SIGKILL:
+        return OF_A_KILLED_JVM.fullmatch(entry.name) is not None
+    return entry.name.startswith("blockmgr-") and not any(entry.iterdir())
 
 
 class Scenario(ABC):
@@ -83,10 +96,9 @@ class Scenario(ABC):
     def temporary_files(
         self, directory: Path, interruption: Interruption | None = None
     ) -> Iterator[str]:
-        """Yield the temporary files that are left, but not those of a JVM that was killed."""
-        exempt = self.runs_jvm and interruption is not None and interruption.name == "SIGKILL"
+        """Yield the temporary files that are left, but not those that an interrupted JVM has to leave."""
         for entry in directory.with_name(f"{directory.name}.tmp").iterdir():
-            if not (exempt and OF_A_KILLED_JVM.fullmatch(entry.name)):
+            if not (self.runs_jvm and interruption and could_not_be_deleted(entry, interruption)):
                 yield entry.name
 
     def external(self, directory: Path) -> Iterator[str]:
