@@ -25,19 +25,23 @@ _REST = r"[\w.-]{0,64}"
 _VALUE = r"""(?:\\+"[^"\\]*\\*"?|"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|[^\s,;&"')}\]]+)"""
 _WORD = r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'-][^\s"']*)"""
 
+_NO_SENTENCE = r"(?!(?:is|or|and|has|was|must|needs|twice)\b)"
+"""What follows is a value, and not the next word of a sentence about the name."""
+
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+@")
 _ASSIGNMENT = re.compile(
     rf"""((?:{_SENSITIVE}|\bsig(?:nature)?){_REST}\\*["']?\s*(?:=|:(?=\s*\\*["']))\s*){_VALUE}"""
     r"""|(\b(?:pass(?:word|wd|phrase)|secret|(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"""
     r"""|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})):\s*"""
     rf"""(?:(?:bearer|basic|token|digest|apikey)\s+)?){_WORD}"""
+    rf"""|((?<=[._])(?:{_SENSITIVE}){_REST}(?::\s+|(?<=\.key)\s+{_NO_SENTENCE})){_WORD}"""
     r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
     r"""|(\b(?:bearer|basic)\s+)[\w+/=.~-]{8,}""",
     re.IGNORECASE,
 )
 _OPTION = re.compile(
     rf"""((?<![\w-])--?(?:(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
-    rf"""|passin|passout)\s+(?!(?:is|or|and|has|was|must|needs|twice)\b)){_WORD}"""
+    rf"""|passin|passout)\s+{_NO_SENTENCE}){_WORD}"""
     r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+""",
     re.IGNORECASE,
 )

@@ -26,7 +26,7 @@ from harness.programs.program import Placement, Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
-from harness.records.series import in_turns
+from harness.records.series import in_turns, is_complete
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.warm_up import AUTO
@@ -90,8 +90,8 @@ class Part:
 class ExperimentOutcome:
     """What the results contain, which an exit code of a script does not prove.
 
-    `measured` names the configurations that have a completed run, `undone` are the runs that were not
-    completed, and `failed` is whether a trial failed.
+    `measured` names the configurations that have a complete run, `undone` are the runs that are not
+    complete: they ended early, or all their trials failed. `failed` is whether a trial of a complete one did.
     """
 
     measured: tuple[str, ...]
@@ -148,7 +148,7 @@ def _applications(
 
 
 def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
-    """Return the completed parts. Raises BadInput if a results file is of another experiment."""
+    """Return the complete parts. Raises BadInput if a results file is of another experiment."""
     completed = {}
     for configuration in experiment.configurations:
         for file in results_files(configuration_directory(results, configuration.name)):
@@ -159,7 +159,7 @@ def completed_parts(experiment: Experiment, results: Path) -> dict[Part, Recorde
                     f"{file} is not of this experiment as it is now; move {results} away, or give "
                     "the experiment another name"
                 )
-            if recorded.ending is Ending.COMPLETED:
+            if is_complete(recorded):
                 number = _number(recorded_facts, file)
                 completed[Part(configuration, number, _program(recorded))] = recorded
     return completed

@@ -33,7 +33,7 @@ def speed(device: str, mbit_s: int) -> Setting:
 
 
 def _read(device: str, completed: CompletedCommand) -> str:
-    """Return the only speed that is offered, or `automatic` if every supported one is.
+    """Return the only speed that is offered, or `automatic` if several are, and every supported one.
 
     Raise ToolError if the card does not negotiate, or offers something else, which could not be put back.
     """
@@ -45,14 +45,14 @@ def _read(device: str, completed: CompletedCommand) -> str:
             f"{device} does not negotiate its speed, so that ethtool cannot change it and put it back; limit "
             "its rate instead"
         )
+    speeds = {mode.partition("base")[0] for mode in offered}
+    if len(speeds) == 1:
+        return f"{speeds.pop()} Mbit/s"
     if offered == supported:
         return AUTOMATIC
-    speeds = {mode.partition("base")[0] for mode in offered}
-    if len(speeds) != 1:
-        raise ToolError(
-            f"{device} offers {', '.join(sorted(offered))}, a selection that could not be put back"
-        )
-    return f"{speeds.pop()} Mbit/s"
+    raise ToolError(
+        f"{device} offers {', '.join(sorted(offered))}, a selection that could not be put back"
+    )
 
 
 def _offer(device: str, value: str) -> Sequence[ShellCommand]:

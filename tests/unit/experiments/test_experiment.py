@@ -499,7 +499,7 @@ class FakeSite(Site):
         self.calls: list[tuple[str, ...]] = []
         self.recorded_facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
-        self.trial = ok("group-by", 1.0)
+        self.trials = [ok("group-by", 1.0)]
         self.interrupt_after: int | None = None
         self.interrupt_probe = False
         self.crashes: set[tuple[str, ...]] = set()
@@ -576,7 +576,8 @@ class FakeSite(Site):
         interrupted = self.interrupt_after == len(self.benchmarks())
         run = a_run(configuration, new_run_id(), facts=facts)
         with Recording(self.own_results, run) as recording:
-            recording.trial(self.trial)
+            for trial in self.trials:
+                recording.trial(trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
         return 130 if interrupted else self.codes["jobs/benchmark.py"]
 
@@ -707,6 +708,7 @@ class TestRunExperiment:
     ) -> None:
         run = a_run("slow", "r", facts={"experiment": site.read().id, **facts})
         with Recording(site.own_results, run) as recording:
+            recording.trial(ok("group-by", 1.0))
             recording.end(Ending.COMPLETED)
         with pytest.raises(BadInput, match="is of this experiment, but its fact 'round' is"):
             site.run()
@@ -805,10 +807,22 @@ class TestRunExperiment:
 
     def test_a_failed_trial_is_reported_in_the_outcome(self, site: FakeSite) -> None:
         site.codes["jobs/benchmark.py"] = 1
-        site.trial = failed("group-by")
+        site.trials = [ok("group-by", 1.0), failed("calc-pi")]
         for benchmarks in (4, 0):
             assert site.run() == replace(DONE, failed=True)
             assert len(site.benchmarks()) == benchmarks
+
+    def test_a_benchmark_whose_trials_all_failed_is_repeated_next_time(
+        self, site: FakeSite
+    ) -> None:
+        site.codes["jobs/benchmark.py"] = 1
+        site.trials = [failed("group-by")]
+        outcome = site.run()
+        assert outcome.measured == ()
+        assert len(outcome.undone) == len(site.benchmarks()) == 4
+        site.trials = [ok("group-by", 1.0)]
+        assert site.run() == DONE
+        assert len(site.benchmarks()) == 4
 
     def test_a_benchmark_that_died_is_repeated_next_time(self, site: FakeSite) -> None:
         site.crashes = {("slow", "1"), ("fast", "2")}

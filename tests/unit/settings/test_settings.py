@@ -209,6 +209,13 @@ class TestSpeed:
     def test_a_card_that_offers_one_speed(self) -> None:
         assert self.read("1000baseT/Full") == self.SPEED.value == "1000 Mbit/s"
 
+    def test_a_card_that_supports_one_speed_only_offers_that(self) -> None:
+        text = ETHTOOL.replace(ALL_MODES, "{offered}")
+        assert (
+            self.SPEED.read(printed(text.format(offered="1000baseT/Full", negotiates="on")))
+            == self.SPEED.value
+        )
+
     def test_a_selection_could_not_be_put_back(self) -> None:
         with pytest.raises(ToolError, match="a selection that could not be put back"):
             self.read("1000baseT/Full 2500baseT/Full")
