@@ -5,6 +5,7 @@ Results have one directory for each configuration, and one file for each run:
 measured of its network.
 """
 
+import errno
 import fcntl
 import os
 import tempfile
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 from harness.model.errors import BadInput
 from harness.records.own_file import own_file
+from harness.terminal import shorten
 
 SUFFIX = ".jsonl"
 PROBES = "probes"
@@ -63,6 +65,11 @@ def check_writable(results: Path, configuration: str) -> None:
 
 def not_writable(directory: Path, error: OSError) -> BadInput:
     """Return the error to raise where results cannot be written."""
+    if error.errno == errno.ENAMETOOLONG:
+        return BadInput(
+            f"--results or --configuration: {shorten(str(directory), 100)} is too long a name for this file "
+            "system; choose a shorter one"
+        )
     return BadInput(
         f"--results: cannot write to {directory}: {error.strerror}; "
         "choose a directory that you may write to"

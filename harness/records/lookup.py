@@ -122,13 +122,15 @@ def _start(recorded: RecordedRun) -> tuple[str, str]:
 
 
 def _files(name: str, directories: Sequence[Path]) -> list[Path]:
-    """Return the file `name`, or else the results files of the first directory that has any."""
+    """Return the results files of the first directory that has any, or else the file `name`.
+
+    So a file of any kind that happens to be called like a configuration does not hide it.
+    """
     try:
-        if Path(name).is_file():
-            return [Path(name)]
+        file = [Path(name)] if Path(name).is_file() else []
     except OSError as error:  # for example a name that is too long
         raise BadInput(f"cannot read {name!r}: {error.strerror}") from error
-    return next(filter(None, map(results_files, directories)), [])
+    return next(filter(None, map(results_files, directories)), file)
 
 
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:

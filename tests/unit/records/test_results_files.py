@@ -672,6 +672,14 @@ class TestLookup:
         path.with_name("._copied.jsonl").write_bytes(b"\0\1")
         assert len(find_runs("1g", tmp_path)) == 1
 
+    def test_a_file_that_is_called_like_a_configuration_does_not_hide_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        record(tmp_path / "results", a_run("1g"))
+        Path("1g").write_text("notes")
+        assert find_run("1g", Path("results")).run.configuration == "1g"
+
     @pytest.mark.parametrize("directory", ["1g", "1g/probes"])
     def test_a_pipe_among_results_is_refused_and_never_waited_for(
         self, tmp_path: Path, directory: str
@@ -722,6 +730,12 @@ class TestDirectories:
         (tmp_path / "file").write_text("")
         with pytest.raises(BadInput, match=r"--results: cannot write to .*file"):
             Recording(tmp_path / "file" / "results", a_run())
+
+    def test_a_configuration_with_too_long_a_name_is_what_an_error_names(
+        self, tmp_path: Path
+    ) -> None:
+        with pytest.raises(BadInput, match=r"--results or --configuration: .* is too long a name"):
+            Recording(tmp_path, a_run("x" * 300))
 
     @pytest.mark.parametrize(
         "fields", [{"configuration": "a\udcff"}, {"facts": {"switch": "a\udcff"}}]
