@@ -29,8 +29,9 @@ DELAY_FACTOR = 10
 """A p99 round trip that is longer than the idle one by this factor is worth a remark."""
 _INCAST, _OUTCAST = "incast", "outcast"
 _ORDER = (IDLE, _INCAST, _OUTCAST, ALL_TO_ALL)
-_ONE_HOST_CASE = re.compile(r"(from|to) (\d+) hosts?")
-_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to (\d+)")
+_ONE_HOST_CASE = re.compile(r"(from|to) (\d{1,6}) hosts?")
+_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to (\d{{1,6}})")
+_NUMBER_OF_HOSTS = re.compile(r"\d{1,6}(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _way_and_flows(case: MeasuredCase) -> tuple[str, int | None] | None:
         return _INCAST if one_host[1] == "from" else _OUTCAST, int(one_host[2])
     if shuffle := _SHUFFLE_CASE.fullmatch(case.case):
         # Its subject is the number of hosts.
-        match = re.match(r"\d+", case.subject)
+        match = _NUMBER_OF_HOSTS.match(case.subject)
         hosts = int(match[0]) if match else 0
         return ALL_TO_ALL, hosts * int(shuffle[1] or hosts - 1) or None
     return (IDLE, None) if case.case == IDLE and ARROW not in case.subject else None
@@ -190,7 +191,11 @@ def _delay(steps: Iterable[FlowStep], idle_us: float) -> Iterator[Finding]:
 
 def _bisection(cases: Sequence[MeasuredCase], alone_bit_s: float) -> Iterator[Finding]:
     """Yield what the slower half carried, and how that compares to as many flows, each alone."""
-    halves = [(min(values), case) for case in cases if (values := case.values(HALF_TO_HALF))]
+    halves = [
+        (min(values), case)
+        for case in cases
+        if case.subject.count(ARROW) == 1 and (values := case.values(HALF_TO_HALF))
+    ]
     if not halves:
         return
     bit_s, slowest = min(halves, key=lambda half: half[0])

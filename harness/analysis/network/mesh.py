@@ -126,7 +126,8 @@ def pair_matrix(
 
 def natural_order(host: str) -> list[tuple[int, str]]:
     """Return a sort key that orders the numbers within names by value."""
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
+    parts = re.split(r"(\d{1,18})", host)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def typical_bit_s(goodput: PairMatrix) -> float | None:

@@ -16,6 +16,7 @@ from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_n
 from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
 from harness.model.spark_properties import OZONE_READS_BY
+from harness.node.kernel import positive
 from harness.node.machine import FACT_NAMES, facts_by_node
 from harness.node.node_links import links_by_host
 from harness.terminal import count_of
@@ -238,8 +239,8 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
     For emulated links it is the MTU that the lab read from them and declared as a fact.
     """
     if is_emulated(run):
-        mtu = run.facts.get("mtu", "")
-        return {"": {"the emulated links": int(mtu)}} if mtu.isdecimal() else {}
+        mtu = positive(run.facts.get("mtu"))
+        return {"": {"the emulated links": mtu}} if mtu else {}
     return _by_node(run, lambda link: link.mtu_bytes)
 
 
