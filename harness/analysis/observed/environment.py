@@ -64,7 +64,7 @@ def dataset_facts(run: Run) -> Facts:
         "dataset": content(run),
         "format": data.get("format"),
         "files in the dataset": data.get("file_count"),
-        "storage": _scheme(data.get("uri")),
+        "storage": storage(run),
         LAYOUT: ", ".join(layouts(run)) or None,
         "layout differs from the manifest": bool((data.get("layout") or {}).get("drift")),
         "nodes that store the data": len(data.get("placement") or ()) or None,
@@ -73,6 +73,11 @@ def dataset_facts(run: Run) -> Facts:
         **({"server of the storage": data["server"]} if data.get("server") else {}),
         "data read once before the trials": run.parameters.get("content_checked"),
     }
+
+
+def storage(run: Run) -> str | None:
+    """Return the scheme of the URI of the data that was read: `hdfs`; None if none was."""
+    return str((run.dataset or {}).get("uri", "")).partition(":")[0] or None
 
 
 def client_facts(run: Run) -> Facts:
@@ -186,10 +191,6 @@ def _chosen(key: str, value: str) -> str:
     if not _JAVA_OPTIONS.fullmatch(key):
         return value
     return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
-
-
-def _scheme(uri: str | None) -> str | None:
-    return None if uri is None else uri.partition(":")[0]
 
 
 def _cluster_manager(master: str | None) -> str | None:
