@@ -106,19 +106,19 @@ class Comparison:
     def control_slopes(self) -> dict[str, tuple[float, float]]:
         """The smallest and the largest factor by which workloads follow the controls, by configuration.
 
-        Empty unless changes are relative to the controls.
+        Only of workloads that have a change there. Empty unless changes are relative to the controls.
         """
         if not self.relative_to_controls:
             return {}
         found = {}
-        for column, shift in zip(self.columns, self.control_shifts, strict=True):
+        for index, shift in enumerate(self.control_shifts):
             factors = [
                 self.model.differences.following(row.workload, shift.workloads)
                 for row in self.rows
-                if shift and row.workload not in shift.workloads
+                if shift and row.cells[index].change and row.workload not in shift.workloads
             ]
             if factors:
-                found[column.name] = min(factors), max(factors)
+                found[self.columns[index].name] = min(factors), max(factors)
         return found
 
     @property
