@@ -140,34 +140,26 @@ def as_text(value: Any) -> str | None:
             return str(value)
 
 
-_IRRELEVANT = (
-    # Names, addresses and numbers of one application.
-    *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
-    *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
-    *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
-    *("spark.kubernetes.authenticate.*", "spark.kubernetes.context", "spark.kubernetes.namespace"),
-    *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
-    *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
-    # Directories that no trial reads or writes.
-    *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
-    *(
-        "spark.yarn.stagingDir",
-        "spark.yarn.dist.*",
-        "spark.executorEnv.PYTHONPATH",
-        "spark.history.*",
-    ),
-    # Of S3A and Ozone's client, what is in force for the dataset is recorded with the dataset.
-    *("spark.hadoop.fs.s3a.*", "spark.hadoop.clusterlift.s3a.*"),
-    *(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY)),
-    # How and where files are written; the layout that results is observed.
-    *(
-        "spark.hadoop.fs.defaultFS",
-        "spark.hadoop.fs.qfs.createParams",
-        "spark.hadoop.dfs.replication",
-        "spark.hadoop.ozone.replication*",
-    ),
-)
-_IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))
+_IRRELEVANT = {
+    "names, addresses and numbers of one application": """
+        spark.app.* spark.executor.id spark.master spark.*.port spark.driver.host
+        spark.driver.bindAddress spark.driver.appUIAddress spark.ui.* spark.yarn.app.*
+        spark.kubernetes.*pod*.name spark.kubernetes.executor.podNamePrefix
+        spark.kubernetes.authenticate.* spark.kubernetes.context spark.kubernetes.namespace
+        spark.org.apache.hadoop.yarn.server.webproxy.* spark.yarn.tags
+        spark.org.apache.spark.deploy.yarn.AmIpFilter.* spark.yarn.appMasterEnv.CLUSTERLIFT_*""",
+    "directories that no trial reads or writes": """
+        spark.eventLog.dir spark.sql.warehouse.dir spark.submit.pyFiles spark.repl.*
+        spark.yarn.stagingDir spark.yarn.dist.* spark.executorEnv.PYTHONPATH spark.history.*""",
+    "S3A and Ozone's client: what is in force for the dataset is recorded with the dataset": f"""
+        spark.hadoop.fs.s3a.* spark.hadoop.clusterlift.s3a.*
+        {" ".join(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY))}""",
+    "how and where files are written: the layout that results is observed": """
+        spark.hadoop.fs.defaultFS spark.hadoop.fs.qfs.createParams
+        spark.hadoop.dfs.replication spark.hadoop.ozone.replication*""",
+}
+"""Patterns of properties that explain no difference, by the reason."""
+_IS_IRRELEVANT = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
 
 _ADDED_BY_SPARK = (
     *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
