@@ -12,12 +12,12 @@ from fnmatch import translate
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
+from harness.analysis.observed.machines import KERNEL, driver_facts, fact_name, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.kernel import positive
-from harness.node.machine import FACT_NAMES, facts_by_node
+from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
 from harness.terminal import count_of
 
@@ -101,8 +101,7 @@ def environment_facts(run: Run) -> Facts:
 
 def facts_without_nodes(run: Run) -> Facts:
     """Return software, and of machines what older results have: the driver's node, and TCP settings."""
-    settings = {FACT_NAMES.get(name, name): value for name, value in sysctls(run).items()}
-    return software_facts(run, driver_facts(run) | settings)
+    return software_facts(run, driver_facts(run) | _sysctls(run))
 
 
 def software_facts(run: Run, machines: Facts = MappingProxyType({})) -> Facts:
@@ -243,7 +242,7 @@ def link_drivers(run: Run) -> dict[str, dict[str, str]]:
     )
 
 
-def sysctls(run: Run) -> dict[str, str]:
+def _sysctls(run: Run) -> dict[str, str]:
     """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
     nodes = links_by_host(run.environment).values()
     found: dict[str, set[str]] = {}
@@ -252,7 +251,7 @@ def sysctls(run: Run) -> dict[str, str]:
         for name, value in (source or {}).items():
             if value is not None:
                 found.setdefault(name, set()).add(" ".join(str(value).split()))
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+    return {fact_name(name): ", ".join(sorted(values)) for name, values in found.items()}
 
 
 def layouts(run: Run) -> tuple[str, ...]:
