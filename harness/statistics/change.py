@@ -144,7 +144,7 @@ def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:
     return [
         _tested_change(difference.ratio, next(adjusted))
         if difference.runs >= MIN_RUNS
-        else Change(math.expm1(difference.ratio.log), limit=math.expm1(difference.ratio.margin))
+        else Change(math.expm1(difference.ratio.log), limit=math.expm1(difference.ratio.margin()))
         for difference in differences
     ]
 

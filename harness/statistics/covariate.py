@@ -14,13 +14,12 @@ from statistics import fmean, geometric_mean, median
 from typing import NamedTuple
 
 from harness.statistics.median import MAD_TO_SD
+from harness.statistics.mixed_model import MIN_TRIAL_SD
 
 PRIOR_SD = 0.3
 """How far a slope may be from what is expected of it, as a standard deviation."""
 HUBER = 1.5
 """Deviations, in standard deviations, from which on a trial weighs less in the estimate of a slope."""
-MIN_SD = 0.001
-"""The least noise that is assumed: clock and scheduler alone cause as much."""
 MAX_VARIANCE_LEFT = 0.5
 """Of the variance of a mean. Times are only adjusted if no more is left, so that it is not for chance."""
 _STEPS = 10
@@ -55,7 +54,7 @@ def slope(runs: Runs, expected: float) -> float:
         centred = [_centred(run, own) for run, own in zip(runs, weights, strict=True)]
         errors = [[abs(y - found * x) for x, y in run] for run in centred]
         every = [error for run in errors for error in run]
-        sd = max(MIN_SD, MAD_TO_SD * median(every) * (len(every) / free) ** 0.5)
+        sd = max(MIN_TRIAL_SD, MAD_TO_SD * median(every) * (len(every) / free) ** 0.5)
         limit = HUBER * sd
         weights = [[limit / max(error, limit) for error in run] for run in errors]
         weighted = [
@@ -115,7 +114,7 @@ def _of_mean(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
     )
     if free <= 0:
         return None
-    return max(MIN_SD**2, fsum(squares) / free) / sum(map(len, runs))
+    return max(MIN_TRIAL_SD**2, fsum(squares) / free) / sum(map(len, runs))
 
 
 def _centred(run: Sequence[Observed], weights: Sequence[float]) -> list[tuple[float, float]]:

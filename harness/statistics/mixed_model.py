@@ -23,7 +23,6 @@ from typing import ClassVar, NamedTuple
 
 from harness.statistics.median import LEVEL, Interval
 from harness.statistics.student import two_sided_p, two_sided_quantile
-from harness.statistics.variance import sample_variance
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
@@ -101,21 +100,17 @@ class Estimate:
         return math.exp(self.log)
 
     @property
-    def margin(self) -> float:
-        """Half the width of the 95 % interval of the logarithm."""
-        return self._margin(LEVEL)
-
-    @property
     def interval(self) -> Interval:
         """The 95 % confidence interval of `value`."""
         return self.interval_at(LEVEL)
 
     def interval_at(self, level: float) -> Interval:
         """Return the confidence interval of `value` at a level such as 0.8."""
-        margin = self._margin(level)
+        margin = self.margin(level)
         return Interval(math.exp(self.log - margin), math.exp(self.log + margin))
 
-    def _margin(self, level: float) -> float:
+    def margin(self, level: float = LEVEL) -> float:
+        """Return half the width of the confidence interval of the logarithm."""
         quantile = two_sided_quantile(self.df, 1 - level)
         return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
 
@@ -302,12 +297,10 @@ class MixedModel:
                 (t.trials - 1, t.trial_variance) for t in times if t.trial_variance is not None
             ]
             if repeated:
-                known[name] = math.fsum(df * v for df, v in repeated) / sum(
-                    df for df, _ in repeated
-                )
-        floored = {name: max(v, MIN_TRIAL_SD**2) for name, v in known.items()}
-        typical = median(floored.values()) if floored else PRIOR_RUN_SD**2
-        return {name: floored.get(name, typical) for name in names}
+                pooled = math.fsum(df * v for df, v in repeated) / sum(df for df, _ in repeated)
+                known[name] = max(pooled, MIN_TRIAL_SD**2)
+        typical = median(known.values()) if known else PRIOR_RUN_SD**2
+        return {name: known.get(name, typical) for name in names}
 
     @cached_property
     def _residuals(self) -> _Residuals:
@@ -421,11 +414,8 @@ class MixedModel:
     @cached_property
     def _scale(self) -> float:
         """k: the typical variance that a run adds to a workload, in variances of its trials."""
-        return (
-            math.fsum(df * k for df, k in self._own.values()) / self._own_df
-            if self._own_df
-            else 0.0
-        )
+        added = math.fsum(df * k for df, k in self._own.values())
+        return added / self._own_df if self._own_df else 0.0
 
     def _variance(self, workload: str) -> _Variance:
         """Return the variance between runs; the derivation is above."""
@@ -553,6 +543,16 @@ def _satterthwaite(*parts: tuple[float, float]) -> float:
 
 def _names(runs: Sequence[Run]) -> dict[str, None]:
     return dict.fromkeys(name for run in runs for name in run)
+
+
+def sample_variance(values: Sequence[float]) -> float:
+    """Return the sample variance of two or more finite numbers; of equal ones, it is exactly 0.
+
+    `statistics.variance` computes with fractions, which takes twenty times as long for the same digits.
+    """
+    first = values[0]  # whatever is subtracted from all of them
+    mean = first + fmean(value - first for value in values)
+    return _sum_of_squares(value - mean for value in values) / (len(values) - 1)
 
 
 def _sum_of_squares(values: Iterable[float]) -> float:

@@ -12,7 +12,6 @@ from harness.analysis.observed.sample import (
     Performance,
     Sample,
     Summary,
-    performance,
     take_sample,
 )
 from harness.analysis.observed.speed import SpeedAdjustment, table_times
@@ -25,6 +24,7 @@ from harness.statistics.change import (
     changes_of_table,
     shift_of_controls,
 )
+from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel
 from harness.terminal import count_of
 
@@ -49,7 +49,16 @@ class Cell:
     @property
     def performance(self) -> Performance | None:
         """What is compared instead of the time if the workload counts its work."""
-        return performance(self.sample, self.summary) if self.summary else None
+        unit, summary = self.sample.unit, self.summary
+        if unit is None or summary is None:
+            return None
+        value, interval_s = 1 / summary.time_s, summary.interval_s
+        return Performance(
+            value,
+            unit,
+            interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
+            {source: value / peak for source, peak in self.sample.peaks.items()},
+        )
 
     @property
     def shown_change(self) -> Change | None:
@@ -97,19 +106,19 @@ class Comparison:
     def control_slopes(self) -> dict[str, tuple[float, float]]:
         """The smallest and the largest factor by which workloads follow the controls, by configuration.
 
-        Empty unless changes are relative to the controls.
+        Only of workloads that have a change there. Empty unless changes are relative to the controls.
         """
         if not self.relative_to_controls:
             return {}
         found = {}
-        for column, shift in zip(self.columns, self.control_shifts, strict=True):
+        for index, shift in enumerate(self.control_shifts):
             factors = [
                 self.model.differences.following(row.workload, shift.workloads)
                 for row in self.rows
-                if shift and row.workload not in shift.workloads
+                if shift and row.cells[index].change and row.workload not in shift.workloads
             ]
             if factors:
-                found[column.name] = min(factors), max(factors)
+                found[self.columns[index].name] = min(factors), max(factors)
         return found
 
     @property

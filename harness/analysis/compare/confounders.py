@@ -104,8 +104,7 @@ def _differences(
 ) -> Iterator[Confounder]:
     nodes = (Confounder(*each) for each in different_machines(before, after))
     for found in (*_different_facts(before, after), *nodes):
-        of_kind = found.workloads is None and workloads is not None
-        yield replace(found, workloads=workloads) if of_kind else found
+        yield replace(found, workloads=workloads) if found.workloads is None else found
 
 
 def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:

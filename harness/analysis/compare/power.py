@@ -182,7 +182,7 @@ def _half_width(model: MixedModel, workload: str, total: int | None = None) -> f
     runs, now = model.runs(0, workload), model.time(0, workload)
     total = total or runs
     later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
-    return math.expm1(later.margin)
+    return math.expm1(later.margin())
 
 
 def _seconds(first: str, last: str) -> float:

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import fmean, median
 
 from harness.analysis.compare.comparison import Cell, Comparison, Row
@@ -13,21 +13,11 @@ from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
-from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.task_metrics import TaskMetrics, TaskTime, WireBytes
 from harness.terminal import percent
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
-PARTS = (
-    "fetch_wait_s",
-    "cpu_s",
-    "shuffle_write_s",
-    PYTHON,
-    UNATTRIBUTED,
-    "deserialization_s",
-    "result_s",
-    "scheduler_delay_s",
-    IDLE,
-)
+PARTS = (*(field.name for field in fields(TaskTime)), IDLE)
 """The fields of TaskTime, and IDLE: slots without a task, as while the driver works or a stage ends."""
 
 NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"

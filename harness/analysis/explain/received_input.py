@@ -1,6 +1,7 @@
 """Why nodes receive bytes of input: what the layout and the file system of the data explain."""
 
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.environment import storage
 from harness.model.layout import Layout, LayoutKind
 
 LITTLE = 0.1
@@ -19,8 +20,8 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
     if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
         return None
     [layout] = layouts
-    data = f"the data is {layout}"
-    if _is_on(column, "s3a"):
+    data, storages = f"the data is {layout}", {storage(recorded.run) for recorded in column.runs}
+    if "s3a" in storages:
         task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"
         )
@@ -31,7 +32,7 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
             f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "
             "task receives most of its input on whichever node it runs"
         )
-    if layout.kind in _STRIPED and _is_on(column, "qfs"):
+    if layout.kind in _STRIPED and "qfs" in storages:
         return (
             f"{data} on QFS, whose client reads ahead 1 MiB of each of {layout.data} stripes: what is beyond "
             "the end of a split is received again for the next one. Larger splits, or fewer and larger "
@@ -46,8 +47,3 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         f"{data}, which does not explain more than the input: what tasks write, broadcasts, or other users "
         "of the network"
     )
-
-
-def _is_on(column: ConfigurationRuns, scheme: str) -> bool:
-    datasets = (recorded.run.dataset or {} for recorded in column.runs)
-    return any(str(dataset.get("uri", "")).startswith(f"{scheme}:") for dataset in datasets)

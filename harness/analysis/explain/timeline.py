@@ -49,12 +49,7 @@ def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]
     """Return all slices of a node, in their order; together they cover all executions of the trial."""
     series = map(timeline.series, (node.received_bytes, node.sent_bytes))
     return tuple(
-        LinkSlice(
-            start_s=number * timeline.interval_s,
-            length_s=timeline.interval_s,
-            received_bytes=received,
-            sent_bytes=sent,
-        )
+        LinkSlice(number * timeline.interval_s, timeline.interval_s, received, sent)
         for number, (received, sent) in enumerate(zip(*series, strict=True))
     )
 

@@ -115,11 +115,9 @@ def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -
     goodput, probe = network.goodput, network.mesh_probe
     if rate_bit_s is None or mtu is None:
         if goodput.values:
-            yield Finding(
-                "",
-                "the goodput cannot be judged, because no link reports its rate; "
-                "give it, for example --expect 2500mbit",
-            )
+            rate = "rate; give it, for example --expect 2500mbit"
+            what = rate if rate_bit_s is None else "MTU; give it, for example --mtu 1500"
+            yield Finding("", f"the goodput cannot be judged, because no link reports its {what}")
         return
     if probe is not None:
         theory = goodput_bit_s(rate_bit_s, mtu)

@@ -18,6 +18,7 @@ from harness.model.link import (
     throughput_text,
 )
 from harness.model.run import Run
+from harness.node.kernel import count
 from harness.node.node_links import links_by_host
 
 MEASURED = "measured by probes"
@@ -88,5 +89,5 @@ def rate_bit_s(run: Run) -> int | None:
 
 def _mtu(recorded: Any) -> int:
     """Return an MTU in bytes; what is usual if none is known."""
-    text = str(recorded)
-    return int(text) if text.isdecimal() and int(text) >= MIN_MTU else TYPICAL_MTU
+    mtu = count(recorded)
+    return mtu if mtu is not None and mtu >= MIN_MTU else TYPICAL_MTU

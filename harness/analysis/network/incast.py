@@ -29,8 +29,9 @@ DELAY_FACTOR = 10
 """A p99 round trip that is longer than the idle one by this factor is worth a remark."""
 _INCAST, _OUTCAST = "incast", "outcast"
 _ORDER = (IDLE, _INCAST, _OUTCAST, ALL_TO_ALL)
-_ONE_HOST_CASE = re.compile(r"(from|to) (\d+) hosts?")
-_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to (\d+)")
+_ONE_HOST_CASE = re.compile(r"(from|to) (\d{1,6}) hosts?")
+_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to (\d{{1,6}})")
+_NUMBER_OF_HOSTS = re.compile(r"\d{1,6}(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ class FlowStep(MeasuredCase):
     def is_of_one_host(self) -> bool:
         """Whether all flows meet at one host."""
         return self.way in {_INCAST, _OUTCAST}
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is known what the flows carried; that may be nothing."""
+        return bool(self.values(INCAST_GOODPUT))
 
     @property
     def goodput_bit_s(self) -> float:
@@ -92,7 +98,7 @@ def flow_steps(measurements: Iterable[Measurement]) -> list[FlowStep]:
     for step in sorted(found, key=lambda step: (_ORDER.index(step.way), step.flows or 0)):
         fewer = [earlier.goodput_bit_s for earlier in steps if earlier.way == step.way]
         best = max(fewer, default=0.0) if step.is_of_one_host else 0.0
-        is_known = best and step.goodput_bit_s
+        is_known = best and step.is_measured
         steps.append(replace(step, of_best=step.goodput_bit_s / best) if is_known else step)
     return steps
 
@@ -103,7 +109,7 @@ def _way_and_flows(case: MeasuredCase) -> tuple[str, int | None] | None:
         return _INCAST if one_host[1] == "from" else _OUTCAST, int(one_host[2])
     if shuffle := _SHUFFLE_CASE.fullmatch(case.case):
         # Its subject is the number of hosts.
-        match = re.match(r"\d+", case.subject)
+        match = _NUMBER_OF_HOSTS.match(case.subject)
         hosts = int(match[0]) if match else 0
         return ALL_TO_ALL, hosts * int(shuffle[1] or hosts - 1) or None
     return (IDLE, None) if case.case == IDLE and ARROW not in case.subject else None
@@ -117,7 +123,10 @@ def hub_of(steps: Iterable[FlowStep]) -> str:
 def incast_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield a collapse, or that there is none, a slow direction, delay, the shuffle and the bisection."""
     steps = flow_steps(probed.measurements)
-    idle, into, out_of, shuffles = ([s for s in steps if s.way == way] for way in _ORDER)
+    idle, into, out_of, shuffles = (
+        [step for step in steps if step.way == way and (step.is_measured or way == IDLE)]
+        for way in _ORDER
+    )
     yield from _collapse(into)
     yield from _collapse(out_of)
     if into and out_of:
@@ -125,14 +134,13 @@ def incast_findings(probed: RecordedProbes) -> Iterator[Finding]:
     for own in (into, out_of):
         yield from _delay(own, (idle[0].p99_us if idle else None) or 0.0)
     for shuffle in shuffles:
-        if shuffle.goodput_bit_s:
-            share = shuffle.slowest_of_share
-            text = (
-                f"{shuffle.case} carries {throughput_text(shuffle.goodput_bit_s)} together; a shuffle ends "
-                f"with its slowest flow, which has {'?' if share is None else percent(share)} of an equal "
-                "share"
-            )
-            yield Finding(shuffle.subject, text, is_fault=False)
+        share = shuffle.slowest_of_share
+        text = (
+            f"{shuffle.case} carries {throughput_text(shuffle.goodput_bit_s)} together; a shuffle ends "
+            f"with its slowest flow, which has {'?' if share is None else percent(share)} of an equal "
+            "share"
+        )
+        yield Finding(shuffle.subject, text, is_fault=False)
     alone = [step.goodput_bit_s for step in (*into, *out_of) if step.flows == 1]
     yield from _bisection(measured_cases(probed.measurements, INCAST), max(alone, default=0.0))
 
@@ -166,7 +174,7 @@ def _slow_direction(into: Sequence[FlowStep], out_of: Sequence[FlowStep]) -> Ite
     """Yield that one direction of the hub is slow at every number of flows, if it is."""
     best = (max(steps, key=lambda step: step.goodput_bit_s) for steps in (into, out_of))
     slow, fast = sorted(best, key=lambda step: step.goodput_bit_s)
-    if 0 < slow.goodput_bit_s < FALL_FRACTION * fast.goodput_bit_s:
+    if slow.goodput_bit_s < FALL_FRACTION * fast.goodput_bit_s:
         yield Finding(
             slow.subject,
             f"{slow.way} is slow at any number of flows: {throughput_text(slow.goodput_bit_s)} at best, "
@@ -190,7 +198,11 @@ def _delay(steps: Iterable[FlowStep], idle_us: float) -> Iterator[Finding]:
 
 def _bisection(cases: Sequence[MeasuredCase], alone_bit_s: float) -> Iterator[Finding]:
     """Yield what the slower half carried, and how that compares to as many flows, each alone."""
-    halves = [(min(values), case) for case in cases if (values := case.values(HALF_TO_HALF))]
+    halves = [
+        (min(values), case)
+        for case in cases
+        if case.subject.count(ARROW) == 1 and (values := case.values(HALF_TO_HALF))
+    ]
     if not halves:
         return
     bit_s, slowest = min(halves, key=lambda half: half[0])

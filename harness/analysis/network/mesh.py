@@ -14,9 +14,7 @@ from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.probe import ARROW, Measurement, Metric
 from harness.statistics import pairwise
 
-Pair = tuple[str, str]
-"""Sender and receiver."""
-
+Pair = pairwise.Pair
 SENDS, RECEIVES, MIN_PEERS = pairwise.SENDS, pairwise.RECEIVES, pairwise.MIN_PEERS
 ONE_TO_ONE_LIMIT = 1.15
 """A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
@@ -126,7 +124,8 @@ def pair_matrix(
 
 def natural_order(host: str) -> list[tuple[int, str]]:
     """Return a sort key that orders the numbers within names by value."""
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
+    parts = re.split(r"(\d{1,18})", host)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def typical_bit_s(goodput: PairMatrix) -> float | None:

@@ -1,5 +1,6 @@
 """Which steps of rate each path passes."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from harness.terminal import count_of, percent, significant
 
 MIN_SENT_FRACTION = 0.99
 """A step whose sender offered less than this of its rate says nothing about the path."""
-_STEP_CASE = re.compile(r"at (\d+)%")
+_STEP_CASE = re.compile(r"at (\d{1,3})%")
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,20 @@ def _faults(case: MeasuredCase, offered_bit_s: float, limits: Limits) -> Iterato
 
 def expectation_of(probed: RecordedProbes) -> tuple[float, Limits]:
     """Return the rate in bit/s and the limits with which a probe was called; 0 without a rate."""
-    given = probed.run.parameters
-    delay = given.get("max_delay_ms")
-    return (
-        float(given.get("rate_bit_s") or 0),
-        Limits(float(given.get("max_loss_percent") or 0), float(delay) if delay else None),
+    rate_bit_s, loss_percent, delay_ms = (
+        _number(probed.run.parameters.get(name))
+        for name in ("rate_bit_s", "max_loss_percent", "max_delay_ms")
     )
+    return rate_bit_s, Limits(loss_percent, delay_ms or None)
+
+
+def _number(recorded: object) -> float:
+    """Return a recorded number that is finite and not negative; 0 without one."""
+    try:
+        number = float(str(recorded))
+    except ValueError:
+        return 0.0
+    return number if 0 <= number < math.inf else 0.0
 
 
 def path_findings(probed: RecordedProbes) -> Iterator[Finding]:

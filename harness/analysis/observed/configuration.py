@@ -1,7 +1,7 @@
 """The runs of one configuration, which are one column of a table, and the caveats of their results."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -76,16 +76,6 @@ def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[Configurati
     return tuple(unique)
 
 
-_WORK: Mapping[str, Callable[[Run], object]] = {
-    "sink": lambda run: run.parameters.get("sink"),
-    "repartition": lambda run: run.parameters.get("repartition"),
-    "pi_samples": lambda run: run.parameters.get("pi_samples"),
-    "dataset digest": lambda run: (run.dataset or {}).get("digest"),
-    "problem": lambda run: run.parameters.get("problem"),
-}
-"""What defines the work of a trial. Trials of different work cannot be pooled into one sample."""
-
-
 def find_configuration(name: str, results: Path) -> ConfigurationRuns:
     """Return the pooled runs that `name` denotes.
 
@@ -109,8 +99,13 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
 
 def _require_same_work(name: str, runs: Sequence[Run]) -> None:
     """Raise BadInput unless the trials of these runs, all of Spark or of the same program, can be pooled."""
-    for parameter, value_of in _WORK.items():
-        values = list(dict.fromkeys(str(value_of(run)) for run in runs))
+    work = {
+        name: [run.parameters.get(name) for run in runs]
+        for name in ("sink", "repartition", "pi_samples", "problem")
+    }
+    work["dataset digest"] = [(run.dataset or {}).get("digest") for run in runs]
+    for parameter, every in work.items():
+        values = list(dict.fromkeys(map(str, every)))
         if len(values) > 1:
             raise BadInput(
                 f"{name} mixes runs that differ in {parameter} ({', '.join(values)}): their trials "

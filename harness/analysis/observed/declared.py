@@ -19,7 +19,7 @@ _BARE_GBIT_S = frozenset({1, 2, 2.5, 5, 10, 20, 25, 40, 50, 100, 200, 400, 800})
 example, is rather an executor's memory."""
 
 # These patterns are for text as `_plain` returns it.
-_RATE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?([mg])(bit/s|bit|bps|b/s|be|)(?![\w/])")
+_RATE = re.compile(r"(?<![\w.])(\d{1,9}(?:\.\d+)?) ?([mg])(bit/s|bit|bps|b/s|be|)(?![\w/])")
 _OF_MEMORY = re.compile(r"(mem|memory|heap|ram|exec|executor|driver|data|size|cache)[- =:]?$")
 _MTU = re.compile(r"mtu[- =:]?(\d{3,5})(?!\d)")
 _JUMBO = re.compile(r"(?<![a-z])(?<!no[- ])(?<!non[- ])(?<!without[- ])jumbo")

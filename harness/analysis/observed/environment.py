@@ -12,11 +12,12 @@ from fnmatch import translate
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
+from harness.analysis.observed.machines import KERNEL, driver_facts, fact_name, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
-from harness.model.spark_properties import OZONE_READS_BY
-from harness.node.machine import FACT_NAMES, facts_by_node
+from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
+from harness.node.kernel import positive
+from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
 from harness.terminal import count_of
 
@@ -63,7 +64,7 @@ def dataset_facts(run: Run) -> Facts:
         "dataset": content(run),
         "format": data.get("format"),
         "files in the dataset": data.get("file_count"),
-        "storage": _scheme(data.get("uri")),
+        "storage": storage(run),
         LAYOUT: ", ".join(layouts(run)) or None,
         "layout differs from the manifest": bool((data.get("layout") or {}).get("drift")),
         "nodes that store the data": len(data.get("placement") or ()) or None,
@@ -72,6 +73,11 @@ def dataset_facts(run: Run) -> Facts:
         **({"server of the storage": data["server"]} if data.get("server") else {}),
         "data read once before the trials": run.parameters.get("content_checked"),
     }
+
+
+def storage(run: Run) -> str | None:
+    """Return the scheme of the URI of the data that was read: `hdfs`; None if none was."""
+    return str((run.dataset or {}).get("uri", "")).partition(":")[0] or None
 
 
 def client_facts(run: Run) -> Facts:
@@ -95,8 +101,7 @@ def environment_facts(run: Run) -> Facts:
 
 def facts_without_nodes(run: Run) -> Facts:
     """Return software, and of machines what older results have: the driver's node, and TCP settings."""
-    settings = {FACT_NAMES.get(name, name): value for name, value in sysctls(run).items()}
-    return software_facts(run, driver_facts(run) | settings)
+    return software_facts(run, driver_facts(run) | _sysctls(run))
 
 
 def software_facts(run: Run, machines: Facts = MappingProxyType({})) -> Facts:
@@ -134,36 +139,27 @@ def as_text(value: Any) -> str | None:
             return str(value)
 
 
-_IRRELEVANT = (
-    # Names, addresses and numbers of one application.
-    *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
-    *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
-    *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
-    *("spark.kubernetes.authenticate.*", "spark.kubernetes.context", "spark.kubernetes.namespace"),
-    *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
-    *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
-    # Directories that no trial reads or writes.
-    *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
-    *(
-        "spark.yarn.stagingDir",
-        "spark.yarn.dist.*",
-        "spark.executorEnv.PYTHONPATH",
-        "spark.history.*",
-    ),
-    # Of S3A and Ozone's client, what is in force for the dataset is recorded with the dataset.
-    *("spark.hadoop.fs.s3a.*", "spark.hadoop.clusterlift.s3a.*"),
-    *(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY)),
-    # How and where files are written; the layout that results is observed.
-    *(
-        "spark.hadoop.fs.defaultFS",
-        "spark.hadoop.fs.qfs.createParams",
-        "spark.hadoop.dfs.replication",
-        "spark.hadoop.ozone.replication*",
-    ),
-)
-_IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))
+_IRRELEVANT = {
+    "names, addresses and numbers of one application": """
+        spark.app.* spark.executor.id spark.master spark.*.port spark.driver.host
+        spark.driver.bindAddress spark.driver.appUIAddress spark.ui.* spark.yarn.app.*
+        spark.kubernetes.*pod*.name spark.kubernetes.executor.podNamePrefix
+        spark.kubernetes.authenticate.* spark.kubernetes.context spark.kubernetes.namespace
+        spark.org.apache.hadoop.yarn.server.webproxy.* spark.yarn.tags
+        spark.org.apache.spark.deploy.yarn.AmIpFilter.* spark.yarn.appMasterEnv.CLUSTERLIFT_*""",
+    "directories that no trial reads or writes": """
+        spark.eventLog.dir spark.sql.warehouse.dir spark.submit.pyFiles spark.repl.*
+        spark.yarn.stagingDir spark.yarn.dist.* spark.executorEnv.PYTHONPATH spark.history.*""",
+    "S3A and Ozone's client: what is in force for the dataset is recorded with the dataset": f"""
+        spark.hadoop.fs.s3a.* spark.hadoop.clusterlift.s3a.*
+        {" ".join(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY))}""",
+    "how and where files are written: the layout that results is observed": """
+        spark.hadoop.fs.defaultFS spark.hadoop.fs.qfs.createParams
+        spark.hadoop.dfs.replication spark.hadoop.ozone.replication*""",
+}
+"""Patterns of properties that explain no difference, by the reason."""
+_IS_IRRELEVANT = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
 
-_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
 _ADDED_BY_SPARK = (
     *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
     *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
@@ -182,13 +178,9 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 def _chosen(key: str, value: str) -> str:
     """Reduce Java options to those that a user has chosen."""
-    if not _JAVA_OPTIONS.fullmatch(key):
+    if not JAVA_OPTIONS.fullmatch(key):
         return value
     return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
-
-
-def _scheme(uri: str | None) -> str | None:
-    return None if uri is None else uri.partition(":")[0]
 
 
 def _cluster_manager(master: str | None) -> str | None:
@@ -238,8 +230,8 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
     For emulated links it is the MTU that the lab read from them and declared as a fact.
     """
     if is_emulated(run):
-        mtu = run.facts.get("mtu", "")
-        return {"": {"the emulated links": int(mtu)}} if mtu.isdecimal() else {}
+        mtu = positive(run.facts.get("mtu"))
+        return {"": {"the emulated links": mtu}} if mtu else {}
     return _by_node(run, lambda link: link.mtu_bytes)
 
 
@@ -250,7 +242,7 @@ def link_drivers(run: Run) -> dict[str, dict[str, str]]:
     )
 
 
-def sysctls(run: Run) -> dict[str, str]:
+def _sysctls(run: Run) -> dict[str, str]:
     """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
     nodes = links_by_host(run.environment).values()
     found: dict[str, set[str]] = {}
@@ -259,7 +251,7 @@ def sysctls(run: Run) -> dict[str, str]:
         for name, value in (source or {}).items():
             if value is not None:
                 found.setdefault(name, set()).add(" ".join(str(value).split()))
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+    return {fact_name(name): ", ".join(sorted(values)) for name, values in found.items()}
 
 
 def layouts(run: Run) -> tuple[str, ...]:

@@ -109,11 +109,10 @@ def different_interference(
 
 def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
-    means = [(kind, kind.mean(runs)) for kind in DISTURBANCES if kind.busy is not None]
     found = [
         f"{kind.name} was {kind.text(mean)}"
-        for kind, mean in means
-        if mean is not None and kind.busy is not None and mean >= kind.busy
+        for kind in DISTURBANCES
+        if kind.busy is not None and (mean := kind.mean(runs) or 0.0) >= kind.busy
     ]
     return f"measured on a busy machine: {', '.join(found)}" if found else None
 
@@ -124,14 +123,14 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     For example: `3 of 54 measured trials were disturbed and do not count: 2 of them because n2: it
     swapped`. The commonest reasons come first.
     """
-    runs = tuple(runs)
     # The numbers that follow a reason in brackets differ in every trial.
     reasons = Counter(str(trial.disturbed).partition(" (")[0] for trial in disturbed_trials(runs))
     if not reasons:
         return None
     disturbed = reasons.total()
-    listed = [f"{reason} ({n})" for reason, n in reasons.most_common(MAX_REASONS)]
-    if more := disturbed - sum(n for _, n in reasons.most_common(MAX_REASONS)):
+    commonest = reasons.most_common(MAX_REASONS)
+    listed = [f"{reason} ({n})" for reason, n in commonest]
+    if more := disturbed - sum(n for _, n in commonest):
         listed.append(f"others ({more})")
     trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
     verbs = ("was", "does") if disturbed == 1 else ("were", "do")

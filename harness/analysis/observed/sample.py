@@ -100,19 +100,6 @@ class Performance:
         return self.interval and self.interval.relative_distance(self.value)
 
 
-def performance(sample: Sample, summary: Summary) -> Performance | None:
-    """Return the performance of a workload that counts its work; None of one that does not."""
-    if sample.unit is None:
-        return None
-    value, interval_s = 1 / summary.time_s, summary.interval_s
-    return Performance(
-        value,
-        sample.unit,
-        interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
-        {source: value / peak for source, peak in sample.peaks.items()},
-    )
-
-
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
     """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
     for recorded in runs:

@@ -56,13 +56,14 @@ def table_times(columns: Sequence[ConfigurationRuns], *, for_speed: bool = True)
     """
     workloads = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     found = _adjusted_for_speed(columns) if for_speed else None
-    timed, covariates, speed = found or (list(map(_with_slowed_trials, columns)), (), None)
+    timed, covariates, speed = found or (list(map(with_slowed, columns)), (), None)
     return TableTimes(
         timed, table_model((column.runs for column in timed), workloads, covariates), speed
     )
 
 
-def _with_slowed_trials(column: ConfigurationRuns) -> ConfigurationRuns:
+def with_slowed(column: ConfigurationRuns) -> ConfigurationRuns:
+    """Return a configuration in which slowed trials count, too, of workloads that have no other times."""
     return replace(column, runs=tuple(map(with_slowed_trials, column.runs)))
 
 

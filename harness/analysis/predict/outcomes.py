@@ -52,11 +52,7 @@ def outcomes(before: ConfigurationRuns, others: Sequence[ConfigurationRuns]) -> 
     ledger = frozen_predictions(directory_of(before))
     found = {}
     for after in others:
-        in_time = [
-            frozen
-            for frozen in ledger
-            if is_in_time(frozen.prediction, after) and is_outcome_of(after, frozen.prediction)
-        ]
+        in_time = [frozen for frozen in ledger if _is_later_outcome(after, frozen.prediction)]
         for latest in in_time[-1:]:
             with suppress(BadInput):  # nothing that was predicted was measured
                 found[after.name] = latest, score(latest.prediction, before, after)
@@ -71,16 +67,16 @@ def all_scores(
     for directory, before in ledgers.items():
         for frozen in frozen_predictions(directory):
             prediction = frozen.prediction
-            since = [
-                column
-                for column in columns
-                if is_in_time(prediction, column) and is_outcome_of(column, prediction)
-            ]
+            since = [column for column in columns if _is_later_outcome(column, prediction)]
             scored = None
             for after in sorted(since, key=started_at)[:1]:
                 with suppress(BadInput):  # nothing that was predicted was measured
                     scored = score(prediction, before, after)
             yield frozen, scored
+
+
+def _is_later_outcome(column: ConfigurationRuns, prediction: Prediction) -> bool:
+    return is_in_time(prediction, column) and is_outcome_of(column, prediction)
 
 
 def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:

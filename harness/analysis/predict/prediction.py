@@ -22,6 +22,7 @@ from harness.analysis.observed.environment import (
     dataset_facts,
     facts_without_nodes,
     parameter_facts,
+    storage,
 )
 from harness.analysis.observed.interference import disturbed_line
 from harness.analysis.observed.sample import measured_trials, table_model
@@ -269,7 +270,7 @@ def _require_layout(
             f"not {target.layout}: name a configuration that was measured on such a copy"
         )
     if target.layout and not copy and baseline.layouts != {target.layout}:
-        if any(dataset_facts(run.run).get("storage") == "s3a" for run in baseline.runs):
+        if any(storage(recorded.run) == "s3a" for recorded in baseline.runs):
             raise BadInput(
                 f"--layout {target.layout}: every byte of an object store comes from a server, whatever the "
                 "layout: measure a copy of the data in it over the present links, and name it: --copy"

@@ -334,10 +334,10 @@ def _layout_verified(baseline: ConfigurationRuns) -> Check:
     layouts = [name for run in _runs(baseline) for name in environment.layouts(run)]
     if layouts:
         return _ok(f"{_listed(layouts)}, as in the manifest")
-    schemes = sorted({str(data["uri"]).partition(":")[0] for data in datasets})
-    if _LAYOUT_SCHEMES.intersection(schemes):
-        return _missing(f"{_listed(schemes)} did not report it; run the benchmark again")
-    return _advice(f"unknown, because {_listed(schemes)} storage does not report it")
+    storages = sorted({str(environment.storage(run)) for run in _runs(baseline) if run.dataset})
+    if _LAYOUT_SCHEMES.intersection(storages):
+        return _missing(f"{_listed(storages)} did not report it; run the benchmark again")
+    return _advice(f"unknown, because {_listed(storages)} storage does not report it")
 
 
 def _content_checked(baseline: ConfigurationRuns) -> Check:

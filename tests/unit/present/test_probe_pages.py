@@ -305,6 +305,16 @@ def test_a_hub_that_receives_slowly_at_any_number_of_flows_is_told() -> None:
     assert "incast is slow at any number of flows: 47.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
 
 
+def test_flows_that_carry_nothing_collapse_or_are_slow() -> None:
+    one, two = incast_case(1), incast_case(2)
+    measured = [*flows("n1", one, 941, 941, 0, 900), *flows("n1", two, 0, 0, 9000, 900)]
+    page = page_of("incast", probed(measurements=measured))
+    assert "fault: n1: incast: goodput collapses to 0.0 Mbit/s from 2 hosts, 0 % of" in page
+    measured = [*flows("n1", one, 0, 0, 0, 900), *flows("n1", outcast_case(1), 94, 94, 0, 900)]
+    page = page_of("incast", probed(measurements=measured))
+    assert "incast is slow at any number of flows: 0.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
+
+
 def test_a_fall_is_not_blamed_on_the_network_alone_if_processors_may_have_been_the_limit() -> None:
     four, pairs_case = incast_case(4), BISECTION_PAIRS
     measured = [

@@ -161,7 +161,7 @@ class Outcome:
     def __str__(self) -> str:
         return (
             f"claims {self.claims:5.1%}  coverage {self.coverage:5.1%}  bias {100 * self.bias:+5.1f} "
-            f"± {100 * self.margin:4.1f}  left {self.left:4.0%}"
+            f"± {100 * self.margin():4.1f}  left {self.left:4.0%}"
         )
 
 
@@ -177,8 +177,8 @@ def outcome(clock: Clock, adjust: Adjust, tables: int, seed: int) -> Outcome:
         estimate = _model(counted).ratio(0, 1, "workload 0")
         error = estimate.log - CHANGE - clock.busier * SLOPES[0]
         errors.append(error)
-        covered.append(abs(error) <= estimate.margin)
-        margins.append(estimate.margin)
+        covered.append(abs(error) <= estimate.margin())
+        margins.append(estimate.margin())
         left.append(_spread(counted) / _spread(_counted(table, _as_measured)))
     return Outcome(*map(float, map(np.mean, (claims, covered, errors, margins, left))))
 

@@ -21,8 +21,8 @@ from harness.statistics.mixed_model import (
     MixedModel,
     RunMedian,
     run_median,
+    sample_variance,
 )
-from harness.statistics.variance import sample_variance
 
 Side = Sequence[Mapping[str, Sequence[float]]]
 """The seconds of trials by workload, for each run."""
@@ -250,7 +250,7 @@ class TestWhatIsThere:
         assert not model.has_repeated_runs
         found = model.ratio(0, 1, "a")
         assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
-        assert found.margin == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
+        assert found.margin() == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
         shift = model.controls_ratio(0, 1, CONTROLS)
         assert (shift.variance, shift.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
 
@@ -371,7 +371,7 @@ class TestControls:
         margins = [
             model_of(before, scaled(after, factor))
             .ratio_beyond_controls(0, 1, "a", CONTROLS)
-            .margin
+            .margin()
             for factor in (1.0, 1.5, 3.0)
         ]
         assert margins == sorted(set(margins))
@@ -505,8 +505,8 @@ class TestSpeed:
             added = moving.run_sd(name) ** 2 - still.run_sd(name) ** 2
             assert added == pytest.approx(slope**2 * expected)
             assert moving.trial_sd(name) == pytest.approx(still.trial_sd(name))
-        assert moving.ratio(0, 1, NAMES[-1]).margin == pytest.approx(
-            still.ratio(0, 1, NAMES[-1]).margin
+        assert moving.ratio(0, 1, NAMES[-1]).margin() == pytest.approx(
+            still.ratio(0, 1, NAMES[-1]).margin()
         )
 
     def test_stays_in_a_time_and_in_a_change(self) -> None:
@@ -521,7 +521,7 @@ class TestSpeed:
         names = [f"application {number}" for number in range(6)]
         moving = MixedModel([with_clock(side, CLOCK) for side in sides], [names] * 2)
         margins = [
-            model.differences.ratio(0, 1, "a").margin for model in (moving, in_turns(*sides))
+            model.differences.ratio(0, 1, "a").margin() for model in (moving, in_turns(*sides))
         ]
         assert margins[0] == pytest.approx(margins[1])
 

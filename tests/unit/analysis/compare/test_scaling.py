@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from harness.analysis.compare.scaling import Family, Point, find_family, scaling
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
+from harness.model.interference import NodeInterference
 from harness.model.run import Ending
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
@@ -105,6 +107,21 @@ class TestGrowth:
         _, four = points({"1g": {1: spark(1, 10.0), 4: spark(4, 12.5)}}, "1g")
         assert four.efficiency is not None
         assert four.efficiency.value == pytest.approx(0.8)
+
+    def test_trials_that_were_slowed_count_where_a_workload_has_no_others(self) -> None:
+        found = family("1g", {1: [10.0], 4: [30.0]})
+        [run] = found[4].runs
+        slowed = replace(
+            run.trials[0],
+            disturbed="n1: processors slower than usual (by 31 %)",
+            interference=(NodeInterference("n1", 1.0, 4),),
+        )
+        busy = replace(found[4], runs=(replace(run, trials=(slowed,)),))
+        compared = scaling({"1g": {**found, 4: busy}})
+        _, four = compared.workloads[0].points["1g"]
+        assert four.efficiency is not None
+        assert four.efficiency.value == pytest.approx(0.75)
+        assert compared.notes["1g-n4"] == ()
 
     def test_what_is_of_one_process_is_not_summed(self) -> None:
         alike = family(

@@ -191,6 +191,11 @@ class TestGoodput:
             "give it, for example --expect 2500mbit"
         ) in lines
 
+    def test_goodput_cannot_be_judged_if_no_link_reports_its_mtu(self) -> None:
+        assert (
+            "the goodput cannot be judged, because no link reports its MTU; give it, for example --mtu 1500"
+        ) in gate_faults(healthy(mtu_bytes=None), Expectation(rate_bit_s=1000 * MBIT))
+
 
 class TestProcessors:
     def test_a_slow_link_is_not_blamed_if_a_hypervisor_took_the_processors(self) -> None:
