@@ -9,9 +9,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+from harness.child_process import finished
 from harness.lab import racks
 from harness.lab.cluster import MASTER, ROUTER, Lab, project
-from harness.lab.engine import NO_OUTPUT, run, run_showing_output
+from harness.lab.engine import NO_OUTPUT, run_showing_output
 from harness.lab.links import read_link
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
@@ -124,7 +125,7 @@ class Compose:
         """
         with kept_in(results_directory(), "results", "set RESULTS to a directory of your own"):
             pass
-        self._run(run, "up", "--detach", "--no-build", *self.shape.services)
+        self._run(finished, "up", "--detach", "--no-build", *self.shape.services)
 
     def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
         environment = {
