@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -219,7 +220,8 @@ def _parser() -> Parser:
         "refused")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    add("--expect-link", metavar="RATE", type=option_type(_link_rate),
+    add("--expect-link", metavar="RATE",
+        type=option_type(partial(parse_rate, "--expect-link", max_bit_s=MAX_BIT_S)),
         help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
         "no such link")  # fmt: skip
     # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
@@ -282,11 +284,6 @@ def _turns(text: str) -> tuple[Turn, ...]:
     if len({turn["configuration"] for turn in found}) != len(found):
         raise ValueError("a configuration has two turns")
     return tuple(Turn(**turn) for turn in found)
-
-
-def _link_rate(text: str) -> int:
-    """Return the bit/s of `2500mbit` or `2.5gbit`. Raise BadInput for another text."""
-    return parse_rate("--expect-link", text, MAX_BIT_S)
 
 
 def _workload_names(text: str) -> tuple[str, ...]:

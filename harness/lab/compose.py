@@ -94,7 +94,11 @@ def override(shape: LabSpec) -> dict[str, Any]:
         **{f"worker-{number}": {"cpu_quota": cpu_quota_us(shape.cpus)} for number in workers},
     }
     for number in additional:
-        services[f"worker-{number}"] |= _worker(number)
+        services[f"worker-{number}"] |= {
+            "extends": {"file": str(FILE), "service": "worker-1"},
+            "hostname": f"worker-{number}",
+            "volumes": [f"data-{number}:/data"],
+        }
     content: dict[str, Any] = {"volumes": {f"data-{number}": {} for number in additional}}
     if shape.uplink_bit_s:
         content["networks"] = racks.networks()
@@ -150,11 +154,3 @@ class Compose:
         if done.returncode:
             reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")
-
-
-def _worker(number: int) -> dict[str, Any]:
-    return {
-        "extends": {"file": str(FILE), "service": "worker-1"},
-        "hostname": f"worker-{number}",
-        "volumes": [f"data-{number}:/data"],
-    }
