@@ -16,21 +16,15 @@ from harness.model.errors import BadInput
 
 ANSWER_S = 5.0
 
-LOG4J = """\
-rootLogger.level = info
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d %p %c{1}: %m%n
-"""
+LOGGING = Path(__file__).with_name("log4j2.properties")
+"""How the daemons log, here and in the lab's image."""
 
 
 def prepare_daemons(cluster: Cluster) -> None:
     """Create the directories that `java_command` names."""
     for directory in (_logging(cluster), _temporary(cluster)):
         directory.mkdir()
-    (_logging(cluster) / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
+    shutil.copy(LOGGING, _logging(cluster))
 
 
 def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = ()) -> list[str]:
