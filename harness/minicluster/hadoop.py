@@ -48,12 +48,12 @@ def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = 
 def java_program() -> Path:
     """Return the program `java`. Raises BadInput if there is none."""
     if home := os.environ.get("JAVA_HOME"):
-        program = Path(home) / "bin/java"
+        program = Path(home).absolute() / "bin/java"  # daemons run in another directory
         if not os.access(program, os.X_OK):
             raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
         return program
     if found := shutil.which("java"):
-        return Path(found)
+        return Path(found).absolute()
     raise BadInput("Hadoop needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
 
 
