@@ -30,6 +30,9 @@ COMMAND = "command"
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
 
+EMULATED = "emulated"
+"""The fact of an emulated cluster, of a run as of a probe run: what is not as on a real one."""
+
 MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, MAX_SECONDS
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
 Seconds = Annotated[float, Range(ge=MIN_WALL_S, le=MAX_WALL_S)]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
 from harness.model.interface import HostLink
-from harness.model.run import PROGRAM, Facts, Run
+from harness.model.run import EMULATED, PROGRAM, Facts, Run
 from harness.model.spark_properties import OZONE_READS_BY
 from harness.node.machine import FACT_NAMES, facts_by_node
 from harness.node.node_links import links_by_host
@@ -221,7 +221,7 @@ _BOND = re.compile(r"(bond|team)\d+")
 
 def is_emulated(run: Run) -> bool:
     """Whether the run's links are emulated, so that the kernel's description of them is false."""
-    return "emulated" in run.facts
+    return EMULATED in run.facts
 
 
 def link_rates(run: Run) -> dict[str, dict[str, int]]:
