@@ -87,17 +87,8 @@ class RecordOptions:
     expected_link_bit_s: int | None
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(TypedDict):
     """A configuration that takes turns with others in one run, with its dataset and its own facts."""
-
-    configuration: str
-    dataset: str | None
-    facts: Mapping[str, str]
-
-
-class TurnFields(TypedDict):
-    """The fields of a turn in JSON."""
 
     configuration: str
     dataset: str | None
@@ -127,11 +118,11 @@ class BenchmarkOptions:
         return [
             replace(
                 self,
-                dataset=replace(self.dataset, uri=turn.dataset),
+                dataset=replace(self.dataset, uri=turn["dataset"]),
                 record=replace(
                     self.record,
-                    configuration=turn.configuration,
-                    facts={**self.record.facts, **turn.facts},
+                    configuration=turn["configuration"],
+                    facts={**self.record.facts, **turn["facts"]},
                 ),
                 turns=(),
             )
@@ -277,13 +268,13 @@ def _turns(text: str) -> tuple[Turn, ...]:
     if type(found) is not list or not found:
         raise ValueError("not a list of turns")
     for turn in found:
-        check(turn, Annotated[TurnFields, Closed(TurnFields)])
+        check(turn, Annotated[Turn, Closed(Turn)])
         parse_configuration(turn["configuration"])
         if turn["dataset"] is not None:
             _dataset_uri(turn["dataset"])
     if len({turn["configuration"] for turn in found}) != len(found):
         raise ValueError("a configuration has two turns")
-    return tuple(Turn(**turn) for turn in found)
+    return tuple(found)
 
 
 def _workload_names(text: str) -> tuple[str, ...]:
