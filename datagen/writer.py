@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TextIO
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -36,7 +35,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import timestamp
 from harness.runtime.clock import duration_text
-from harness.runtime.progress import StatusLine
+from harness.runtime.progress import show_status
+from harness.terminal import end_line
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -79,22 +79,19 @@ class Request:
 class ReplicationWait:
     """How long to wait: until nothing has improved for `patience_s` seconds.
 
-    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
-    standard error.
+    The files are observed every `interval_s` seconds.
     """
 
     patience_s: float = PATIENCE_S
     interval_s: float = 1.0
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    stream: TextIO | None = None
 
     def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
         """Observe until no copy or stripe is missing or in excess, or until the patience is over.
 
         Return the last observation. Files with another layout than `layout` are not waited for.
         """
-        status = StatusLine(self.stream)
         fewest, shown, improved_at = math.inf, None, self.clock()
         while True:
             stored = observe()
@@ -103,9 +100,9 @@ class ReplicationWait:
                 fewest, improved_at = wrong, self.clock()
             left_s = self.patience_s - (self.clock() - improved_at)
             if not wrong or layout not in (None, stored.layout) or left_s <= 0:
-                status.erase()
+                end_line()
                 return stored
-            status.show(
+            show_status(
                 f"waiting until the file system has created {stored.missing:,} copies or stripes and "
                 f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
                 is_news=wrong != shown,

@@ -1,6 +1,7 @@
 """The wait for copies that the file system is still creating has an end. The clock is scripted."""
 
 import io
+from contextlib import redirect_stderr
 
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.writer import ReplicationWait
@@ -26,8 +27,9 @@ class Scripted:
         self.now += seconds
 
     def wait(self, patience_s: float = 10, layout: Layout | None = TWO) -> StoredFiles:
-        waiting = ReplicationWait(patience_s, 1.0, lambda: self.now, self.sleep, self.output)
-        return waiting.wait(self.observe, layout)
+        waiting = ReplicationWait(patience_s, 1.0, lambda: self.now, self.sleep)
+        with redirect_stderr(self.output):
+            return waiting.wait(self.observe, layout)
 
     def lines(self) -> list[str]:
         return self.output.getvalue().splitlines()
