@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -82,12 +81,11 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
                 datasets[each.dataset],
                 log,
                 results,
+                stack,
                 label=f"{each.record.configuration}: " if options.turns else "",
             )
             for each in by_turn
         ]
-        for side in sides:
-            stack.enter_context(side)
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options.trials, tuple(names))
         progress = TrialProgress(
@@ -142,9 +140,9 @@ def results_of_driver(spark: SparkSession, results: Path) -> Path:
 
 
 class ConfigurationSide:
-    """A configuration that takes its turns in a run. Its results file begins with its first turn.
+    """A configuration that takes its turns in a run.
 
-    A context, which closes that file.
+    Its results file begins with its first turn, and is closed by the stack `closing`.
     """
 
     def __init__(
@@ -155,6 +153,7 @@ class ConfigurationSide:
         dataset: Dataset | None,
         log: EventLog,
         results: Path,
+        closing: ExitStack,
         label: str,
     ) -> None:
         self.label = label
@@ -168,7 +167,7 @@ class ConfigurationSide:
         self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None
-        self._stack = ExitStack()
+        self._closing = closing
 
     @property
     def file(self) -> Path | None:
@@ -189,7 +188,7 @@ class ConfigurationSide:
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         for line in run.parameters.get("unexpected_links", ()):
             say(f"--expect-link: {line}")
-        self._recording = self._stack.enter_context(Recording(self._results, run))
+        self._recording = self._closing.enter_context(Recording(self._results, run))
 
     def finished(self, trial: Trial) -> None:
         """Write the trial to the disk, and keep it."""
@@ -211,12 +210,6 @@ class ConfigurationSide:
         name = [visible(self._options.record.configuration)] if self.label else []
         lines = summary(self._selection.names, self.trials, self._options.trials).splitlines()
         return [*name, *lines]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._stack.close()
 
 
 def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
