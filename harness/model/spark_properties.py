@@ -115,7 +115,7 @@ _WORD = re.compile(r"[\w.$,-]{1,120}")
 _TAKES_A_WORD = re.compile(
     r".*\.(codec|createParams|deployMode|factoryMode|impl|level|manager|mode|serializer)"
 )
-_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
+JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
 _KNOWN_JAVA_OPTION = re.compile(
     r"-X(ms|mx|mn|ss)\d+[kmgtKMGT]?|-XX:[+-]\w+|-XX:\w+=\d+[kmgtKMGT%]?"
     r"|--(add-(modules|opens|exports|reads)|enable-native-access|sun-misc-unsafe-memory-access)=[\w./,=-]+"
@@ -158,7 +158,7 @@ def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:
 def _recorded(name: str, value: str) -> str:
     if name == "spark.authenticate.secret":
         return HIDDEN  # each start of a cluster may have another, which explains no time
-    if _JAVA_OPTIONS.fullmatch(name):
+    if JAVA_OPTIONS.fullmatch(name):
         return _recorded_java_options(value)
     form = _WORD if _TAKES_A_WORD.fullmatch(name) else _NUMBER
     return value if name in KNOWN and form.fullmatch(value) else digest(value)

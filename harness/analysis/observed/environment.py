@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, Facts, Run
-from harness.model.spark_properties import OZONE_READS_BY
+from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.machine import FACT_NAMES, facts_by_node
 from harness.node.node_links import links_by_host
 from harness.terminal import count_of
@@ -163,7 +163,6 @@ _IRRELEVANT = (
 )
 _IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))
 
-_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
 _ADDED_BY_SPARK = (
     *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
     *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
@@ -182,7 +181,7 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 def _chosen(key: str, value: str) -> str:
     """Reduce Java options to those that a user has chosen."""
-    if not _JAVA_OPTIONS.fullmatch(key):
+    if not JAVA_OPTIONS.fullmatch(key):
         return value
     return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
 
