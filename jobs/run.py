@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -89,7 +88,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options.trials, tuple(names))
         progress = TrialProgress(
-            names, rounds, table=lambda: list(chain.from_iterable(side.summary() for side in sides))
+            names, rounds, table=lambda: [line for side in sides for line in side.summary()]
         )
         observers = [progress, *([outbox] if outbox else [])]
         ending = run_trials(sides, rounds, observers)
@@ -119,8 +118,8 @@ def require_nodes(spark: SparkSession, nodes: int) -> None:
 
 
 def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
-    for line in chain.from_iterable(side.summary() for side in sides):
-        show(line)
+    for side in sides:
+        show("\n".join(side.summary()))
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
@@ -208,8 +207,7 @@ class ConfigurationSide:
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""
         name = [visible(self._options.record.configuration)] if self.label else []
-        lines = summary(self._selection.names, self.trials, self._options.trials).splitlines()
-        return [*name, *lines]
+        return [*name, *summary(self._selection.names, self.trials, self._options.trials)]
 
 
 def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
@@ -285,7 +283,7 @@ def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
 
 def summary(
     workloads: Iterable[str], trials: Sequence[Trial], options: TrialOptions | None = None
-) -> str:
+) -> list[str]:
     """Return a line per workload: median, minimum and maximum of its measured trials in seconds.
 
     A note says what does not count.
@@ -304,7 +302,7 @@ def summary(
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
         line = f"{name:22} {' '.join(cells)} {len(times):4} {warm_up:8}   {notes}"
         lines.append(line.rstrip())
-    return "\n".join(lines)
+    return lines
 
 
 def _notes(measured: Sequence[Trial], unsteady: str | None) -> Iterator[str]:
