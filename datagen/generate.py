@@ -27,7 +27,7 @@ from datagen.spark import (
     start_session,
     wait_for_executors,
 )
-from datagen.writer import PATIENCE_S, ReplicationWait, Request, write_dataset
+from datagen.writer import PATIENCE_S, Request, write_dataset
 from harness.model.layout import FORMS, Layout
 from harness.model.limits import MAX_ROWS
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
@@ -40,7 +40,7 @@ PROG = "generate.py"
 
 def main() -> int:
     """Write the dataset, print one line about it, and return the exit code."""
-    request, replication_wait = parse()
+    request = parse()
     spark = start_session("clusterlift generate")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         wait_for_executors(spark)
@@ -48,14 +48,13 @@ def main() -> int:
             spark,
             request,
             lambda tasks: task_progress("generating", tasks, lambda: completed_tasks(spark)),
-            replication_wait,
         )
     show(visible(summary(dataset)))
     return 0
 
 
-def parse(arguments: list[str] | None = None) -> tuple[Request, ReplicationWait]:
-    """Return what to write, and how long to wait for copies, from the command line.
+def parse(arguments: list[str] | None = None) -> Request:
+    """Return what to write, from the command line.
 
     Exit with code 2, and one line on the reason, if it is wrong.
     """
@@ -83,7 +82,7 @@ def parse(arguments: list[str] | None = None) -> tuple[Request, ReplicationWait]
         help="how long to wait, without progress, for copies that the file system is still "
         "creating or deleting")  # fmt: skip
     options = parser.parse_args(arguments)
-    request = Request(
+    return Request(
         uri=options.uri,
         recipe=Recipe(options.rows, options.seed),
         format=options.format,
@@ -91,8 +90,8 @@ def parse(arguments: list[str] | None = None) -> tuple[Request, ReplicationWait]
         layout=options.layout,
         overwrite=options.overwrite,
         reuse=options.reuse,
+        patience_s=options.patience,
     )
-    return request, ReplicationWait(options.patience)
 
 
 def summary(dataset: Dataset) -> str:

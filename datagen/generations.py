@@ -25,7 +25,8 @@ from harness.model.errors import BadInput
 
 def place_of(directory: Directory, storage: Storage) -> Place:
     """Return the place of the dataset at a directory, which may be a symbolic link."""
-    return (Place if storage.renames else Generations).of(directory, storage)
+    kind = Place if storage.renames else Generations
+    return kind(storage.resolve(directory), storage)
 
 
 class Generations(Place):

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME
@@ -50,11 +49,6 @@ class Place:
 
     directory: Directory
     storage: Storage
-
-    @classmethod
-    def of(cls, directory: Directory, storage: Storage) -> Self:
-        """Return the place of the dataset at a directory, which may be a symbolic link."""
-        return cls(storage.resolve(directory), storage)
 
     @cached_property
     def new(self) -> Directory:

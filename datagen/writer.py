@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TextIO
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -35,8 +34,9 @@ from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import timestamp
-from harness.runtime.clock import duration_text
-from harness.runtime.progress import StatusLine
+from harness.runtime.clock import Clock, duration_text
+from harness.runtime.progress import show_status
+from harness.terminal import end_line
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -46,6 +46,7 @@ PAYLOADS = {
 
 SPLIT_BYTES = 128 * 2**20
 PATIENCE_S = 60
+OBSERVE_S = 1.0
 
 Progress = Callable[[int], AbstractContextManager[object]]
 """A context manager that shows the progress of a job; its argument is the number of tasks."""
@@ -57,7 +58,8 @@ class Request:
 
     A `layout` of None leaves the choice to the file system; `partitions` None lets the number of cores
     and the size of the data decide. `overwrite` replaces an existing dataset. `reuse` keeps an existing
-    dataset that meets the request, and replaces one that was never finished.
+    dataset that meets the request, and replaces one that was never finished. Copies that the file system is
+    still creating or deleting are waited for until nothing has improved for `patience_s` seconds.
     """
 
     uri: str
@@ -67,6 +69,7 @@ class Request:
     layout: Layout | None = None
     overwrite: bool = False
     reuse: bool = False
+    patience_s: float = PATIENCE_S
 
     def is_met_by(self, manifest: Manifest) -> bool:
         """Return whether a dataset has the requested rows, format and layout, in any number of files."""
@@ -75,43 +78,34 @@ class Request:
         return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
 
 
-@dataclass(frozen=True)
-class ReplicationWait:
-    """How long to wait: until nothing has improved for `patience_s` seconds.
+def wait_for_copies(
+    observe: Callable[[], StoredFiles],
+    layout: Layout | None,
+    patience_s: float,
+    clock: Clock = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> StoredFiles:
+    """Observe until no copy or stripe is missing or in excess, or until the patience is over.
 
-    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
-    standard error.
+    Return the last observation. Files with another layout than `layout` are not waited for.
     """
-
-    patience_s: float = PATIENCE_S
-    interval_s: float = 1.0
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    stream: TextIO | None = None
-
-    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
-        """Observe until no copy or stripe is missing or in excess, or until the patience is over.
-
-        Return the last observation. Files with another layout than `layout` are not waited for.
-        """
-        status = StatusLine(self.stream)
-        fewest, shown, improved_at = math.inf, None, self.clock()
-        while True:
-            stored = observe()
-            wrong = stored.missing + stored.excess
-            if wrong < fewest:
-                fewest, improved_at = wrong, self.clock()
-            left_s = self.patience_s - (self.clock() - improved_at)
-            if not wrong or layout not in (None, stored.layout) or left_s <= 0:
-                status.erase()
-                return stored
-            status.show(
-                f"waiting until the file system has created {stored.missing:,} copies or stripes and "
-                f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
-                is_news=wrong != shown,
-            )
-            shown = wrong
-            self.sleep(self.interval_s)
+    fewest, shown, improved_at = math.inf, None, clock()
+    while True:
+        stored = observe()
+        wrong = stored.missing + stored.excess
+        if wrong < fewest:
+            fewest, improved_at = wrong, clock()
+        left_s = patience_s - (clock() - improved_at)
+        if not wrong or layout not in (None, stored.layout) or left_s <= 0:
+            end_line()
+            return stored
+        show_status(
+            f"waiting until the file system has created {stored.missing:,} copies or stripes and "
+            f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
+            is_news=wrong != shown,
+        )
+        shown = wrong
+        sleep(OBSERVE_S)
 
 
 def _default_partitions(spark: SparkSession, rows: int) -> int:
@@ -124,7 +118,6 @@ def write_dataset(
     spark: SparkSession,
     request: Request,
     progress: Progress = lambda _tasks: nullcontext(),
-    replication_wait: ReplicationWait | None = None,
 ) -> Dataset:
     """Write the dataset beside its place, prove it, and swap it in.
 
@@ -151,8 +144,8 @@ def write_dataset(
         files = data_files(new.entries())
         _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
         storage.finish(new, sorted(files), layout)
-        stored = (replication_wait or ReplicationWait()).wait(
-            lambda: observe_files(storage, new, files), layout
+        stored = wait_for_copies(
+            lambda: observe_files(storage, new, files), layout, request.patience_s
         )
         _check_layout(directory.uri, storage, layout, stored)
         manifest = Manifest(

@@ -1,4 +1,4 @@
-"""A program that is interrupted when this process ends, however that happens."""
+"""Programs that are run to their end, or are interrupted when this process ends, however that happens."""
 
 import signal
 import subprocess
@@ -21,6 +21,25 @@ exec "$@" 3<&-
 _POLL_S = 0.05
 _SIGNALLED = 128
 """An exit code above this one says that a signal ended the command."""
+
+
+def finished(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    stdin: IO[str] | int = subprocess.DEVNULL,
+    timeout_s: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end and capture its output."""
+    return subprocess.run(  # noqa: S603  no shell, and argument vectors of ours
+        command,
+        env=environment,
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout_s,
+        check=False,
+    )
 
 
 def run_to_its_end(

@@ -108,10 +108,10 @@ def show(text: str) -> None:
         ) from error
 
 
-def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a line to standard error, or to another stream; drop it if the stream is closed."""
+def say(text: str) -> None:
+    """Print a line to standard error; drop it if that is closed."""
     with suppress(OSError):
-        _write(stream or sys.stderr, f"{_printable(text)}\n")
+        _write(sys.stderr, f"{_printable(text)}\n")
 
 
 def say_error(program: str, message: str) -> None:
@@ -119,33 +119,28 @@ def say_error(program: str, message: str) -> None:
     say(f"{program}: error: {shorten(without_credentials(message), MAX_ERROR)}")
 
 
-def is_terminal(stream: TextIO | None = None) -> bool:
-    """Whether standard error, or another stream, is a terminal, on which lines can be replaced."""
-    stream = stream or sys.stderr  # None if it was closed when the process started
-    return stream is not None and stream.isatty()
+def is_terminal() -> bool:
+    """Whether standard error is a terminal, on which lines can be replaced."""
+    # It is None if it was closed when the process started.
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
-def begin_line(text: str, stream: TextIO | None = None) -> None:
+def begin_line(text: str) -> None:
     """Print the first part of a line, like `say`; `continue_line` prints the rest.
 
     Whatever else is printed in between stands on a line of its own.
     """
     with suppress(OSError):
-        _write(stream or sys.stderr, _printable(text), unfinished=END_OF_LINE)
+        _write(sys.stderr, _printable(text), unfinished=END_OF_LINE)
 
 
-def continue_line(text: str, stream: TextIO | None = None) -> None:
+def continue_line(text: str) -> None:
     """Print the last part of the line that `begin_line` began, like `say`."""
     with suppress(OSError):
-        _write(stream or sys.stderr, f"{_printable(text)}\n", continues=True)
+        _write(sys.stderr, f"{_printable(text)}\n", continues=True)
 
 
-def replace_line(text: str, stream: TextIO | None = None) -> None:
-    """Print a line to a terminal, like `say`. Whatever is printed next replaces it."""
-    replace_lines([text], stream)
-
-
-def replace_lines(lines: Sequence[str], stream: TextIO | None = None) -> None:
+def replace_lines(lines: Sequence[str]) -> None:
     """Print lines, one or more, to a terminal, like `say`. Whatever is printed next replaces them.
 
     A line that is wider than the terminal is cut, because it would take two.
@@ -153,9 +148,7 @@ def replace_lines(lines: Sequence[str], stream: TextIO | None = None) -> None:
     width = get_terminal_size().columns - 1
     text = "\n".join(_printable(line)[:width] for line in lines)
     with suppress(OSError):
-        _write(
-            stream or sys.stderr, text, unfinished=ERASE_LINE + ERASE_LINE_ABOVE * (len(lines) - 1)
-        )
+        _write(sys.stderr, text, unfinished=ERASE_LINE + ERASE_LINE_ABOVE * (len(lines) - 1))
 
 
 def end_line() -> None:

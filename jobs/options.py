@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -86,17 +87,8 @@ class RecordOptions:
     expected_link_bit_s: int | None
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(TypedDict):
     """A configuration that takes turns with others in one run, with its dataset and its own facts."""
-
-    configuration: str
-    dataset: str | None
-    facts: Mapping[str, str]
-
-
-class TurnFields(TypedDict):
-    """The fields of a turn in JSON."""
 
     configuration: str
     dataset: str | None
@@ -126,11 +118,11 @@ class BenchmarkOptions:
         return [
             replace(
                 self,
-                dataset=replace(self.dataset, uri=turn.dataset),
+                dataset=replace(self.dataset, uri=turn["dataset"]),
                 record=replace(
                     self.record,
-                    configuration=turn.configuration,
-                    facts={**self.record.facts, **turn.facts},
+                    configuration=turn["configuration"],
+                    facts={**self.record.facts, **turn["facts"]},
                 ),
                 turns=(),
             )
@@ -219,7 +211,8 @@ def _parser() -> Parser:
         "refused")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    add("--expect-link", metavar="RATE", type=option_type(_link_rate),
+    add("--expect-link", metavar="RATE",
+        type=option_type(partial(parse_rate, "--expect-link", max_bit_s=MAX_BIT_S)),
         help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
         "no such link")  # fmt: skip
     # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
@@ -275,18 +268,13 @@ def _turns(text: str) -> tuple[Turn, ...]:
     if type(found) is not list or not found:
         raise ValueError("not a list of turns")
     for turn in found:
-        check(turn, Annotated[TurnFields, Closed(TurnFields)])
+        check(turn, Annotated[Turn, Closed(Turn)])
         parse_configuration(turn["configuration"])
         if turn["dataset"] is not None:
             _dataset_uri(turn["dataset"])
     if len({turn["configuration"] for turn in found}) != len(found):
         raise ValueError("a configuration has two turns")
-    return tuple(Turn(**turn) for turn in found)
-
-
-def _link_rate(text: str) -> int:
-    """Return the bit/s of `2500mbit` or `2.5gbit`. Raise BadInput for another text."""
-    return parse_rate("--expect-link", text, MAX_BIT_S)
+    return tuple(found)
 
 
 def _workload_names(text: str) -> tuple[str, ...]:

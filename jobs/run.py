@@ -3,10 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -82,16 +80,15 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
                 datasets[each.dataset],
                 log,
                 results,
+                stack,
                 label=f"{each.record.configuration}: " if options.turns else "",
             )
             for each in by_turn
         ]
-        for side in sides:
-            stack.enter_context(side)
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options.trials, tuple(names))
         progress = TrialProgress(
-            names, rounds, table=lambda: list(chain.from_iterable(side.summary() for side in sides))
+            names, rounds, table=lambda: [line for side in sides for line in side.summary()]
         )
         observers = [progress, *([outbox] if outbox else [])]
         ending = run_trials(sides, rounds, observers)
@@ -121,8 +118,8 @@ def require_nodes(spark: SparkSession, nodes: int) -> None:
 
 
 def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
-    for line in chain.from_iterable(side.summary() for side in sides):
-        show(line)
+    for side in sides:
+        show("\n".join(side.summary()))
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
@@ -142,9 +139,9 @@ def results_of_driver(spark: SparkSession, results: Path) -> Path:
 
 
 class ConfigurationSide:
-    """A configuration that takes its turns in a run. Its results file begins with its first turn.
+    """A configuration that takes its turns in a run.
 
-    A context, which closes that file.
+    Its results file begins with its first turn, and is closed by the stack `closing`.
     """
 
     def __init__(
@@ -155,6 +152,7 @@ class ConfigurationSide:
         dataset: Dataset | None,
         log: EventLog,
         results: Path,
+        closing: ExitStack,
         label: str,
     ) -> None:
         self.label = label
@@ -168,7 +166,7 @@ class ConfigurationSide:
         self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None
-        self._stack = ExitStack()
+        self._closing = closing
 
     @property
     def file(self) -> Path | None:
@@ -189,7 +187,7 @@ class ConfigurationSide:
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         for line in run.parameters.get("unexpected_links", ()):
             say(f"--expect-link: {line}")
-        self._recording = self._stack.enter_context(Recording(self._results, run))
+        self._recording = self._closing.enter_context(Recording(self._results, run))
 
     def finished(self, trial: Trial) -> None:
         """Write the trial to the disk, and keep it."""
@@ -209,14 +207,7 @@ class ConfigurationSide:
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""
         name = [visible(self._options.record.configuration)] if self.label else []
-        lines = summary(self._selection.names, self.trials, self._options.trials).splitlines()
-        return [*name, *lines]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._stack.close()
+        return [*name, *summary(self._selection.names, self.trials, self._options.trials)]
 
 
 def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
@@ -292,7 +283,7 @@ def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
 
 def summary(
     workloads: Iterable[str], trials: Sequence[Trial], options: TrialOptions | None = None
-) -> str:
+) -> list[str]:
     """Return a line per workload: median, minimum and maximum of its measured trials in seconds.
 
     A note says what does not count.
@@ -311,7 +302,7 @@ def summary(
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
         line = f"{name:22} {' '.join(cells)} {len(times):4} {warm_up:8}   {notes}"
         lines.append(line.rstrip())
-    return "\n".join(lines)
+    return lines
 
 
 def _notes(measured: Sequence[Trial], unsteady: str | None) -> Iterator[str]:

@@ -21,6 +21,8 @@ class Observer(ABC):
     """The observer of one bucket. Its name is the value of `clusterlift.s3a.store`."""
 
     name: ClassVar[str]
+    choice: ClassVar[str]
+    """What the user can choose for another layout."""
 
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
@@ -42,9 +44,6 @@ class Observer(ABC):
                 f"{self.bucket.storage_class} as {stored}; choose {self.choice}"
             )
         return stored
-
-    choice: ClassVar[str] = "another bucket, or another fs.s3a.create.storage.class"
-    """What the user can choose for another layout."""
 
     def finish(self, names: list[str], layout: Layout | None) -> None:  # noqa: B027  most need nothing more
         """Request, for the written objects, what could not be requested while they were written."""

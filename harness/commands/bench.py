@@ -25,7 +25,7 @@ from harness.commands.run import (
     spark_options,
     submission,
 )
-from harness.commands.submission import master_of, run_script
+from harness.commands.submission import properties_of, run_script
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.limits import MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
@@ -111,7 +111,7 @@ def bench_command(
     options = given_options(spark)
     dataset = dataset or f"data/rows-{rows}"
     own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
-    if master_of(options) is None:
+    if "spark.master" not in properties_of(options):
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
     submissions = dict([submission(options, [*own, *arguments])])

@@ -9,11 +9,10 @@ from harness.commands.command import group
 from harness.commands.options import converted
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
-from harness.lab.cluster import Lab, running_lab
+from harness.lab.cluster import Lab, lab_lock, running_lab
 from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import at_rate, read_links, set_links
-from harness.lab.lock import lab_lock
 from harness.lab.storages import LAYOUTS
 from harness.lab.submit import facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify

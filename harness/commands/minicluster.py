@@ -119,7 +119,7 @@ def commands(
         if network == OWN:
             fetch()
             _isolate(danger)
-        with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
+        with interruptible(once=True), running(system, servers) as cluster:
             environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
             return _run_beside([cluster], command, environment)
 
@@ -275,8 +275,8 @@ def run_beside_yarn(nodemanagers: int, datanodes: int, network: str, command: Se
         _isolate(RUN_PROGRAMS)
     with (
         interruptible(once=True),
-        running(HdfsCluster(hdfs_properties()), datanodes, keep_logs=True) as files,
-        running(system := YarnCluster(files), nodemanagers, keep_logs=True) as cluster,
+        running(HdfsCluster(hdfs_properties()), datanodes) as files,
+        running(system := YarnCluster(files), nodemanagers) as cluster,
     ):
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": files.uri}
         return _run_beside([files, cluster], command, environment)
@@ -324,7 +324,7 @@ def run_beside_s3(
     if problem := system.problem():
         raise BadInput(f"--layout {problem}")
     servers = _disks(store, osds, layouts)
-    with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
+    with interruptible(once=True), running(system, servers) as cluster:
         system.create_buckets(cluster)
         return _run_beside([cluster], command, system.client_environment(cluster))
 

@@ -21,7 +21,7 @@ from harness.local_spark import (
     spark_environment,
     spark_submit_command,
 )
-from harness.minicluster.spark_configuration import DEFAULTS, spark_conf_directory, value_in
+from harness.minicluster.spark_configuration import DEFAULTS, properties_in, spark_conf_directory
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import check_writable, configuration_directory
 from harness.runtime.cluster_mode import NO_APPLICATION, STAGING, staging_in
@@ -40,6 +40,13 @@ _OF_THE_CLIENT = frozenset(
 )
 """Options that decide which file system and which user the collector has, too."""
 
+_PROPERTY_OF = {
+    "--deploy-mode": "spark.submit.deployMode",
+    "--master": "spark.master",
+    "--py-files": "spark.submit.pyFiles",
+}
+"""The property that an option sets, too, and then in any case."""
+
 
 def submit(
     options: SparkOptions,
@@ -53,7 +60,7 @@ def submit(
     script, such as the run's series, wherever its driver is. Ctrl-C and SIGTERM interrupt the run,
     as does the death of this process. Raise KeyboardInterrupt then, and if another signal ended it.
     """
-    if _is_on_node(options):
+    if _is_on_node(properties_of(options)):
         return _run_on_node(options, arguments, results, environment)
     return run_script(BENCHMARK, options, arguments, environment)
 
@@ -76,20 +83,29 @@ def check_submission(options: SparkOptions) -> None:
     """Raise BadInput if there is no Spark here, no script, or no such way to submit it."""
     spark_submit_command()
     script_path(BENCHMARK)
-    if _is_on_node(options) and master_of(options) != "yarn":
+    properties = properties_of(options)
+    if _is_on_node(properties) and properties.get("spark.master") != "yarn":
         raise BadInput(
             "--deploy-mode cluster needs --master yarn; on other clusters leave it out, and call the command "
             "on a machine, or in a pod, that the executors can connect to"
         )
 
 
-def master_of(options: SparkOptions) -> str | None:
-    """Return the master that spark-submit will take with these options; None if nobody names one."""
-    return _last(options, "--master", "spark.master")
+def properties_of(options: SparkOptions) -> Mapping[str, str]:
+    """Return the properties that spark-submit will have with these options, and those of its file."""
+    named = [Path(value) for name, value in options if name == "--properties-file"]
+    own = spark_conf_directory()
+    found: dict[str, str] = {}
+    for file in named[-1:] or ([own / DEFAULTS] if own else []):
+        with suppress(OSError):  # spark-submit says so
+            found = properties_in(file.read_text(encoding="utf-8", errors="replace"))
+    pairs = (value.partition("=") for option, value in options if option == "--conf")
+    found |= {name: value for name, _, value in pairs}
+    return found | {_PROPERTY_OF[name]: value for name, value in options if name in _PROPERTY_OF}
 
 
-def _is_on_node(options: SparkOptions) -> bool:
-    return _last(options, "--deploy-mode", "spark.submit.deployMode") == "cluster"
+def _is_on_node(properties: Mapping[str, str]) -> bool:
+    return properties.get("spark.submit.deployMode") == "cluster"
 
 
 def _run_on_node(
@@ -209,8 +225,8 @@ def _submission(
     environment: Mapping[str, str],
 ) -> list[str]:
     """Return the command that submits a run: with the user's options, and what its driver needs."""
-    tags = _property(options, "spark.yarn.tags")
-    files = _last(options, "--py-files", "spark.submit.pyFiles")
+    properties = properties_of(options)
+    tags, files = properties.get("spark.yarn.tags"), properties.get("spark.submit.pyFiles")
     own = {
         "spark.yarn.tags": ",".join(filter(None, (tags, collector.name))),
         # A second attempt would be another run, and would find what the first one left.
@@ -229,26 +245,3 @@ def _submission(
 
 def _spark_submit(options: SparkOptions) -> list[str]:
     return [*spark_submit_command(), *chain.from_iterable(options)]
-
-
-def _last(options: SparkOptions, option: str, key: str) -> str | None:
-    """Return what an option is set to, or else the property with the same meaning."""
-    named = [value for name, value in options if name == option]
-    return named[-1] if named else _property(options, key)
-
-
-def _property(options: SparkOptions, key: str) -> str | None:
-    """Return what --conf sets a property to, or else the properties file."""
-    pairs = (value.partition("=") for option, value in options if option == "--conf")
-    given = [value for name, _, value in pairs if name == key]
-    return given[-1] if given else _in_file(options, key)
-
-
-def _in_file(options: SparkOptions, key: str) -> str | None:
-    """Return the value of a property in the properties file that spark-submit will read."""
-    named = [Path(value) for name, value in options if name == "--properties-file"]
-    own = spark_conf_directory()
-    for file in named[-1:] or ([own / DEFAULTS] if own else []):
-        with suppress(OSError):  # spark-submit says so
-            return value_in(file.read_text(encoding="utf-8", errors="replace"), key)
-    return None

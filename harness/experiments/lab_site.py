@@ -7,11 +7,10 @@ from pathlib import Path
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
-from harness.lab.cluster import find_lab, running_lab
+from harness.lab.cluster import find_lab, lab_lock, running_lab
 from harness.lab.compose import LabSpec, results_directory
 from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links
-from harness.lab.lock import lab_lock
 from harness.lab.submit import facts, spark_submit
 from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, Link

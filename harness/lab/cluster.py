@@ -4,14 +4,17 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from harness.hosts.transports.host import Host, by_docker
 from harness.lab.engine import docker
 from harness.lab.storages import ceph_bucket
 from harness.model.errors import BadInput, ClusterliftError
+from harness.records.directories import cache_directory, locked
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER, ROUTER = "master", "router"
@@ -121,6 +124,19 @@ class Lab:
 def project() -> str:
     """Return the lab's project name for Compose. Another name is another lab."""
     return os.environ.get("COMPOSE_PROJECT_NAME") or "clusterlift"
+
+
+def lab_lock() -> AbstractContextManager[None]:
+    """Return a context in which the lab is locked: two commands would spoil each other's work.
+
+    To enter it raises BadInput if another command of this user has it, or if the cache cannot be written.
+    """
+    return locked(
+        cache_directory() / f"lab-{quote(project(), safe='')}.lock",
+        "the lock of the lab",
+        "another command is using the lab: wait until it has finished, or set COMPOSE_PROJECT_NAME for a "
+        "second lab",
+    )
 
 
 def lab_filter() -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+from harness.child_process import finished
 from harness.lab import racks
 from harness.lab.cluster import MASTER, ROUTER, Lab, project
-from harness.lab.engine import NO_OUTPUT, run, run_showing_output
+from harness.lab.engine import NO_OUTPUT, run_showing_output
 from harness.lab.links import read_link
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
@@ -93,7 +94,11 @@ def override(shape: LabSpec) -> dict[str, Any]:
         **{f"worker-{number}": {"cpu_quota": cpu_quota_us(shape.cpus)} for number in workers},
     }
     for number in additional:
-        services[f"worker-{number}"] |= _worker(number)
+        services[f"worker-{number}"] |= {
+            "extends": {"file": str(FILE), "service": "worker-1"},
+            "hostname": f"worker-{number}",
+            "volumes": [f"data-{number}:/data"],
+        }
     content: dict[str, Any] = {"volumes": {f"data-{number}": {} for number in additional}}
     if shape.uplink_bit_s:
         content["networks"] = racks.networks()
@@ -124,7 +129,7 @@ class Compose:
         """
         with kept_in(results_directory(), "results", "set RESULTS to a directory of your own"):
             pass
-        self._run(run, "up", "--detach", "--no-build", *self.shape.services)
+        self._run(finished, "up", "--detach", "--no-build", *self.shape.services)
 
     def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
         environment = {
@@ -149,11 +154,3 @@ class Compose:
         if done.returncode:
             reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")
-
-
-def _worker(number: int) -> dict[str, Any]:
-    return {
-        "extends": {"file": str(FILE), "service": "worker-1"},
-        "hostname": f"worker-{number}",
-        "volumes": [f"data-{number}:/data"],
-    }

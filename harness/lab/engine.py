@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from harness.child_process import finished
 from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import last_line, say
 
@@ -24,7 +25,7 @@ def docker(*arguments: str) -> str:
     Raises BadInput if there is no docker or this user may not use it, and ClusterliftError with the
     last line of its standard error if the command fails.
     """
-    done = run([docker_program(), *arguments])
+    done = finished([docker_program(), *arguments])
     if done.returncode:
         raise _error(arguments[0], done.stderr)
     return done.stdout
@@ -33,34 +34,17 @@ def docker(*arguments: str) -> str:
 def last_message(container: str) -> str:
     """Return the last line that a container printed, to whichever stream. Raises errors like `docker`."""
     # The client prints each stream to its own, and times of one width, so that lines can be sorted by them.
-    done = run([docker_program(), "logs", "--timestamps", "--tail", "20", container])
+    done = finished([docker_program(), "logs", "--timestamps", "--tail", "20", container])
     if done.returncode:
         raise _error("logs", done.stderr)
     lines = sorted(f"{done.stdout}\n{done.stderr}".splitlines())
     return last_line("\n".join(line.partition(" ")[2] for line in lines), NO_OUTPUT)
 
 
-def run(
-    command: Sequence[str],
-    environment: Mapping[str, str] | None = None,
-    stdin: IO[str] | int = subprocess.DEVNULL,
-) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end and capture its output."""
-    return subprocess.run(
-        command,
-        env=environment,
-        stdin=stdin,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-
-
 def run_showing_output(
     command: Sequence[str],
     environment: Mapping[str, str],
-    stdin: IO[str] | int = subprocess.DEVNULL,
+    stdin: IO[str],
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and show each line of its output on standard error as it comes.
 
@@ -101,7 +85,7 @@ def compose_program() -> list[str]:
     Raises BadInput if neither is installed or no engine answers.
     """
     docker("version")  # a missing engine is the error to report first
-    if run([docker_program(), "compose", "version"]).returncode == 0:
+    if finished([docker_program(), "compose", "version"]).returncode == 0:
         return [docker_program(), "compose"]
     if found := shutil.which("docker-compose"):
         return [found]

@@ -21,6 +21,7 @@ from harness.local_spark import BENCHMARK
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link, rate_text
+from harness.model.run import EMULATED
 from harness.runtime.interrupt import ignored_signals, interruptible
 from harness.runtime.trials import HOLD_FILE, hold_message
 from harness.terminal import Relay
@@ -85,7 +86,7 @@ def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
     links = links or read_links(lab.linked)
     is_shaped = any(link.rate_bit_s for link in links)
     found = {
-        "emulated": f"{len(lab.workers)} nodes on one host, "
+        EMULATED: f"{len(lab.workers)} nodes on one host, "
         + ("links shaped by tc" if is_shaped else "links not shaped")
         + LIMITATIONS,
         "link": _common_value([link.rate for link in links]),

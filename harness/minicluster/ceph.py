@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from harness.child_process import finished
 from harness.minicluster.buckets import is_answered
 from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
 from harness.minicluster.cluster import Cluster
@@ -103,14 +103,7 @@ def _check_programs() -> None:
     how = f"install Ceph {OLDEST} or newer (Debian 13: apt-get install {PACKAGES})"
     if missing := [program for program in PROGRAMS if shutil.which(program) is None]:
         raise BadInput(f"--store ceph: no program {missing[0]!r} is on the PATH; {how}")
-    done = subprocess.run(
-        ["radosgw", "--version"],  # noqa: S607  found on the PATH, as the daemons are
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    done = finished(["radosgw", "--version"])
     found = re.match(r"ceph version (\d+)\.\S*", done.stdout)
     if found is None:
         raise BadInput(f"--store ceph: radosgw does not run: {last_line(done.stderr)}; {how}")

@@ -16,21 +16,15 @@ from harness.model.errors import BadInput
 
 ANSWER_S = 5.0
 
-LOG4J = """\
-rootLogger.level = info
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d %p %c{1}: %m%n
-"""
+LOGGING = Path(__file__).with_name("log4j2.properties")
+"""How the daemons log, here and in the lab's image."""
 
 
 def prepare_daemons(cluster: Cluster) -> None:
     """Create the directories that `java_command` names."""
     for directory in (_logging(cluster), _temporary(cluster)):
         directory.mkdir()
-    (_logging(cluster) / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
+    shutil.copy(LOGGING, _logging(cluster))
 
 
 def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = ()) -> list[str]:
@@ -54,12 +48,12 @@ def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = 
 def java_program() -> Path:
     """Return the program `java`. Raises BadInput if there is none."""
     if home := os.environ.get("JAVA_HOME"):
-        program = Path(home) / "bin/java"
+        program = Path(home).absolute() / "bin/java"  # daemons run in another directory
         if not os.access(program, os.X_OK):
             raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
         return program
     if found := shutil.which("java"):
-        return Path(found)
+        return Path(found).absolute()
     raise BadInput("Hadoop needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
 
 

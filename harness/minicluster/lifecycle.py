@@ -63,10 +63,10 @@ class Service(Protocol):
 
 
 @contextmanager
-def running(service: Service, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
+def running(service: Service, servers: int) -> Iterator[Cluster]:
     """Provide a new cluster while entered; stop it and remove its data afterwards, and if we are killed.
 
-    With `keep_logs`, the logs stay if a daemon has died.
+    The logs stay if a daemon has died.
     """
     name = f"run-{secrets.token_hex(4)}"
     with guarded(sys.executable, "-m", __name__, service.scheme, name):
@@ -76,7 +76,7 @@ def running(service: Service, servers: int, *, keep_logs: bool = False) -> Itera
             # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
             with suppress(BadInput):
                 cluster = find(service.scheme, name)
-                down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
+                down(cluster, keep_logs=bool(cluster.dead()))
 
 
 def up(service: Service, name: str, servers: int, port: int | None = None) -> Cluster:

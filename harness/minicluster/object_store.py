@@ -21,10 +21,6 @@ class ObjectStore:
     layouts: Sequence[Layout]
     credentials: Credentials = field(default_factory=new_credentials)
 
-    def problem(self) -> str | None:
-        """Say which layout the store cannot have; None if it can have all."""
-        return None
-
     def location(self, bucket: str) -> str:
         """Return what decides how the store keeps a bucket, in S3's word its location; empty for nothing."""
         return ""

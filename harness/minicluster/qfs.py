@@ -1,12 +1,13 @@
 """QFS: a metaserver and chunk servers, run from the directory that QFS_HOME names."""
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import ClassVar
 
+from harness.child_process import finished
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, qfs_home
@@ -55,19 +56,11 @@ class QfsCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return the number that the metaserver reports to QFS's `qfsping`."""
-        program, port = _home_link(cluster) / PING, cluster.ports[0]
+        program, port = str(_home_link(cluster) / PING), str(cluster.ports[0])
+        command = [program, "-m", "-s", LOCALHOST, "-p", port]
         try:
-            done = subprocess.run(
-                [program, "-m", "-s", LOCALHOST, "-p", str(port)],
-                env=_environment(cluster),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=ANSWER_S,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            done = finished(command, _environment(cluster), timeout_s=ANSWER_S)
+        except (OSError, TimeoutExpired):
             return None
         up = re.search(r"^Up servers: (\d+)", done.stdout, re.MULTILINE)
         if up is None:

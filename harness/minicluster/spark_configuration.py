@@ -14,6 +14,7 @@ from harness.model.errors import BadInput
 DEFAULTS = "spark-defaults.conf"
 """The properties file that spark-submit reads if no --properties-file is named."""
 _PATH_LIST = re.compile(r"\.extra(Class|Library)Path$")
+_PROPERTY = re.compile(r"^[ \t]*([^\s#!=:][^\s=:]*)(?:[ \t]*[=:][ \t]*|[ \t]+)(.*\S)", re.MULTILINE)
 
 
 def write_spark_configuration(directory: Path, properties: Mapping[str, str]) -> None:
@@ -36,7 +37,11 @@ def with_properties(before: str, properties: Mapping[str, str]) -> str:
 
     A class path or library path that the file sets already is kept at the end of the new path.
     """
-    merged = {key: _merged(before, key, value) for key, value in properties.items()}
+    earlier = properties_in(before)
+    merged = {
+        key: f"{value}:{earlier[key]}" if key in earlier and _PATH_LIST.search(key) else value
+        for key, value in properties.items()
+    }
     return f"{before.rstrip()}\n{properties_text(merged)}".lstrip()
 
 
@@ -45,15 +50,9 @@ def properties_text(properties: Mapping[str, str]) -> str:
     return "".join(f"{key} {value}\n" for key, value in properties.items())
 
 
-def value_in(text: str, key: str) -> str | None:
-    """Return the value of a property in the text of a properties file, the last one; None if it has none."""
-    setting = rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+)(.*\S)"
-    return next(iter(re.findall(setting, text, re.MULTILINE)[-1:]), None)
-
-
-def _merged(before: str, key: str, value: str) -> str:
-    earlier = value_in(before, key) if _PATH_LIST.search(key) else None
-    return f"{value}:{earlier}" if earlier else value
+def properties_in(text: str) -> dict[str, str]:
+    """Return the properties in the text of a properties file."""
+    return dict(_PROPERTY.findall(text))
 
 
 def spark_conf_directory() -> Path | None:

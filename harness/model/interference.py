@@ -92,21 +92,21 @@ class _Disturbance:
 
 
 class EarlierTrials:
-    """What the nodes counted in the earlier trials of a workload in a run, disturbed or not."""
+    """What the nodes counted in the earlier trials of each workload in a run, disturbed or not."""
 
     def __init__(self) -> None:
-        # By host, of each kind of disturbance, in rising order: a run on many nodes has many values.
-        self._values: dict[str, list[list[float]]] = {}
+        # By workload and host, of each kind of disturbance, in rising order: many nodes have many values.
+        self._values: dict[tuple[str, str], list[list[float]]] = {}
 
-    def judge_next(self, nodes: ClusterInterference | None) -> str | None:
-        """Return why the next trial does not count, in one line; None if it does, or if that is unknown.
+    def judge_next(self, workload: str, nodes: ClusterInterference) -> str | None:
+        """Say in one line why a workload's next trial does not count; None if it does, or if that is unknown.
 
         What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. But what
         changes more than the speed is named first. Then the trial is an earlier one.
         """
         found = []
-        for node in nodes or ():
-            own = self._values.setdefault(node.host, [[] for _ in _DISTURBANCES])
+        for node in nodes:
+            own = self._values.setdefault((workload, node.host), [[] for _ in _DISTURBANCES])
             for kind, values in zip(_DISTURBANCES, own, strict=True):
                 value = kind.read(node)
                 if value is None:

@@ -55,7 +55,7 @@ class Layout:
 
     @classmethod
     def recorded(cls, text: str) -> Self:
-        """Return the layout that a results file names: unknown, if the text has none of the forms."""
+        """Return the layout that a results file names; unknown if the text has none of the forms."""
         try:
             return cls.parse(text)
         except ValueError:
@@ -94,10 +94,7 @@ def layout_text(layout: Layout | None) -> str | None:
 
 def striped_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
     """Return the striped layout of this kind and size; UNKNOWN if no text form describes it."""
-    try:
-        return Layout.parse(f"{kind}:{data}+{parity}:{cell_bytes}")
-    except ValueError:
-        return UNKNOWN
+    return Layout.recorded(f"{kind}:{data}+{parity}:{cell_bytes}")
 
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20}

@@ -1,7 +1,7 @@
 """What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from harness import __version__
@@ -186,17 +186,15 @@ class ProbeSample:
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     """Group measurements into samples, in the order of first appearance; repetitions form one sample."""
-    grouped: dict[tuple[str, ...], list[Measurement]] = {}
+    grouped: dict[tuple[str, str, str, str, str, str], list[Measurement]] = {}
     for each in measurements:
         key = (each.probe, each.subject, each.case, each.metric, each.unit, each.better)
         grouped.setdefault(key, []).append(each)
-    return list(map(_sample, grouped.values()))
-
-
-def _sample(group: Sequence[Measurement]) -> ProbeSample:
-    first = group[0]
-    return ProbeSample(
-        *(first.probe, first.subject, first.case, first.metric, first.unit, first.better),
-        values=tuple(each.value for each in group if each.value is not None),
-        errors=tuple(each.error for each in group if each.error is not None),
-    )
+    return [
+        ProbeSample(
+            *key,
+            values=tuple(each.value for each in group if each.value is not None),
+            errors=tuple(each.error for each in group if each.error is not None),
+        )
+        for key, group in grouped.items()
+    ]

@@ -4,7 +4,7 @@ Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second 
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -29,6 +29,9 @@ COMMAND = "command"
 
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
+
+EMULATED = "emulated"
+"""The fact of an emulated cluster, of a run as of a probe run: what is not as on a real one."""
 
 MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, MAX_SECONDS
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
@@ -182,12 +185,17 @@ class RecordedRun:
     link_errors: LinkErrors | None = None
 
     @cached_property
-    def by_workload(self) -> Mapping[str, tuple[Trial, ...]]:
+    def by_workload(self) -> Mapping[str, Sequence[Trial]]:
         """The trials of each workload, in their order."""
-        found: dict[str, list[Trial]] = {}
-        for trial in self.trials:
-            found.setdefault(trial.workload, []).append(trial)
-        return {name: tuple(trials) for name, trials in found.items()}
+        return by_workload(self.trials)
+
+
+def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
+    """Return the trials of each workload, in their order."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.workload, []).append(trial)
+    return found
 
 
 def timestamp() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import is_same_rate, parse_rate, rate_text, with_bond
+from harness.model.run import EMULATED
 from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
@@ -70,7 +71,7 @@ def unexpected_links(
     emulation declares the rate of its links, that counts instead.
     """
     expected = f"expected {rate_text(expected_bit_s)}"
-    if "emulated" in facts and (shaped := facts.get("link")) is not None:
+    if EMULATED in facts and (shaped := facts.get("link")) is not None:
         try:
             is_expected = is_same_rate(parse_rate("link", shaped), expected_bit_s)
         except BadInput:  # the emulation does not shape the links, or not all alike

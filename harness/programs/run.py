@@ -1,6 +1,5 @@
 """A run of an external program: its trials, one after the other, each recorded as soon as it ended."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -126,7 +125,7 @@ class _Trials:
     ) -> None:
         self._planned, self._problem, self._links = planned, problem, links
         self._recording = recording
-        self._earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
+        self._earlier = EarlierTrials()
         name = planned.program.name
         self._rounds = FixedRounds([name], planned.trials, planned.warmup)
 
@@ -177,7 +176,7 @@ class _Trials:
             trial = _trial(workload, phase, number, started_at, outcomes[workload])
             if trial.status is Status.OK:
                 trial = replace(trial, interference=nodes, work=self._with_peak(trial.work))
-                trial = judged(trial, self._earlier[workload])
+                trial = judged(trial, self._earlier)
             disturbed = disturbed or trial.disturbed
             self._recording.trial(trial)
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))

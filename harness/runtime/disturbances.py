@@ -4,7 +4,6 @@ A run does so to repeat disturbed trials. Whoever reads its file does so again, 
 otherwise a table could mix verdicts by old rules and by new ones.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -17,13 +16,13 @@ def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
 
     A trial without counters keeps the verdict that its run recorded.
     """
-    earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
-    return tuple(judged(trial, earlier[trial.workload]) for trial in trials)
+    earlier = EarlierTrials()
+    return tuple(judged(trial, earlier) for trial in trials)
 
 
 def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
-    """Return a trial with the verdict on what disturbed it, by the earlier ones of its workload."""
+    """Return a trial with the verdict on what disturbed it, by the earlier ones of its run."""
     if not trial.interference:
         return trial
-    disturbed = earlier.judge_next(trial.interference)
+    disturbed = earlier.judge_next(trial.workload, trial.interference)
     return trial if disturbed == trial.disturbed else replace(trial, disturbed=disturbed)

@@ -4,20 +4,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
 
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import duration_text
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import (
-    begin_line,
-    continue_line,
-    end_line,
-    is_terminal,
-    replace_line,
-    replace_lines,
-    say,
-)
+from harness.terminal import begin_line, continue_line, end_line, is_terminal, replace_lines, say
 
 
 class TrialProgress(Observer):
@@ -32,16 +23,14 @@ class TrialProgress(Observer):
         self,
         workloads: Sequence[str],
         plan: Rounds,
-        stream: TextIO | None = None,
         table: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         rounds = plan.totals
         self._plan = plan
         self._total = len(workloads) * sum(rounds.values()) if Phase.MEASURED in rounds else None
         self._width = max(map(len, workloads), default=0)
-        self._stream = stream
         self._number = 0
-        self._table = table if is_terminal(stream) else None
+        self._table = table if is_terminal() else None
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """Print which trial starts."""
@@ -56,17 +45,17 @@ class TrialProgress(Observer):
             f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  "
         )
         if self._table:
-            replace_lines([*self._table(), f"{line} {self._plan.outlook()}"], self._stream)
+            replace_lines([*self._table(), f"{line} {self._plan.outlook()}"])
         else:
-            begin_line(line, self._stream)
+            begin_line(line)
 
     def finished(self, trial: Trial) -> None:
         """Print the time or the error, and the outlook."""
         if self._table:
             if trial.error is not None:
-                say(f"{trial.workload}, round {trial.round}: {_outcome(trial)}", self._stream)
+                say(f"{trial.workload}, round {trial.round}: {_outcome(trial)}")
             return
-        continue_line(f"{_outcome(trial)}   {self._plan.outlook()}", self._stream)
+        continue_line(f"{_outcome(trial)}   {self._plan.outlook()}")
 
 
 def _outcome(trial: Trial) -> str:
@@ -81,22 +70,12 @@ def _of_total(number: object, total: int | None) -> str:
     return f"{number}/{total}" if total else str(number)
 
 
-class StatusLine:
-    """A line on a stream, by default standard error, that a terminal shows in place of the line before."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream
-
-    def show(self, line: str, *, is_news: bool) -> None:
-        """Show the line; where lines cannot be replaced, only if it is news."""
-        if is_terminal(self._stream):
-            replace_line(line, self._stream)
-        elif is_news:
-            say(line, self._stream)
-
-    def erase(self) -> None:
-        """Remove the line from a terminal."""
-        end_line()
+def show_status(line: str, *, is_news: bool) -> None:
+    """Show a line that `end_line` erases; where lines cannot be replaced, only if it is news."""
+    if is_terminal():
+        replace_lines([line])
+    elif is_news:
+        say(line)
 
 
 @contextmanager
@@ -106,7 +85,6 @@ def task_progress(what: str, total: int, done: Callable[[], int]) -> Iterator[No
     On a terminal the line is rewritten in place; elsewhere a line is printed for every tenth of the
     tasks.
     """
-    status = StatusLine()
     started = time.perf_counter()
     ended = threading.Event()
 
@@ -119,7 +97,7 @@ def task_progress(what: str, total: int, done: Callable[[], int]) -> Iterator[No
                 took_s = time.perf_counter() - started
                 left = duration_text(took_s / count * (total - count))
                 line = f"{what}: {count} of {total} tasks, {left} left"
-                status.show(line, is_news=tenths != shown_tenths)
+                show_status(line, is_news=tenths != shown_tenths)
                 shown_tenths = tenths
 
     thread = threading.Thread(target=show, daemon=True)
@@ -129,4 +107,4 @@ def task_progress(what: str, total: int, done: Callable[[], int]) -> Iterator[No
     finally:
         ended.set()
         thread.join()
-        status.erase()
+        end_line()

@@ -14,8 +14,6 @@ SERIES = "CLUSTERLIFT_SERIES"
 SparkOptions = Sequence[tuple[str, str]]
 """Options of spark-submit, each with its value: `("--conf", "spark.executor.memory=1g")`."""
 
-_JAVA_OPTIONS = {"--driver-java-options": "spark.driver.extraJavaOptions"}
-
 
 def series_of(options: SparkOptions, arguments: Sequence[str], file_system: str = "") -> str:
     """Return a digest of spark-submit's options and the script's arguments.
@@ -39,8 +37,8 @@ def current_series() -> str | None:
 
 def _recorded(option: str, value: str) -> str:
     name, _, text = value.partition("=")
-    if option in _JAVA_OPTIONS:
-        name, text = _JAVA_OPTIONS[option], value
+    if option == "--driver-java-options":
+        name, text = "spark.driver.extraJavaOptions", value
     elif option != "--conf":
         return without_credentials(value)
     return f"{name}={recorded_properties({name: text})[name]}"

@@ -147,11 +147,11 @@ def run_trials(
     """
     everyone = (plan, *observers)
     executions = {side.label + runner.name: 1 for side in sides for runner in side.runners}
-    earlier = {name: EarlierTrials() for name in executions}
+    turns = [(side, EarlierTrials()) for side in sides]
     current: Side | None = None
     try:
         for number, (phase, round_) in enumerate(plan.rounds()):
-            for side in sides[:: -1 if number % 2 else 1]:
+            for side, earlier in turns[:: -1 if number % 2 else 1]:
                 if side is not current:
                     side.begin()
                     current = side
@@ -161,7 +161,7 @@ def run_trials(
                         observer.starting(name, phase, round_)
                     group = f"{name} {phase} {round_}"
                     trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
-                    trial = judged(trial, earlier[name])
+                    trial = judged(trial, earlier)
                     side.finished(trial)
                     for observer in everyone:
                         observer.finished(replace(trial, workload=name))

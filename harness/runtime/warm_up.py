@@ -6,7 +6,7 @@ A run decides by this when to stop; whoever reads its file decides by the same w
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.model.run import Phase, Run, Trial
+from harness.model.run import Phase, Run, Trial, by_workload
 from harness.statistics.steadiness import steady_from
 from harness.terminal import count_of
 
@@ -60,9 +60,7 @@ def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
 
     Those of profile rounds stay what they are.
     """
-    ends = {
-        name: find_warm_up(own, needed).ends_before for name, own in by_workload(trials).items()
-    }
+    ends = {name: found.ends_before for name, found in _warm_ups(trials, needed).items()}
     return tuple(
         t
         if t.phase is Phase.PROFILE
@@ -76,18 +74,14 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
 
     A workload of which no trial counts after the first round is not among them: it has no sample.
     """
-    found = {
-        name: find_warm_up(own, needed).unsteady
-        for name, own in by_workload(trials).items()
-        if any(trial.round > 1 and trial.undisturbed_s is not None for trial in own)
+    return {
+        name: warm_up.unsteady
+        for name, warm_up in _warm_ups(trials, needed).items()
+        if warm_up.usable and warm_up.unsteady
     }
-    return {name: reason for name, reason in found.items() if reason}
 
 
-def by_workload(trials: Sequence[Trial]) -> Mapping[str, Sequence[Trial]]:
-    """Return the trials of each workload, in their order, without those of profile rounds."""
-    found: dict[str, list[Trial]] = {}
-    for trial in trials:
-        if trial.phase is not Phase.PROFILE:
-            found.setdefault(trial.workload, []).append(trial)
-    return found
+def _warm_ups(trials: Sequence[Trial], needed: int) -> Mapping[str, WarmUp]:
+    """Return the warm-up of each workload, of which profile rounds show nothing."""
+    shown = by_workload(trial for trial in trials if trial.phase is not Phase.PROFILE)
+    return {name: find_warm_up(own, needed) for name, own in shown.items()}

@@ -20,7 +20,13 @@ from jobs.workload import (
 )
 
 READ = COLUMNS_WITHOUT_VALUE
-AGGREGATES = ("rows", "prefix4s", "prefix8s", "float_sum", "integer_sum")
+AGGREGATES = {
+    "rows": "count(*)",
+    "prefix4s": "count(DISTINCT prefix4)",
+    "prefix8s": "count(DISTINCT prefix8)",
+    "float_sum": "sum(float_val)",
+    "integer_sum": "sum(integer_val)",
+}
 
 
 class GroupBy(Workload):
@@ -28,17 +34,8 @@ class GroupBy(Workload):
     bottleneck = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
-        return (
-            context.data.select(*READ)
-            .groupBy("prefix2")
-            .agg(
-                F.count("*").alias("rows"),
-                F.countDistinct("prefix4").alias("prefix4s"),
-                F.countDistinct("prefix8").alias("prefix8s"),
-                F.sum("float_val").alias("float_sum"),
-                F.sum("integer_val").alias("integer_sum"),
-            )
-        )
+        aggregates = (F.expr(text).alias(name) for name, text in AGGREGATES.items())
+        return context.data.select(*READ).groupBy("prefix2").agg(*aggregates)
 
     def observe_data(self, context: Context) -> Mapping[str, Column]:
         # Without rows, Spark leaves out what would observe them.

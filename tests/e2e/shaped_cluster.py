@@ -7,6 +7,7 @@ picture of the busiest link into the directory.
 """
 
 import argparse
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import find_configuration, probe_measurements
 from harness.cli import main as clusterlift
-from harness.minicluster.hadoop import LOG4J
+from harness.minicluster.hadoop import LOGGING
 from harness.minicluster.hdfs import DATANODE, NAMENODE
 from harness.minicluster.jar import minicluster_jar
 from harness.model.link import Link, parse_rate
@@ -122,7 +123,7 @@ class ShapedCluster:
             for key, value in site.items()
         )
         (conf / "hdfs-site.xml").write_text(f"<configuration>\n{entries}</configuration>\n")
-        (conf / "log4j2.properties").write_text(LOG4J)
+        shutil.copy(LOGGING, conf)
         return conf
 
     def _java(self, host: str, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:

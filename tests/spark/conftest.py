@@ -19,7 +19,7 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.spark import start_session
 from datagen.storage import Storage
-from datagen.writer import ReplicationWait, Request, write_dataset
+from datagen.writer import Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.s3a import s3a_class_path
@@ -95,10 +95,9 @@ def write_layout(spark: SparkSession, uri: str) -> Write:
         layout: str | None, rows: int = CLUSTER_ROWS, files: int = 3, **options: Any
     ) -> Dataset:
         requested = None if layout is None else Layout.parse(layout)
+        options = {"patience_s": 30, **options}
         request = Request(uri, Recipe(rows), Format.CSV, files, layout=requested, **options)
-        return write_dataset(
-            spark, request, replication_wait=ReplicationWait(patience_s=30, interval_s=0.2)
-        )
+        return write_dataset(spark, request)
 
     return write
 

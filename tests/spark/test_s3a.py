@@ -13,7 +13,7 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.replaceable import CURRENT
 from datagen.spark import scala_context
-from datagen.writer import ReplicationWait, Request, write_dataset
+from datagen.writer import Request, write_dataset
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
@@ -126,9 +126,11 @@ def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
     eventually(is_found, "the OSD's stripes are not missed", seconds=300)
     assert open_dataset(spark, uri, accept_layout_drift=True).frame(spark).count() == CLUSTER_ROWS
     layout = Layout.parse("rs:2+1")
-    request = Request(uri, Recipe(CLUSTER_ROWS), Format.CSV, 12, layout=layout, overwrite=True)
+    request = Request(
+        uri, Recipe(CLUSTER_ROWS), Format.CSV, 12, layout=layout, overwrite=True, patience_s=0
+    )
     with pytest.raises(
         ClusterliftError, match=r"is not accepted: layout rs:2\+1:4k was requested, but .* lack"
     ):
-        write_dataset(spark, request, replication_wait=ReplicationWait(patience_s=0))
+        write_dataset(spark, request)
     assert open_dataset(spark, uri, accept_layout_drift=True).manifest == whole.manifest

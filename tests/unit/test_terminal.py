@@ -18,7 +18,6 @@ from harness.terminal import (
     hold_standard_descriptors,
     join_names,
     percent,
-    replace_line,
     replace_lines,
     say,
     say_error,
@@ -138,7 +137,7 @@ class TestCredentials:
         say("c pw")
         begin_line("d pw ")
         continue_line("e pw")
-        replace_line("f pw")
+        replace_lines(["f pw"])
         end_line()
         printed = capsys.readouterr()
         assert "pw" not in printed.out + printed.err
@@ -172,8 +171,8 @@ class TestUnfinishedLines:
         assert capsys.readouterr().err.splitlines()[1:] == ["a worker is gone", "3 s", "next"]
 
     def test_a_line_to_be_replaced_is_erased(self, capsys: pytest.CaptureFixture[str]) -> None:
-        replace_line("1 of 2")
-        replace_line("2 of 2")
+        replace_lines(["1 of 2"])
+        replace_lines(["2 of 2"])
         say("error: no")
         end_line()
         erase = "\r\x1b[K"

@@ -11,7 +11,7 @@ from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
+from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of
 
@@ -159,7 +159,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
 def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
     """Return the descriptions of the emulated clusters on which the runs were measured."""
     facts = (recorded.run.facts for recorded in runs)
-    return tuple(dict.fromkeys(str(known["emulated"]) for known in facts if "emulated" in known))
+    return tuple(dict.fromkeys(str(known[EMULATED]) for known in facts if EMULATED in known))
 
 
 def _joined(introduction: str, texts: Iterable[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import KERNEL, driver_facts, fact_name, values_by_name
 from harness.model.interface import HostLink
-from harness.model.run import PROGRAM, Facts, Run
+from harness.model.run import EMULATED, PROGRAM, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.kernel import positive
 from harness.node.machine import facts_by_node
@@ -213,7 +213,7 @@ _BOND = re.compile(r"(bond|team)\d+")
 
 def is_emulated(run: Run) -> bool:
     """Whether the run's links are emulated, so that the kernel's description of them is false."""
-    return "emulated" in run.facts
+    return EMULATED in run.facts
 
 
 def link_rates(run: Run) -> dict[str, dict[str, int]]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from harness.model.probe import PROBED_IN, RecordedProbes
+from harness.model.run import EMULATED
 
 UNKNOWN = "?"
 """Stands for a value that is not known."""
-REMARKED = frozenset({"emulated", PROBED_IN})
+REMARKED = frozenset({EMULATED, PROBED_IN})
 """The facts of which `remarks` are made."""
 
 
@@ -18,7 +19,7 @@ def page(sections: Iterable[str]) -> str:
 def remarks(probed: RecordedProbes) -> list[str]:
     """Return lines that a reader of any of the pages must know: what is emulated, what is odd."""
     facts = probed.run.facts
-    known = [f"emulated: {facts['emulated']}"] if facts.get("emulated") else []
+    known = [f"emulated: {facts[EMULATED]}"] if facts.get(EMULATED) else []
     if PROBED_IN in facts:
         known.append(f"measured in {facts[PROBED_IN]}, whose links are the same")
     return [*known, *probed.warnings]

@@ -1,9 +1,10 @@
 """The wait for copies that the file system is still creating has an end. The clock is scripted."""
 
 import io
+from contextlib import redirect_stderr
 
 from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.writer import ReplicationWait
+from datagen.writer import wait_for_copies
 from harness.model.layout import Layout
 
 TWO = Layout.parse("replicated:2")
@@ -26,8 +27,8 @@ class Scripted:
         self.now += seconds
 
     def wait(self, patience_s: float = 10, layout: Layout | None = TWO) -> StoredFiles:
-        waiting = ReplicationWait(patience_s, 1.0, lambda: self.now, self.sleep, self.output)
-        return waiting.wait(self.observe, layout)
+        with redirect_stderr(self.output):
+            return wait_for_copies(self.observe, layout, patience_s, lambda: self.now, self.sleep)
 
     def lines(self) -> list[str]:
         return self.output.getvalue().splitlines()

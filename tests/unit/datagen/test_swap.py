@@ -231,7 +231,7 @@ def test_a_reader_may_finish_the_swap_of_a_process_that_runs(before: str | None)
                 assert found(fs) == "new"
             super().rename(directory, new)
 
-    place = Place.of(directory(fs, ROWS), ReadInBetween())
+    place = Place(directory(fs, ROWS), ReadInBetween())
     with place.writing(overwrite=True, replace_half_written=False) as new:
         for name in (*PARTS, FILE_NAME):
             new.create_new(name, "new")
@@ -281,7 +281,7 @@ def test_an_interrupt_of_the_swap_reports_how_it_ended(refuses: bool) -> None:  
             fs.renames_directories = not refuses
             super().rename(directory, new)
 
-    place = Place.of(directory(fs, ROWS), SignalledWhileRenaming())
+    place = Place(directory(fs, ROWS), SignalledWhileRenaming())
     ending = f"fake:{ROWS} is as it was before" if refuses else f"fake:{ROWS} is complete"
     with pytest.raises(Interrupted, match=f"^interrupted(; |, but ){ending}"):
         write(place, "new")

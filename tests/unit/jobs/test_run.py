@@ -41,7 +41,7 @@ def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
         failed("sha-512"),
         failed("repartition"),
     ]
-    assert summary(["group-by", "sha-512", "repartition"], trials).splitlines() == [
+    assert summary(["group-by", "sha-512", "repartition"], trials) == [
         "workload                   median        min        max    n  warm-up",
         "group-by                  2.000 s    1.000 s    3.000 s    3        1",
         "sha-512                   0.500 s    0.500 s    0.500 s    1        0   1 of 2 failed",
@@ -56,7 +56,7 @@ def test_the_summary_says_which_trials_do_not_count() -> None:
         *(ok("endless", 100 - round_ * 4, round_) for round_ in range(1, 9)),
     ]
     unsteady = "not known to be steady: its last 6 trials still became faster"
-    assert summary(["steady", "endless"], trials, TrialOptions(trials=6)).splitlines()[1:] == [
+    assert summary(["steady", "endless"], trials, TrialOptions(trials=6))[1:] == [
         "steady                    5.000 s    5.000 s    5.000 s    7        1   1 of 8 disturbed",
         f"endless                  78.000 s   68.000 s   88.000 s    6        2   {unsteady}",
     ]

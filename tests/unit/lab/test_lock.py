@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.lab.lock import lab_lock
+from harness.lab.cluster import lab_lock
 from harness.model.errors import BadInput
 
 

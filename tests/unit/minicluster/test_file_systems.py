@@ -251,6 +251,22 @@ class TestHdfs:
         assert [launch.name for launch in launches] == ["namenode", "datanode-1", "datanode-2"]
         assert launches[2].command[-1] == f"dfs.datanode.data.dir={cluster.directory}/datanode-2"
 
+    @pytest.mark.parametrize("environment", [{"JAVA_HOME": "."}, {"JAVA_HOME": "", "PATH": "bin"}])
+    def test_daemons_find_a_java_that_is_named_from_here(
+        self,
+        environment: dict[str, str],
+        hdfs: Prepare,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """They run in a directory of their own."""
+        cluster = hdfs()
+        monkeypatch.chdir(tmp_path)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        commands = [launch.command[0] for launch in HdfsCluster().launches(cluster)]
+        assert commands == [f"{tmp_path}/bin/java"] * 3
+
     def test_a_failed_format_is_reported_with_its_log(self, hdfs: Prepare) -> None:
         with pytest.raises(ClusterliftError, match=r"formatted: Error: too old; see .*\.log$"):
             hdfs("echo Error: too old; exit 1")

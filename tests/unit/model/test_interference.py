@@ -29,8 +29,8 @@ def judged(*nodes: NodeInterference, earlier: list[NodeInterference] | None = No
     before = [node()] * MIN_EARLIER if earlier is None else earlier
     trials = EarlierTrials()
     for each in before:
-        trials.judge_next((each,))
-    return trials.judge_next(nodes)
+        trials.judge_next("pi", (each,))
+    return trials.judge_next("pi", nodes)
 
 
 DISTURBED = [
@@ -132,8 +132,8 @@ class TestTheUsualValue:
     def test_is_each_nodes_own(self) -> None:
         slow, fast = node("slow", loop_s=0.0008), node("fast")
         earlier = EarlierTrials()
-        assert {earlier.judge_next((slow, fast)) for _ in range(MIN_EARLIER + 1)} == {None}
-        found = earlier.judge_next((node("slow"), node("fast", loop_s=0.0008)))
+        assert {earlier.judge_next("pi", (slow, fast)) for _ in range(MIN_EARLIER + 1)} == {None}
+        found = earlier.judge_next("pi", (node("slow"), node("fast", loop_s=0.0008)))
         assert found == "fast: processors slower than usual (by 100 %)"
 
 
@@ -145,7 +145,8 @@ def test_the_greatest_excess_is_named() -> None:
 
 def test_the_rule_does_not_see_the_time_of_the_trial() -> None:
     """Nor the trial, which has it."""
-    assert list(inspect.signature(EarlierTrials.judge_next).parameters) == ["self", "nodes"]
+    parameters = inspect.signature(EarlierTrials.judge_next).parameters
+    assert list(parameters) == ["self", "workload", "nodes"]
     assert not any("wall" in name for name in NodeInterference.__dataclass_fields__)
 
 

@@ -3,12 +3,13 @@
 import io
 import re
 import sys
+from contextlib import redirect_stderr
 
 import pytest
 
-from harness.model.run import Phase
+from harness.model.run import Phase, Trial
 from harness.runtime.clock import duration_text
-from harness.runtime.progress import StatusLine, TrialProgress
+from harness.runtime.progress import TrialProgress, show_status
 from harness.runtime.rounds import FixedRounds, ThenProfiled
 from harness.terminal import say
 from tests.unit.builders import failed, ok
@@ -24,15 +25,15 @@ class Terminal(io.StringIO):
 def test_an_error_replaces_a_status_line_and_follows_a_trial_on_a_new_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    out = Terminal()
-    monkeypatch.setattr(sys, "stderr", out)
-    StatusLine().show("generating: 3 of 9 tasks", is_news=True)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    show_status("generating: 3 of 9 tasks", is_news=True)
     say("error: no space")
     TrialProgress(("pi",), FixedRounds(("pi",), trials=1, warm_up=0)).starting(
         "pi", Phase.MEASURED, 1
     )
     say("error: interrupted")
-    assert out.getvalue().split("\r\x1b[K")[1].splitlines() == [
+    assert terminal.getvalue().split("\r\x1b[K")[1].splitlines() == [
         "error: no space",
         "[1/1] pi  measured 1/1  ",
         "error: interrupted",
@@ -47,12 +48,13 @@ def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
 
 
-def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
+def test_each_line_shows_the_trial_its_number_and_the_time_left(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     now = [0.0]
-    out = io.StringIO()
     workloads = ("fast", "slow")
     plan = FixedRounds(workloads, trials=2, warm_up=1, clock=lambda: now[0])
-    progress = TrialProgress(workloads, plan, out)
+    progress = TrialProgress(workloads, plan)
 
     for trial in (
         ok("fast", 2, 1, Phase.WARM_UP),
@@ -67,7 +69,7 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
         now[0] += trial.wall_s or 1
         for observer in (plan, progress):
             observer.finished(trial)
-    assert out.getvalue().splitlines() == [
+    assert capsys.readouterr().err.splitlines() == [
         "[1/6] fast  warm-up 1/1     2.000 s   10 s left",
         "[2/6] slow  warm-up 1/1    10.000 s   24 s left",
         r"[3/6] fast  measured 1/2  FAILED: WrongAnswer: \x1b[1mno   21 s left",
@@ -78,12 +80,12 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
 
 
 def test_a_profile_round_for_which_time_was_left_is_beyond_the_total() -> None:
-    out = io.StringIO()
     before = FixedRounds(("pi",), trials=1, warm_up=0)
     plan = ThenProfiled(before, ("pi",), None, lambda: 60.0)
-    progress = TrialProgress(("pi",), plan, out)
-    for phase, round_ in plan.rounds():
-        progress.starting("pi", phase, round_)
+    progress = TrialProgress(("pi",), plan)
+    with redirect_stderr(io.StringIO()) as out:
+        for phase, round_ in plan.rounds():
+            progress.starting("pi", phase, round_)
     assert out.getvalue().split("  ")[:-1] == [
         "[1/1] pi",
         "measured 1/1",
@@ -92,11 +94,12 @@ def test_a_profile_round_for_which_time_was_left_is_beyond_the_total() -> None:
     ]
 
 
-def test_a_line_shows_how_often_a_short_trial_executed_its_workload() -> None:
-    out = io.StringIO()
+def test_a_line_shows_how_often_a_short_trial_executed_its_workload(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     plan = FixedRounds(("pi",), trials=1, warm_up=0)
-    TrialProgress(("pi",), plan, out).finished(ok("pi", 0.125, executions=8))
-    assert "   0.125 s x8   " in out.getvalue()
+    TrialProgress(("pi",), plan).finished(ok("pi", 0.125, executions=8))
+    assert "   0.125 s x8   " in capsys.readouterr().err
 
 
 def screen(terminal: Terminal) -> list[str]:
@@ -114,11 +117,15 @@ def screen(terminal: Terminal) -> list[str]:
     return lines
 
 
-def test_on_a_terminal_a_table_grows_above_the_trial_that_runs() -> None:
-    terminal, trials = Terminal(), []
+def test_on_a_terminal_a_table_grows_above_the_trial_that_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    trials: list[Trial] = []
     plan = FixedRounds(("pi",), trials=9, warm_up=0)
     progress = TrialProgress(
-        ("pi",), plan, terminal, table=lambda: ["workload  n", f"pi        {len(trials)}"]
+        ("pi",), plan, table=lambda: ["workload  n", f"pi        {len(trials)}"]
     )
     for trial in (ok("pi", 1.0, 1), ok("pi", 2.0, 2), failed("pi", "WrongAnswer: no", 3)):
         progress.starting("pi", Phase.MEASURED, trial.round)

@@ -4,6 +4,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import replace
 from statistics import median
 
@@ -59,10 +60,11 @@ class Bench:
             has_deadline=has_deadline,
             expected_s=expected_s,
         )
-        self.observers = [self.until, TrialProgress(names, self.until, self.out)]
-        for run_before, (phase, round_) in enumerate(self.until.rounds()):
-            for name, took in workloads.items():
-                self._run(name, phase, round_, took(run_before + 1))
+        self.observers = [self.until, TrialProgress(names, self.until)]
+        with redirect_stderr(self.out):
+            for run_before, (phase, round_) in enumerate(self.until.rounds()):
+                for name, took in workloads.items():
+                    self._run(name, phase, round_, took(run_before + 1))
 
     def _run(self, workload: str, phase: Phase, round_: int, took: float | None) -> None:
         for observer in self.observers:
