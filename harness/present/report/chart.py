@@ -113,18 +113,11 @@ COLOUR: Spec = {"color": as_is("colour")}
 SHAPE: Spec = {"shape": as_is("shape")}
 
 
-def mark(
-    kind: str, encoding: Spec, *, rows: Rows | None = None, only: str = "", **style: Any
-) -> Spec:
-    """Return a layer: a mark for each row, of those of the picture if no other rows are given.
-
-    `only` is an expression that is true of the rows to draw.
-    """
+def mark(kind: str, encoding: Spec, *, rows: Rows | None = None, **style: Any) -> Spec:
+    """Return a layer: a mark for each row, of those of the picture if no other rows are given."""
     layer: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
     if rows is not None:
         layer["data"] = _data(rows)
-    if only:
-        layer["transform"] = [{"filter": only}]
     return layer
 
 
