@@ -69,7 +69,7 @@ def comparison_outputs(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
         yield data_formats.as_csv(comparison)
         yield json.dumps(json.loads(data_formats.as_json(comparison), parse_constant=_no_number))
         uses = [link_uses(trial_links(column)) for column in comparison.columns]
-        yield explanation.render(explain(comparison), *uses)
+        yield explanation.render(explain(comparison), uses)
         yield report_page(comparison)
 
 
