@@ -64,7 +64,10 @@ def _received_input(explanation: Explanation) -> str:
         for row in explanation.rows
     }
     lines = [
-        [shorten(visible(workload), _NAME_WIDTH), *map(_per_byte, sides)]
+        [
+            shorten(visible(workload), _NAME_WIDTH),
+            *(quantities.if_known(side, "{:.2f}".format) for side in sides),
+        ]
         for workload, sides in received.items()
         if any(side is not None for side in sides)
     ]
@@ -80,10 +83,6 @@ def _received_input(explanation: Explanation) -> str:
             causes.append(fill(f"{name}: {reason}.", _INDENT))
     table = narrow_table(["workload", *SIDES], lines)
     return "\n".join([_RECEIVED, "", table, *causes])
-
-
-def _per_byte(received: float | None) -> str:
-    return "-" if received is None else f"{received:.2f}"
 
 
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:

@@ -16,7 +16,6 @@ from harness.statistics.change import Verdict
 from harness.terminal import count_of, visible
 
 JSON_SCHEMA_VERSION = 1
-_NONE = "-"
 
 
 def render(scaling: Scaling) -> str:
@@ -50,7 +49,7 @@ def _row(point: Point, marks: str) -> list[str]:
         f"{words.value}{marks}",
         words.interval,
         *_growth(point.speed_up),
-        f"{point.efficiency.value:.1%}" if point.efficiency else _NONE,
+        f"{point.efficiency.value:.1%}" if point.efficiency else quantities.UNKNOWN,
         of_efficiency.marked_change,
         of_efficiency.change_interval,
     ]
@@ -58,7 +57,7 @@ def _row(point: Point, marks: str) -> list[str]:
 
 def _growth(growth: Growth | None) -> tuple[str, str]:
     if growth is None:
-        return _NONE, ""
+        return quantities.UNKNOWN, ""
     distance = growth.interval and growth.interval.relative_distance(growth.value)
     return f"{growth.value:.2f}", quantities.uncertainty(distance)
 
