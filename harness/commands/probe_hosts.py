@@ -67,13 +67,12 @@ class HostChoice:
 
 @dataclass(frozen=True)
 class ProbeSite(HostChoice):
-    """What to probe, how often, and where to record it, None for nowhere.
+    """What to probe, how often, and where to record it: nowhere without a configuration.
 
     `directory` is that of the results, also if the probe is not recorded.
     """
 
-    configuration: str
-    results: Path | None
+    configuration: str | None
     directory: Path
     repeats: int
 
@@ -96,13 +95,14 @@ class ProbeSite(HostChoice):
         """Run the plan of a probe, with the site's repeats, and record it if a configuration is named."""
         parameters = {"probe": probe, **plan.parameters}
         run = ProbeRun(
-            configuration=self.configuration,
+            configuration=self.configuration or "",
             hosts=tuple(host.name for host in plan.hosts),
             parameters={name: str(value) for name, value in parameters.items()},
             facts=self.facts,
         )
         with interruptible(once=True):
-            return run_probes(replace(plan, repeats=self.repeats), run, self.results)
+            results = self.directory if self.configuration else None
+            return run_probes(replace(plan, repeats=self.repeats), run, results)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -150,17 +150,10 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_site(
         chosen: HostChoice, *, configuration: str | None, results: Path, repeats: int, **others: Any
     ) -> Any:
-        recorded = results if configuration else None
-        return command(
-            ProbeSite(
-                **vars(chosen),
-                configuration=configuration or "",
-                results=recorded,
-                directory=results,
-                repeats=repeats,
-            ),
-            **others,
+        site = ProbeSite(
+            **vars(chosen), configuration=configuration, directory=results, repeats=repeats
         )
+        return command(site, **others)
 
     for option in _RECORD_OPTIONS:
         with_site = option(with_site)
