@@ -136,15 +136,15 @@ def _data(rows: Rows) -> Spec:
     return {"values": list(rows)}
 
 
-def captioned(panels: Iterable[Spec], columns: int, *caption: str) -> Spec:
-    """Return a picture of its own: panels in columns, below lines of text."""
-    grid = {"concat": list(panels), "columns": columns, "spacing": 22}
-    return {"title": list(caption), "vconcat": [grid]}
-
-
 def svg(spec: Spec) -> str:
     """Return the picture as one SVG element. Its text is escaped, and it refers to nothing outside."""
     return vl_convert.vegalite_to_svg({**spec, "config": _STYLE}, allowed_base_urls=[])
+
+
+def captioned(panels: Iterable[Spec], *caption: str) -> str:
+    """Return a picture of its own as SVG: panels, three beside each other, below lines of text."""
+    grid = {"concat": list(panels), "columns": 3, "spacing": 22}
+    return svg({"title": list(caption), "vconcat": [grid]})
 
 
 SVG_BEGINNING = "<!-- clusterlift "

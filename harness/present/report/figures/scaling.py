@@ -59,7 +59,7 @@ def draw(found: Scaling) -> str:
         f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
     )
     about = "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes."
-    return chart.svg(chart.captioned(panels, 3, names, about))
+    return chart.captioned(panels, names, about)
 
 
 def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
