@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from harness.commands.options import converted, results_option
+from harness.commands.options import configuration_option, results_option
 from harness.hosts.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.hosts.transports.spark.application import ANY_PORT, spark_transport
 from harness.lab.cluster import running_lab
@@ -23,7 +23,6 @@ from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.site import Rack
 from harness.runtime.interrupt import interruptible
-from harness.runtime.option_values import parse_configuration
 
 RACKS = 2
 SPARK, DEFAULT_VIA = "spark", "ssh"
@@ -190,11 +189,8 @@ def _by_spark(hosts: Mapping[str, Host], name: str, address: str) -> Host:
 
 _RECORD_OPTIONS = (
     results_option,
-    click.option(
-        "--configuration",
-        callback=converted(parse_configuration),
-        metavar="NAME",
-        help="Record the probe below --results, under this name.  [default: only print it]",
+    configuration_option(
+        "Record the probe below --results, under this name.  [default: only print it]"
     ),
     integer_option("--repeats", WholeNumber(1, 1000), 1, "Number of times to measure everything."),
 )

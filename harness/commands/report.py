@@ -63,7 +63,7 @@ def report_command(
     BEFORE, AFTER and MORE are the same as for `clusterlift compare`. The page is self-contained: a
     browser shows it without network access or other files.
     """
-    with optional_import("report", "report"):
+    with optional_import("report"):
         # compare works without them
         from harness.commands.probe_figures import probe_sections  # noqa: PLC0415
         from harness.present.report.figure import Evidence  # noqa: PLC0415
