@@ -22,7 +22,6 @@ from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.terminal import count_of, percent
 
-_TRIAL = "trial"
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
@@ -49,7 +48,7 @@ def comparison_table(comparison: Comparison) -> Table:
         warnings=warnings(comparison),
         caption=" ".join(
             [
-                *time_sentences(counts, _TRIAL),
+                *time_sentences(counts, "trial"),
                 *_speed_sentences(comparison),
                 *_performance_sentences(comparison),
                 *_disturbed_sentences(comparison),

@@ -15,7 +15,6 @@ from harness.present.table import (
 )
 from harness.terminal import significant
 
-_VALUE = "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""
 _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
@@ -39,7 +38,7 @@ def probe_table(probed: ProbeTable) -> Table:
             [
                 f"{probed.better.capitalize()} is better.",
                 *(["The value of a host is the median of its pairs."] if probed.by_host else []),
-                *time_sentences(counts, _VALUE),
+                *time_sentences(counts, "value"),
                 *verdict_sentences(probed.changes, ""),
             ]
         ),
