@@ -718,6 +718,21 @@ class TestEnvironments:
         assert rows["Spark version"] == ("4.3.0", "unknown")
         assert "Java version" not in rows
 
+    @pytest.mark.parametrize(
+        "name", ["spark.speculation", "fs.s3a.readahead.range", "ozone.client.read.timeout"]
+    )
+    def test_a_property_that_one_configuration_does_not_set_is_not_set(self, name: str) -> None:
+        before, after = (
+            configured(
+                configuration,
+                environment={"spark_conf": {"spark.a": "1", **own}},
+                dataset={"client": {"fs.s3a.input.stream.type": "classic", **own}},
+            )
+            for configuration, own in (("1g", {}), ("2.5g", {name: "2"}))
+        )
+        rows = {row.name: row.values for row in fact_rows([before, after])}
+        assert rows[name] == ("not set", "2")
+
     def test_a_fact_that_one_configuration_did_not_declare_is_not_declared(self) -> None:
         before, after = column("1g", {"w": SIX}, facts={"switch": "x"}), column("2.5g", {"w": SIX})
         [row] = [row for row in fact_rows([before, after]) if "switch" in row.name]
