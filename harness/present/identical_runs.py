@@ -35,7 +35,7 @@ def render(found: IdenticalRuns) -> str:
                 str(split.pairs),
                 if_known(split.claims, "{:.1%}".format),
                 if_known(split.alarms, "{:.1%}".format),
-                f"{split.most_differ:.1%}",
+                if_known(split.most_differ, "{:.1%}".format),
             )
             for split in found.pairs
         ],
