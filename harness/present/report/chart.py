@@ -13,7 +13,7 @@ from typing import Any
 import vl_convert
 
 from harness import __version__
-from harness.terminal import shorten, visible
+from harness.terminal import shorten, unique_name, visible
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
@@ -175,12 +175,5 @@ def labels(names: Iterable[str], width: int) -> dict[str, str]:
     for name in names:
         if name not in chosen:
             label = shorten(visible(name), width) or "(empty)"
-            chosen[name] = _make_unique(label, set(chosen.values()))
+            chosen[name] = unique_name(label, chosen.values())
     return chosen
-
-
-def _make_unique(label: str, used: set[str]) -> str:
-    number, unique = 2, label
-    while unique in used:
-        unique, number = f"{label} #{number}", number + 1
-    return unique
