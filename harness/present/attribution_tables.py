@@ -147,8 +147,7 @@ def _signed(units: int | None, decimals: int) -> str:
 
 
 def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -> str:
-    changes = [row.cells[1].change for row in rows]
-    verdicts = {change.verdict for change in changes if change}
+    verdicts = {change.verdict for row in rows if (change := row.cells[1].change)}
     unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
     unit = "thousands of seconds" if decimals == _THOUSANDS else "seconds"
     sentences = [

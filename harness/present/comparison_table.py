@@ -39,7 +39,7 @@ def comparison_table(comparison: Comparison) -> Table:
     counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
     return Table(
         heading="workload",
-        headings=HEADINGS._replace(value=_heading(comparison)),
+        headings=HEADINGS._replace(value=_heading(cells)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
             Line(row.workload, tuple(map(workload_entry, row.cells))) for row in comparison.rows
@@ -50,26 +50,24 @@ def comparison_table(comparison: Comparison) -> Table:
             [
                 *time_sentences(counts, "trial"),
                 *_speed_sentences(comparison),
-                *_performance_sentences(comparison),
-                *_disturbed_sentences(comparison),
+                *_performance_sentences(cells),
+                *_disturbed_sentences(cells),
                 *_change_sentences(comparison),
             ]
         ),
     )
 
 
-def _heading(comparison: Comparison) -> str:
-    found = [
-        cell.performance is None for row in comparison.rows for cell in row.cells if cell.summary
-    ]
+def _heading(cells: Sequence[Cell]) -> str:
+    found = [cell.performance is None for cell in cells if cell.summary]
     if not found or all(found):
         return "time"
     return "time or performance" if any(found) else "performance"
 
 
-def _performance_sentences(comparison: Comparison) -> Iterator[str]:
+def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield what a performance and its efficiency are, if there are any."""
-    found = [p for row in comparison.rows for cell in row.cells if (p := cell.performance)]
+    found = [performance for cell in cells if (performance := cell.performance)]
     if found:
         yield "More work a second is better."
     shown = set(map(_peak_of, found))
@@ -77,9 +75,8 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
-def _disturbed_sentences(comparison: Comparison) -> Iterator[str]:
-    samples = (cell.sample for row in comparison.rows for cell in row.cells)
-    if any(_without_time(sample).startswith("(") for sample in samples):
+def _disturbed_sentences(cells: Sequence[Cell]) -> Iterator[str]:
+    if any(_without_time(cell.sample).startswith("(") for cell in cells):
         yield (
             "In parentheses: the median of trials that were all disturbed, and so do not count; no "
             "conclusion is drawn from it."
