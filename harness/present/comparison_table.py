@@ -42,9 +42,9 @@ def comparison_table(comparison: Comparison) -> Table:
         headings=HEADINGS._replace(value=_heading(cells)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
-            Line(row.workload, tuple(map(workload_entry, row.cells))) for row in comparison.rows
+            Line(row.workload, tuple(workload_entry(c, with_n=counts is None) for c in row.cells))
+            for row in comparison.rows
         ),
-        with_n=counts is None,
         warnings=warnings(comparison),
         caption=" ".join(
             [
@@ -83,17 +83,17 @@ def _disturbed_sentences(cells: Sequence[Cell]) -> Iterator[str]:
         )
 
 
-def workload_entry(cell: Cell) -> Entry:
+def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
     """Return the words of a workload's time or performance, and of its change."""
     summary = cell.summary
     if summary is None:
         return Entry(Fields(_without_time(cell.sample)), cell.notes)
-    counts = Counts(summary.runs, summary.trials)
+    n = Counts(summary.runs, summary.trials) if with_n else ""
     if (found := cell.performance) is None:
         value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
     else:
         value, uncertainty = _performance_text(found), found.uncertainty
-    return Entry(fields(value, uncertainty, cell.shown_change, counts), cell.notes)
+    return Entry(fields(value, uncertainty, cell.shown_change, n), cell.notes)
 
 
 def _without_time(sample: Sample) -> str:

@@ -10,7 +10,7 @@ from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scal
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import mark_sentences, workload_entry
-from harness.present.table import Counts, Footnotes, fields
+from harness.present.table import Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
 from harness.terminal import count_of, visible
@@ -43,7 +43,7 @@ def _table(scaled: ScaledWorkload, scaling: Scaling, notes: Footnotes) -> str:
 def _row(point: Point, marks: str) -> list[str]:
     words = workload_entry(point.cell).fields
     change = point.change
-    of_efficiency = fields("", None, change, Counts(1, 1))
+    of_efficiency = fields("", None, change)
     return [
         str(point.nodes),
         f"{words.value}{marks}",
