@@ -70,25 +70,24 @@ ALIASES = {"plan": "power", "aa": "noise"}
 
 PROG = "clusterlift"
 SUMMARIES = dict(chain.from_iterable(group_.items() for group_ in GROUPS.values()))
-COMMANDS = tuple(SUMMARIES)
 
 
 class LazyGroup(Group):
     """A group that imports a command only when it is called: importing SciPy takes longer than `show`."""
 
     def list_commands(self, _: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         cmd_name = ALIASES.get(cmd_name, cmd_name)
-        if cmd_name not in COMMANDS:
+        if cmd_name not in SUMMARIES:
             return super().get_command(ctx, cmd_name)
         module = import_module(f"harness.commands.{MODULES.get(cmd_name, cmd_name)}")
         commands = (value for value in vars(module).values() if isinstance(value, click.Command))
         return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, COMMANDS))
+        width = max(map(len, SUMMARIES))
         for heading, summaries in GROUPS.items():
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:{width}}", text) for name, text in summaries.items()])

@@ -11,9 +11,10 @@ import os
 import sys
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import chain, count
 from shutil import get_terminal_size
 from typing import TextIO
 
@@ -77,6 +78,12 @@ def join_names(things: Sequence[object]) -> str:
     more = len(things) - _MAX_LISTED
     named = ", ".join(map(str, things[:_MAX_LISTED]))
     return f"{named} and {more} more" if more > 0 else named
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, or if it is taken the first of `name #2`, `name #3`, ... that is not."""
+    numbered = (f"{name} #{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
 
 
 def first_line(text: str, default: str = "") -> str:

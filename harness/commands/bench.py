@@ -11,7 +11,7 @@ from harness.analysis.compare.power import outlook
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.compare import show_with_earlier
-from harness.commands.options import converted, results_option
+from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
@@ -31,7 +31,6 @@ from harness.model.limits import MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
-from harness.runtime.option_values import parse_configuration
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
@@ -72,14 +71,7 @@ CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
     metavar="LAYOUT",
     help="Layout of its files, such as replicated:2.  [default: as the storage chooses]",
 )
-@click.option(
-    "--configuration",
-    callback=converted(parse_configuration),
-    default="default",
-    show_default=True,
-    metavar="NAME",
-    help="Name of the set-up under test.",
-)
+@configuration_option("Name of the set-up under test.", default="default", show_default=True)
 @results_option
 @spark_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")

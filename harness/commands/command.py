@@ -1,6 +1,6 @@
 """Commands as `clusterlift` has them: they print as everything does, and refuse values that are empty."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -23,7 +23,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for parameter in order:
-            values = _values(given.get(parameter.name or ""))
+            found = given.get(parameter.name or "")
+            values = found if isinstance(found, list | tuple) else (found,)
             is_blank = any(isinstance(value, str) and not value.strip() for value in values)
             if is_blank and parameter.type is not click.UNPROCESSED:
                 option = isinstance(parameter, click.Option)
@@ -36,7 +37,6 @@ class Group(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
-    group_class = type
 
 
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
@@ -55,7 +55,3 @@ def _show_help(ctx: click.Context, _: click.Parameter, value: object) -> None:
     if value and not ctx.resilient_parsing:
         show(ctx.get_help())
         ctx.exit()
-
-
-def _values(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else (value,)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, compare
-from harness.analysis.compare.scaling import families_of, scaling
+from harness.analysis.compare.scaling import scaling_of
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
@@ -75,8 +75,8 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
         columns = [find_configuration(name, directory) for name in outcome.measured]
         comparison = compare(columns, for_speed=True)
-        families = families_of(comparison.columns)
-        shown = scaling_tables.render(scaling(families)) if families else text.render(comparison)
+        scaled = scaling_of(comparison.columns)
+        shown = scaling_tables.render(scaled) if scaled else text.render(comparison)
         show(f"{shown}\n")  # also if the file cannot be written
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")

@@ -27,7 +27,7 @@ def explain_command(before: str, after: str, results: Path) -> None:
     the busiest link was full, and in which stage.
     """
     comparison = compare([find_configuration(name, results) for name in (before, after)])
-    before_use, after_use = (
+    uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
-    )
-    show(render(explain(comparison), before_use, after_use))
+    ]
+    show(render(explain(comparison), uses))

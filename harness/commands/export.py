@@ -62,7 +62,7 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     RUNS are names of configurations under --results, directories of results files, or results files.
     DuckDB, pandas and Spark read the tables: select * from 'results.parquet/trials.parquet'.
     """
-    with optional_import("export", "report"):
+    with optional_import("export"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
     check_no_run_twice(runs)

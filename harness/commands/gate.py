@@ -9,11 +9,10 @@ from harness.analysis.network.gate import Expectation, Network, expectation_faul
 from harness.analysis.network.search import is_sampled
 from harness.analysis.network.soak import judge_soak
 from harness.commands.command import command
-from harness.commands.options import results_option
+from harness.commands.options import mtu_option, results_option
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
-from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
-from harness.option_types import WholeNumber
+from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
@@ -32,12 +31,7 @@ BEFORE_AND_AFTER = 2
     metavar="RATE",
     help="Speed that every link must have, such as 2500mbit.  [default: the most frequent one]",
 )
-@click.option(
-    "--mtu",
-    type=WholeNumber(MIN_MTU, MAX_MTU),
-    metavar="BYTES",
-    help="MTU that every link and path must have.  [default: the most frequent one]",
-)
+@mtu_option("MTU that every link and path must have.  [default: the most frequent one]")
 @results_option
 def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
     """List the faults of a probed network, for example after an upgrade.

@@ -6,21 +6,15 @@ from pathlib import Path
 import click
 
 from harness.commands.command import command
-from harness.commands.options import converted, fact_option, results_option
+from harness.commands.options import configuration_option, fact_option, results_option
 from harness.records.published import import_published
-from harness.runtime.option_values import parse_configuration, parse_facts
+from harness.runtime.option_values import parse_facts
 from harness.terminal import show, visible
 
 
 @command("import")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.csv")
-@click.option(
-    "--configuration",
-    callback=converted(parse_configuration),
-    required=True,
-    metavar="NAME",
-    help="Name of the configuration that was measured.",
-)
+@configuration_option("Name of the configuration that was measured.", required=True)
 @results_option
 @fact_option
 def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:

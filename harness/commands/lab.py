@@ -6,7 +6,7 @@ import click
 from tabulate import tabulate
 
 from harness.commands.command import group
-from harness.commands.options import converted
+from harness.commands.options import converted, mtu_option
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
 from harness.lab.cluster import Lab, lab_lock, running_lab
@@ -18,7 +18,7 @@ from harness.lab.submit import facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
-from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
+from harness.model.link import Link, parse_rate
 from harness.option_types import WholeNumber
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show
@@ -117,12 +117,7 @@ def status_command() -> None:
 @lab.command("link")
 @click.option("--rate", metavar="RATE", help="Such as 100mbit or 2.5gbit.  [default: unchanged]")
 @click.option("--unshaped", is_flag=True, help="Remove the limit.")
-@click.option(
-    "--mtu",
-    type=WholeNumber(MIN_MTU, MAX_MTU),
-    metavar="BYTES",
-    help="Largest packet, such as 1500 or 9000.  [default: unchanged]",
-)
+@mtu_option("Largest packet, such as 1500 or 9000.  [default: unchanged]")
 @click.option(
     "--nodes",
     "names",

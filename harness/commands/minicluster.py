@@ -7,13 +7,12 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from harness.commands.command import group
-from harness.commands.options import converted
+from harness.commands.options import Decorator, converted
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
@@ -49,7 +48,7 @@ name_option = click.option(
 
 def _number_of(
     service: Service | type[YarnCluster | CephCluster], default: int | None, name: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Decorator:
     """Return the option of a service's number of servers."""
     return click.option(
         f"--{service.servers_option}",
@@ -126,9 +125,7 @@ def commands(
     return subcommands
 
 
-def _network_option(
-    default: str, danger: str
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _network_option(default: str, danger: str) -> Decorator:
     """Return the option that says who reaches the daemons."""
     return click.option(
         "--network",

@@ -8,9 +8,13 @@ from typing import Any, TypeVar
 import click
 
 from harness.model.errors import BadInput
-from harness.runtime.option_values import parse_fraction
+from harness.model.link import MAX_MTU, MIN_MTU
+from harness.option_types import WholeNumber
+from harness.runtime.option_values import parse_configuration, parse_fraction
 
 T = TypeVar("T")
+Decorator = Callable[[Any], Any]
+"""Gives a command an option."""
 
 results_option = click.option(
     "--results",
@@ -51,9 +55,22 @@ fact_option = click.option(
 )
 
 
-def cost_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def cost_option(text: str) -> Decorator:
     """Return the option --cost with this help."""
     return click.option("--cost", "costs", multiple=True, metavar="COST", help=text)
+
+
+def mtu_option(text: str) -> Decorator:
+    """Return the option --mtu with this help."""
+    return click.option("--mtu", type=WholeNumber(MIN_MTU, MAX_MTU), metavar="BYTES", help=text)
+
+
+def configuration_option(text: str, **attributes: Any) -> Decorator:
+    """Return the option --configuration with this help; `attributes` are those of `click.option`."""
+    callback = converted(parse_configuration)
+    return click.option(
+        "--configuration", callback=callback, metavar="NAME", help=text, **attributes
+    )
 
 
 def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:
@@ -73,8 +90,8 @@ as_fraction = converted(parse_fraction)
 
 
 @contextmanager
-def optional_import(command: str, extra: str) -> Iterator[None]:
-    """Raise BadInput if an import in the block fails because a package of `extra` is missing."""
+def optional_import(command: str) -> Iterator[None]:
+    """Raise BadInput if an import in the block fails because a package of the report is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -82,5 +99,5 @@ def optional_import(command: str, extra: str) -> Iterator[None]:
             raise
         raise BadInput(
             f"clusterlift {command} needs {error.name}, which is not installed: "
-            f"in the checkout, pip install '.[{extra}]'"
+            "in the checkout, pip install '.[report]'"
         ) from error

@@ -14,11 +14,10 @@ from harness.analysis.predict.rate_curve import rate_curves
 from harness.analysis.predict.target import target_of
 from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
-from harness.commands.options import converted, cost_option, hour_option, results_option
+from harness.commands.options import converted, cost_option, hour_option, mtu_option, results_option
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
-from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
-from harness.option_types import WholeNumber
+from harness.model.link import MAX_BIT_S, parse_rate, rate_text
 from harness.present.prediction import render, render_score, render_scores
 from harness.records.directories import PROBES, results_files
 from harness.records.predictions import freeze
@@ -35,12 +34,7 @@ from harness.terminal import say, show
     help="Rate of the links to buy, such as 2.5gbit; several times for several links. Without it, the rate "
     "stays, and MTU or layout change alone.",
 )
-@click.option(
-    "--mtu",
-    type=WholeNumber(MIN_MTU, MAX_MTU),
-    metavar="BYTES",
-    help="MTU after the upgrade. [default: the present one]",
-)
+@mtu_option("MTU after the upgrade. [default: the present one]")
 @click.option(
     "--layout",
     callback=converted(lambda text: str(Layout.parse(text))),

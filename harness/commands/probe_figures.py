@@ -7,6 +7,7 @@ from harness.model.probe import RecordedProbes
 from harness.present.data_table import DataTable
 from harness.present.findings import finding_lines
 from harness.present.report.figure import Evidence, Figure, Section
+from harness.probes.kind import ProbeKind
 from harness.probes.kinds import NewestProbe, by_kind, kinds
 
 FINDINGS_ORDER, TABLES_ORDER = 65, 105
@@ -20,15 +21,14 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
     yield Section(FINDINGS_ORDER, "probes", "What probes found", lambda _: _findings_figure(newest))
     newest_of = {name: by_kind(found) for name, found in newest.items()}
     for kind in kinds().values():
-        for number, table in enumerate(() if kind.is_drawn else _tables(kind.name, newest_of)):
-            figure = Figure(alternative="", pictures=(), numbers=table)
+        for number, table in enumerate(() if kind.is_drawn else _tables(kind, newest_of)):
             anchor = f"probe-{kind.name}{number or ''}"
-            draw = partial(_drawn, figure)
+            draw = partial(_table_figure, table)
             yield Section(TABLES_ORDER, anchor, f"probe {kind.name}", draw)
 
 
-def _drawn(figure: Figure, _: Evidence) -> Figure:
-    return figure
+def _table_figure(table: DataTable, _: Evidence) -> Figure:
+    return Figure(alternative="", pictures=(), numbers=table)
 
 
 def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
@@ -52,14 +52,16 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
     )
 
 
-def _tables(kind: str, newest: Mapping[str, Mapping[str, RecordedProbes]]) -> Iterator[DataTable]:
+def _tables(
+    kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]
+) -> Iterator[DataTable]:
     """Yield each table of a kind that has rows, with those of all configurations."""
-    for table in kinds()[kind].tables:
+    for table in kind.tables:
         rows = tuple(
             (name, *cells)
             for name, of_kind in newest.items()
-            if kind in of_kind
-            for cells in table.lines(table.rows(of_kind[kind]))
+            if kind.name in of_kind
+            for cells in table.lines(table.rows(of_kind[kind.name]))
         )
         if rows:
             yield DataTable(("configuration", *table.headings), rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from harness.commands.options import converted, results_option
+from harness.commands.options import configuration_option, results_option
 from harness.hosts.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.hosts.transports.spark.application import ANY_PORT, spark_transport
 from harness.lab.cluster import running_lab
@@ -23,7 +23,6 @@ from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.site import Rack
 from harness.runtime.interrupt import interruptible
-from harness.runtime.option_values import parse_configuration
 
 RACKS = 2
 SPARK, DEFAULT_VIA = "spark", "ssh"
@@ -67,13 +66,12 @@ class HostChoice:
 
 @dataclass(frozen=True)
 class ProbeSite(HostChoice):
-    """What to probe, how often, and where to record it, None for nowhere.
+    """What to probe, how often, and where to record it: nowhere without a configuration.
 
     `directory` is that of the results, also if the probe is not recorded.
     """
 
-    configuration: str
-    results: Path | None
+    configuration: str | None
     directory: Path
     repeats: int
 
@@ -96,13 +94,14 @@ class ProbeSite(HostChoice):
         """Run the plan of a probe, with the site's repeats, and record it if a configuration is named."""
         parameters = {"probe": probe, **plan.parameters}
         run = ProbeRun(
-            configuration=self.configuration,
+            configuration=self.configuration or "",
             hosts=tuple(host.name for host in plan.hosts),
             parameters={name: str(value) for name, value in parameters.items()},
             facts=self.facts,
         )
         with interruptible(once=True):
-            return run_probes(replace(plan, repeats=self.repeats), run, self.results)
+            results = self.directory if self.configuration else None
+            return run_probes(replace(plan, repeats=self.repeats), run, results)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -150,17 +149,10 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_site(
         chosen: HostChoice, *, configuration: str | None, results: Path, repeats: int, **others: Any
     ) -> Any:
-        recorded = results if configuration else None
-        return command(
-            ProbeSite(
-                **vars(chosen),
-                configuration=configuration or "",
-                results=recorded,
-                directory=results,
-                repeats=repeats,
-            ),
-            **others,
+        site = ProbeSite(
+            **vars(chosen), configuration=configuration, directory=results, repeats=repeats
         )
+        return command(site, **others)
 
     for option in _RECORD_OPTIONS:
         with_site = option(with_site)
@@ -197,11 +189,8 @@ def _by_spark(hosts: Mapping[str, Host], name: str, address: str) -> Host:
 
 _RECORD_OPTIONS = (
     results_option,
-    click.option(
-        "--configuration",
-        callback=converted(parse_configuration),
-        metavar="NAME",
-        help="Record the probe below --results, under this name.  [default: only print it]",
+    configuration_option(
+        "Record the probe below --results, under this name.  [default: only print it]"
     ),
     integer_option("--repeats", WholeNumber(1, 1000), 1, "Number of times to measure everything."),
 )

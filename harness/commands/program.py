@@ -9,7 +9,7 @@ import click
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
-from harness.commands.options import converted, fact_option, results_option
+from harness.commands.options import configuration_option, converted, fact_option, results_option
 from harness.commands.probe_hosts import HostChoice, on_hosts
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
@@ -21,7 +21,7 @@ from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
-from harness.runtime.option_values import parse_configuration, parse_facts, parse_time
+from harness.runtime.option_values import parse_facts, parse_time
 from harness.terminal import count_of, show, visible
 
 
@@ -31,12 +31,9 @@ def program_group() -> None:
 
 
 _OPTIONS = (
-    click.option(
-        "--configuration",
-        callback=converted(parse_configuration),
+    configuration_option(
+        'Name of the configuration under test; with --nodes, "-n1", "-n2", ... are appended.',
         required=True,
-        metavar="NAME",
-        help='Name of the configuration under test; with --nodes, "-n1", "-n2", ... are appended.',
     ),
     results_option,
     click.option(

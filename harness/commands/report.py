@@ -63,9 +63,10 @@ def report_command(
     BEFORE, AFTER and MORE are the same as for `clusterlift compare`. The page is self-contained: a
     browser shows it without network access or other files.
     """
-    with optional_import("report", "report"):
+    with optional_import("report"):
         # compare works without them
         from harness.commands.probe_figures import probe_sections  # noqa: PLC0415
+        from harness.present.report.figure import Evidence  # noqa: PLC0415
         from harness.present.report.page import is_page, render  # noqa: PLC0415
 
     comparison = compare(
@@ -92,22 +93,25 @@ def report_command(
         *(["--results", str(results)] if results != Path("results") else []),
     ]
     own = [*(f"--cost={cost}" for cost in costs), *([f"--hour={hour}"] if hour is not None else [])]
-    page = render(
+    evidence = Evidence(
         comparison,
-        measured=measured,
-        benefits=cost_benefits(comparison, given) if given else (),
-        presenting_commands=(
-            shlex.join(["clusterlift", "compare", *shared]),
-            shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
-        ),
+        measured,
         predictions=predictions_of(comparison.columns),
-        performances=performances_for_cost(comparison, given) if given else (),
         soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
         verdicts={
             name: judge_mesh(found[MESH]) for name, found in newest_of.items() if MESH in found
         },
-        probe_sections=list(probe_sections(newest)),
         links={name: links_seen(found) for name, found in probes.items()},
+    )
+    page = render(
+        evidence,
+        benefits=cost_benefits(comparison, given) if given else (),
+        performances=performances_for_cost(comparison, given) if given else (),
+        presenting_commands=(
+            shlex.join(["clusterlift", "compare", *shared]),
+            shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
+        ),
+        probe_sections=list(probe_sections(newest)),
     )
     write_file(
         output,

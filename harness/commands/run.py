@@ -127,8 +127,9 @@ Submission = tuple[SparkOptions, Sequence[str]]
 def submission(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, Submission]:
     """Return a series, and how a run of it is submitted. Raise BadInput if it cannot be."""
     check_submission(options)
+    given = _read(arguments)
     id_ = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
-    return Series(*_where(arguments), id_), (options, arguments)
+    return Series(given.results, given.configuration, id_), (options, arguments)
 
 
 def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
@@ -314,7 +315,7 @@ def _on_nodes(
         raise BadInput(
             "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
         )
-    _, configuration = _where(arguments)
+    configuration = scaled_name(_read(arguments).configuration, nodes)
     return (
         [
             *options,
@@ -323,15 +324,9 @@ def _on_nodes(
         ],
         [
             *(argument.replace("{nodes}", str(nodes)) for argument in arguments),
-            *(f"--configuration={scaled_name(configuration, nodes)}", f"--nodes={nodes}"),
+            *(f"--configuration={configuration}", f"--nodes={nodes}"),
         ],
     )
-
-
-def _where(arguments: Sequence[str]) -> tuple[Path, str]:
-    """Return the script's --results and --configuration."""
-    given = _read(arguments)
-    return given.results, given.configuration
 
 
 def _read(arguments: Sequence[str]) -> argparse.Namespace:

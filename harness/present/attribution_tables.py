@@ -39,7 +39,6 @@ _HEADINGS: Mapping[str, str] = {
     "deserialization_s": "deser- ialize",
     "scheduler_delay_s": "sched. delay",
 }
-_UNKNOWN = "-"
 _NAME_WIDTH = 20
 
 
@@ -77,7 +76,7 @@ def fractions_table(attributions: Mapping[str, Attribution]) -> str:
 def _fraction(attribution: Attribution, part: str) -> str:
     wall_s = math.fsum(attribution.parts_s.values())
     if part not in attribution.parts_s or not wall_s:
-        return _UNKNOWN
+        return quantities.UNKNOWN
     return f"{attribution.parts_s[part] / wall_s:.0%}"
 
 
@@ -142,14 +141,13 @@ def _rounded(row: ExplainedRow, decimals: int) -> dict[str, int]:
 
 def _signed(units: int | None, decimals: int) -> str:
     if units is None:
-        return _UNKNOWN
+        return quantities.UNKNOWN
     shown = max(0, decimals)
     return f"{units / 10**shown:+.{shown}f}" if units else "0"
 
 
 def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -> str:
-    changes = [row.cells[1].change for row in rows]
-    verdicts = {change.verdict for change in changes if change}
+    verdicts = {change.verdict for row in rows if (change := row.cells[1].change)}
     unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
     unit = "thousands of seconds" if decimals == _THOUSANDS else "seconds"
     sentences = [
@@ -189,12 +187,11 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
 
 def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:
     if attribution is None:
-        return (_UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
-    straggler_ratio = attribution.straggler_ratio
+        return (quantities.UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
     return (
         *_input_cells(attribution.input, attribution.n),
         *_wire_cells(attribution.wire),
-        _UNKNOWN if straggler_ratio is None else f"{straggler_ratio:.1f}",
+        quantities.if_known(attribution.straggler_ratio, "{:.1f}".format),
         *_gain_cells(attribution.speed_up_bound),
     )
 
@@ -208,12 +205,12 @@ def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
 
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
-        return (_UNKNOWN,) * 4
+        return (quantities.UNKNOWN,) * 4
     sizes = wire.received_bytes, wire.shuffle_bytes, wire.remote_input_bytes, wire.unexplained_bytes
     return tuple(map(quantities.size_text, sizes))
 
 
 def _gain_cells(gain: SpeedUpBound | None) -> tuple[str, str]:
     if gain is None:
-        return _UNKNOWN, _UNKNOWN
+        return quantities.UNKNOWN, quantities.UNKNOWN
     return f"{gain.network:.0%}", f"{gain.network_and_unattributed:.0%}"

@@ -22,7 +22,6 @@ from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.terminal import count_of, percent
 
-_TRIAL = "trial"
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
@@ -40,37 +39,35 @@ def comparison_table(comparison: Comparison) -> Table:
     counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
     return Table(
         heading="workload",
-        headings=HEADINGS._replace(value=_heading(comparison)),
+        headings=HEADINGS._replace(value=_heading(cells)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
-            Line(row.workload, tuple(map(workload_entry, row.cells))) for row in comparison.rows
+            Line(row.workload, tuple(workload_entry(c, with_n=counts is None) for c in row.cells))
+            for row in comparison.rows
         ),
-        with_n=counts is None,
         warnings=warnings(comparison),
         caption=" ".join(
             [
-                *time_sentences(counts, _TRIAL),
+                *time_sentences(counts, "trial"),
                 *_speed_sentences(comparison),
-                *_performance_sentences(comparison),
-                *_disturbed_sentences(comparison),
+                *_performance_sentences(cells),
+                *_disturbed_sentences(cells),
                 *_change_sentences(comparison),
             ]
         ),
     )
 
 
-def _heading(comparison: Comparison) -> str:
-    found = [
-        cell.performance is None for row in comparison.rows for cell in row.cells if cell.summary
-    ]
+def _heading(cells: Sequence[Cell]) -> str:
+    found = [cell.performance is None for cell in cells if cell.summary]
     if not found or all(found):
         return "time"
     return "time or performance" if any(found) else "performance"
 
 
-def _performance_sentences(comparison: Comparison) -> Iterator[str]:
+def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield what a performance and its efficiency are, if there are any."""
-    found = [p for row in comparison.rows for cell in row.cells if (p := cell.performance)]
+    found = [performance for cell in cells if (performance := cell.performance)]
     if found:
         yield "More work a second is better."
     shown = set(map(_peak_of, found))
@@ -78,26 +75,25 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
-def _disturbed_sentences(comparison: Comparison) -> Iterator[str]:
-    samples = (cell.sample for row in comparison.rows for cell in row.cells)
-    if any(_without_time(sample).startswith("(") for sample in samples):
+def _disturbed_sentences(cells: Sequence[Cell]) -> Iterator[str]:
+    if any(_without_time(cell.sample).startswith("(") for cell in cells):
         yield (
             "In parentheses: the median of trials that were all disturbed, and so do not count; no "
             "conclusion is drawn from it."
         )
 
 
-def workload_entry(cell: Cell) -> Entry:
+def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
     """Return the words of a workload's time or performance, and of its change."""
     summary = cell.summary
     if summary is None:
         return Entry(Fields(_without_time(cell.sample)), cell.notes)
-    counts = Counts(summary.runs, summary.trials)
+    n = Counts(summary.runs, summary.trials) if with_n else ""
     if (found := cell.performance) is None:
         value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
     else:
         value, uncertainty = _performance_text(found), found.uncertainty
-    return Entry(fields(value, uncertainty, cell.shown_change, counts), cell.notes)
+    return Entry(fields(value, uncertainty, cell.shown_change, n), cell.notes)
 
 
 def _without_time(sample: Sample) -> str:

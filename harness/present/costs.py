@@ -8,7 +8,6 @@ from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
 from harness.terminal import count_of, significant
 
-NONE = "-"
 _CENT = 0.01
 HEADINGS = (
     *("rank", "configuration", "cost", "saved per round", "cost per second saved"),
@@ -19,7 +18,7 @@ HEADINGS = (
 def money_text(value: Money | None) -> str:
     """Return `1,350 USD` or `1.75 USD`; two significant digits for less than a cent; `-` for None."""
     if value is None:
-        return NONE
+        return quantities.UNKNOWN
     if 0 < abs(value.amount) < _CENT:
         return f"{significant(value.amount, 2)} {value.currency}"
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
@@ -75,12 +74,12 @@ def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
 def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
     rounds = benefit.rounds_to_pay_back
     return (
-        Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
+        Quantity(str(rank) if benefit.cost_per_second_saved else quantities.UNKNOWN, rank),
         benefit.configuration,
         _money(benefit.cost),
         Quantity(_saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
         _money(benefit.cost_per_second_saved),
-        Quantity(NONE if rounds is None else count_of(rounds, "round"), rounds),
+        Quantity(quantities.UNKNOWN if rounds is None else count_of(rounds, "round"), rounds),
     )
 
 

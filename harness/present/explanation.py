@@ -1,6 +1,6 @@
 """Where the time of each change went, for the terminal: tables, a sentence for each workload, notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.explain.attribution import PYTHON, Attribution, ExplainedRow, Explanation
 from harness.analysis.explain.received_input import cause
@@ -27,19 +27,16 @@ of its input from other nodes; unexplained includes that.
 Faster without (blocked-time analysis) is how much less time the same tasks would take on the same slots, \
 at most: without fetch wait, and without the unattributed time as well, because a file system may read over \
 the network. They are upper limits, not predictions."""
-NO_USES: LinkUses = {}
 _RECEIVED = "Bytes that nodes received for each byte of input, without those of the shuffle"
 SIDES = ("before", "after")
 _NAME_WIDTH = 32
 _INDENT = "  "
 
 
-def render(
-    explanation: Explanation, before_use: LinkUses = NO_USES, after_use: LinkUses = NO_USES
-) -> str:
+def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str:
     """Return the tables, a sentence for each workload, caveats and footnotes.
 
-    `before_use` and `after_use` have for how long links were full.
+    `uses` say for how long links were full, before and after.
     """
     notes = Footnotes()
     names = [_heading(column, notes) for column in (explanation.before, explanation.after)]
@@ -49,7 +46,7 @@ def render(
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
         _received_input(explanation),
-        link_section([explanation.before.name, explanation.after.name], [before_use, after_use]),
+        link_section([explanation.before.name, explanation.after.name], uses),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
         "\n".join(fill(caveat, _INDENT) for caveat in CAVEATS.split("\n")),
@@ -67,7 +64,10 @@ def _received_input(explanation: Explanation) -> str:
         for row in explanation.rows
     }
     lines = [
-        [shorten(visible(workload), _NAME_WIDTH), *map(_per_byte, sides)]
+        [
+            shorten(visible(workload), _NAME_WIDTH),
+            *(quantities.if_known(side, "{:.2f}".format) for side in sides),
+        ]
         for workload, sides in received.items()
         if any(side is not None for side in sides)
     ]
@@ -83,10 +83,6 @@ def _received_input(explanation: Explanation) -> str:
             causes.append(fill(f"{name}: {reason}.", _INDENT))
     table = narrow_table(["workload", *SIDES], lines)
     return "\n".join([_RECEIVED, "", table, *causes])
-
-
-def _per_byte(received: float | None) -> str:
-    return "-" if received is None else f"{received:.2f}"
 
 
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:

@@ -2,11 +2,11 @@
 
 from harness.analysis.compare.identical_runs import IdenticalRuns
 from harness.model.limits import MIN_RUNS
+from harness.present.quantities import if_known
 from harness.present.text import fill, simple_table
 from harness.terminal import count_of, shorten, visible
 
 _NAME_WIDTH = 40
-_UNTESTED = "-"
 _TOO_FEW = f"From single runs nothing is claimed: make {2 * MIN_RUNS} identical runs or more."
 
 
@@ -33,9 +33,9 @@ def render(found: IdenticalRuns) -> str:
             (
                 str(split.runs),
                 str(split.pairs),
-                _percent(split.claims),
-                _percent(split.alarms),
-                f"{split.most_differ:.1%}",
+                if_known(split.claims, "{:.1%}".format),
+                if_known(split.alarms, "{:.1%}".format),
+                if_known(split.most_differ, "{:.1%}".format),
             )
             for split in found.pairs
         ],
@@ -51,7 +51,3 @@ def render(found: IdenticalRuns) -> str:
     )
     few = "" if found.pairs[-1].claims is not None else f"\n\n{fill(_TOO_FEW)}"
     return f"{introduction}\n\n{variations}\n\n{explanation}\n\n{pairs}{few}"
-
-
-def _percent(fraction: float | None) -> str:
-    return _UNTESTED if fraction is None else f"{fraction:.1%}"

@@ -24,7 +24,6 @@ _COURSES = (
     "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
     "the link carried, in the direction that carried more. █: it was full."
 )
-_UNKNOWN = "-"
 _LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
 _COURSE_WIDTH = 56
 _NAME_WIDTH, _HOST_WIDTH, _STAGE_WIDTH = 20, 14, 32
@@ -61,13 +60,13 @@ def _lines(workload: str, uses: Sequence[LinkUses]) -> Iterator[tuple[str, ...]]
 
 def _cells(use: LinkUse | None) -> tuple[str, ...]:
     if use is None:
-        return (_UNKNOWN,) * (len(_HEADINGS) - 2)
+        return (quantities.UNKNOWN,) * (len(_HEADINGS) - 2)
     return (
         shorten(visible(use.host), _HOST_WIDTH),
-        shorten(visible(use.stage or _UNKNOWN), _STAGE_WIDTH),
-        _UNKNOWN if use.full_s is None else quantities.time_text(use.full_s),
-        share_text(use.full_share),
-        use.direction or _UNKNOWN,
+        shorten(visible(use.stage or quantities.UNKNOWN), _STAGE_WIDTH),
+        quantities.if_known(use.full_s, quantities.time_text),
+        quantities.if_known(use.full_share, "{:.0%}".format),
+        use.direction or quantities.UNKNOWN,
     )
 
 
@@ -108,11 +107,6 @@ def _level(link: TrialLink, cell: range) -> str:
         return _UNKNOWN_LEVEL
     highest = max(parts)
     return _FULL_LEVEL if highest > 1 else _LEVELS[round(highest * (len(_LEVELS) - 1))]
-
-
-def share_text(share: float | None) -> str:
-    """Return `54%`."""
-    return _UNKNOWN if share is None else f"{share:.0%}"
 
 
 def _limit(configuration: str, uses: LinkUses) -> str:

@@ -30,7 +30,7 @@ def render_table(table: Table) -> str:
     notes = Footnotes()
     headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [
-        [escape(line.name), *(_cell(entry, notes, with_n=table.with_n) for entry in line.entries)]
+        [escape(line.name), *(_cell(entry, notes) for entry in line.entries)]
         for line in table.lines
     ]
     body = tabulate(
@@ -46,7 +46,7 @@ def render_table(table: Table) -> str:
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
-def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
+def _cell(entry: Entry, notes: Footnotes) -> str:
     fields = entry.fields
     parts = (
         escape(fields.value) + notes.mark(entry.notes),
@@ -54,7 +54,7 @@ def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
         fields.marked_change,
         fields.change_interval,
         f"({quantities.p_statement(fields.p)})" if fields.p else "",
-        f"n={fields.n}" if with_n and fields.n else "",
+        f"n={fields.n}" if fields.n else "",
     )
     return " ".join(filter(None, parts))
 

@@ -8,7 +8,7 @@ from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import cost_table
 from harness.present.data_table import Quantity
-from harness.present.quantities import change, time_text
+from harness.present.quantities import UNKNOWN, change, if_known, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
 from harness.terminal import count_of, join_names, percent, shorten, visible
@@ -125,9 +125,9 @@ def _table_of_limits(prediction: Prediction) -> str:
     rows = [
         (
             _name(time),
-            "-" if time.full_share is None else f"{time.full_share:.0%}",
+            if_known(time.full_share, "{:.0%}".format),
             time_text(time.limit_s),
-            "-" if time.useful_up_to_bit_s is None else rate_text(time.useful_up_to_bit_s, 2),
+            if_known(time.useful_up_to_bit_s, lambda bit_s: rate_text(bit_s, 2)),
         )
         for time in prediction.times
         if not time.is_control
@@ -217,9 +217,9 @@ def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> st
                 "nothing since"
                 if score is None
                 else shorten(visible(score.after.name), _NAME_WIDTH),
-                f"{summary.median_error:.1%}" if summary else "-",
-                f"{summary.worst_error:.1%}" if summary else "-",
-                f"{summary.inside_95} of {summary.count}" if summary else "-",
+                f"{summary.median_error:.1%}" if summary else UNKNOWN,
+                f"{summary.worst_error:.1%}" if summary else UNKNOWN,
+                f"{summary.inside_95} of {summary.count}" if summary else UNKNOWN,
                 "void" if score and score.void else "",
             )
         )

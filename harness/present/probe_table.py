@@ -15,7 +15,6 @@ from harness.present.table import (
 )
 from harness.terminal import significant
 
-_VALUE = "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""
 _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
@@ -31,15 +30,15 @@ def probe_table(probed: ProbeTable) -> Table:
         headings=HEADINGS,
         columns=tuple(Heading(name) for name in probed.configurations),
         lines=tuple(
-            Line(name, tuple(_probe_entry(cell, size) for cell in row)) for name, row in probed.rows
+            Line(name, tuple(_probe_entry(cell, size, with_n=counts is None) for cell in row))
+            for name, row in probed.rows
         ),
-        with_n=counts is None,
         warnings=(),
         caption=" ".join(
             [
                 f"{probed.better.capitalize()} is better.",
                 *(["The value of a host is the median of its pairs."] if probed.by_host else []),
-                *time_sentences(counts, _VALUE),
+                *time_sentences(counts, "value"),
                 *verdict_sentences(probed.changes, ""),
             ]
         ),
@@ -56,7 +55,7 @@ def _without_unit(metric: str) -> str:
     return metric.removesuffix(suffix).replace("_", " ")
 
 
-def _probe_entry(cell: ProbeCell, size: float) -> Entry:
+def _probe_entry(cell: ProbeCell, size: float, *, with_n: bool) -> Entry:
     if cell.sample is None:
         return Entry(Fields("missing"))
     errors = cell.sample.errors
@@ -65,4 +64,5 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
         return Entry(Fields("failed"), notes)
     uncertainty = cell.interval and cell.interval.relative_distance(cell.value)
     value = significant(cell.value / size)
-    return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)
+    n = _counts(cell) if with_n else ""
+    return Entry(fields(value, uncertainty, cell.change, n), notes)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import MIN_SHARE, Check, ClassTime, Kind, ProfiledTime
 from harness.present.attribution_tables import narrow_table
+from harness.present.quantities import UNKNOWN, if_known
 from harness.present.text import fill
 from harness.terminal import percent, shorten, visible
 
@@ -25,7 +26,6 @@ CAPTION = (
 _HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
 _ALONE = ("", "task seconds", *_HEADINGS[2:4])
 _NAME_WIDTH = 44
-_UNKNOWN = "-"
 
 
 def profile_section(profiles: Mapping[str, Sides]) -> str:
@@ -77,15 +77,14 @@ def kind_name(kind: Kind) -> str:
 def _cells(times: Sequence[ClassTime | None]) -> Iterator[str]:
     for time in times:
         if time is None:
-            yield from (_UNKNOWN,) * 3
+            yield from (UNKNOWN,) * 3
         else:
             yield f"{time.seconds:.2f}"
             yield _share(time)
             yield percent(time.waiting)
     if len(times) > 1:
         before, after = (time.seconds if time else None for time in times)
-        known = before is not None and after is not None
-        yield f"{after - before:+.2f}" if known else _UNKNOWN  # type: ignore[operator]
+        yield UNKNOWN if before is None or after is None else f"{after - before:+.2f}"
 
 
 def _share(time: ClassTime) -> str:
@@ -121,12 +120,11 @@ def _agreement(sides: Sides) -> str:
 
 def _check_cells(check: Check | None) -> Iterator[str]:
     if check is None:
-        yield from (_UNKNOWN,) * 3
+        yield from (UNKNOWN,) * 3
         return
-    yield _UNKNOWN if check.sampled_s is None else f"{check.sampled_s:.2f}"
+    yield if_known(check.sampled_s, "{:.2f}".format)
     yield f"{check.spark_s:.2f}"
-    difference = _UNKNOWN if check.difference is None else f"{check.difference:+.0%}"
-    yield f"{difference}{APART if check.is_apart else ''}"
+    yield if_known(check.difference, "{:+.0%}".format) + (APART if check.is_apart else "")
 
 
 def _remarks(sides: Sides) -> Iterator[str]:

@@ -1,9 +1,12 @@
 """How tables write times, intervals, changes, probabilities and bytes."""
 
 import math
+from collections.abc import Callable
 
 from harness.terminal import significant
 
+UNKNOWN = "-"
+"""Stands in a table for what is not known."""
 NOISE = "~"
 """Marks a change that is not significant."""
 UNTESTED = "?"
@@ -21,6 +24,11 @@ _PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k"
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
 _MIN_WITHOUT_DECIMALS = 10
+
+
+def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
+    """Return a number in words; `-` if it is not known."""
+    return UNKNOWN if value is None else text_of(value)
 
 
 def time_text(seconds: float) -> str:

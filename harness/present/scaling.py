@@ -10,13 +10,12 @@ from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scal
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import mark_sentences, workload_entry
-from harness.present.table import Counts, Footnotes, fields
+from harness.present.table import Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
 from harness.terminal import count_of, visible
 
 JSON_SCHEMA_VERSION = 1
-_NONE = "-"
 
 
 def render(scaling: Scaling) -> str:
@@ -44,13 +43,13 @@ def _table(scaled: ScaledWorkload, scaling: Scaling, notes: Footnotes) -> str:
 def _row(point: Point, marks: str) -> list[str]:
     words = workload_entry(point.cell).fields
     change = point.change
-    of_efficiency = fields("", None, change, Counts(1, 1))
+    of_efficiency = fields("", None, change)
     return [
         str(point.nodes),
         f"{words.value}{marks}",
         words.interval,
         *_growth(point.speed_up),
-        f"{point.efficiency.value:.1%}" if point.efficiency else _NONE,
+        f"{point.efficiency.value:.1%}" if point.efficiency else quantities.UNKNOWN,
         of_efficiency.marked_change,
         of_efficiency.change_interval,
     ]
@@ -58,7 +57,7 @@ def _row(point: Point, marks: str) -> list[str]:
 
 def _growth(growth: Growth | None) -> tuple[str, str]:
     if growth is None:
-        return _NONE, ""
+        return quantities.UNKNOWN, ""
     distance = growth.interval and growth.interval.relative_distance(growth.value)
     return f"{growth.value:.2f}", quantities.uncertainty(distance)
 

@@ -56,15 +56,14 @@ class Table:
     """A table with a line for each workload or host and a column for each configuration.
 
     The first column is the baseline. `heading` is the heading of the names, and `headings` are those of
-    the fields; `warnings` precede the table, and `caption` follows it. `with_n` is false if every cell
-    has the same number of runs and measurements; the caption then states it.
+    the fields; `warnings` precede the table, and `caption` follows it. If every cell has the same number of
+    runs and measurements, the caption states it, and no entry does.
     """
 
     heading: str
     headings: Fields
     columns: tuple[Heading, ...]
     lines: tuple[Line, ...]
-    with_n: bool
     warnings: tuple[str, ...]
     caption: str
 
@@ -82,9 +81,9 @@ class Counts(NamedTuple):
         return f"{self.measurements} in {self.runs}"
 
 
-def fields(value: str, uncertainty: float | None, change: Change | None, counts: Counts) -> Fields:
+def fields(value: str, uncertainty: float | None, change: Change | None, n: object = "") -> Fields:
     """Return the words of a measured cell."""
-    measured = Fields(value, quantities.uncertainty(uncertainty), n=str(counts))
+    measured = Fields(value, quantities.uncertainty(uncertainty), n=str(n))
     if change is None:
         return measured
     return measured._replace(

@@ -106,7 +106,6 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
             [line.entries[index].fields for line in table.lines],
             [line_marks[index] for line_marks in marks],
             gap,
-            with_n=table.with_n,
         )
         for index in range(len(table.columns))
     ]
@@ -126,9 +125,7 @@ def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> 
     return shown + notes.mark((*full, *about))
 
 
-def _block(
-    headings: Fields, cells: Sequence[Fields], marks: Sequence[str], gap: str, *, with_n: bool
-) -> Block:
+def _block(headings: Fields, cells: Sequence[Fields], marks: Sequence[str], gap: str) -> Block:
     """Lay out one configuration: value, interval, change and n; omit what no cell has."""
     rows = [headings, *cells]
     values = [f"{row.value}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
@@ -139,7 +136,7 @@ def _block(
         [f"{row.change}{mark}" for row, mark in zip(rows, change_marks, strict=True)],
         [row.change_interval for row in rows],
         [row.p for row in rows],
-        [row.n if with_n else "" for row in rows],
+        [row.n for row in rows],
     ]
     return _beside(columns, gap)
 

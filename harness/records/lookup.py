@@ -17,8 +17,6 @@ from harness.records.directories import (
 from harness.records.reader import load, load_probes
 from harness.terminal import say
 
-Record = RecordedRun | RecordedProbes
-
 
 def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
@@ -67,7 +65,7 @@ def _readable_runs(results: Path) -> Iterator[RecordedRun]:
                 say(f"not considered: {error}")
 
 
-def check_no_run_twice(records: Iterable[Record]) -> None:
+def check_no_run_twice(records: Iterable[RecordedRun | RecordedProbes]) -> None:
     """Raise BadInput if two records have the same id: a copied file is not a new measurement."""
     sources: dict[str, str] = {}
     for record in records:

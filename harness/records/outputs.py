@@ -49,14 +49,11 @@ def write_file(output: Path, data: bytes, kind: OutputKind) -> None:
     Raise BadInput, which names the option, if the file cannot be written, or if something else exists there.
     """
     with _errors_as_bad_input(output, kind):
-        target = _target(output)
-        _check_replaceable(output, target, kind, stat.S_ISREG, "regular file")
+        target = _replaceable(output, kind, stat.S_ISREG, "regular file")
         with _hidden_directory(target) as directory:
             new = directory / "new"
-            with new.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            new.write_bytes(data)
+            sync(new)
             if target.exists():
                 shutil.copymode(target, new)
             new.replace(target)
@@ -68,8 +65,7 @@ def write_directory(output: Path, write: Callable[[Path], None], kind: OutputKin
     Parents are created. Raise BadInput like `write_file`.
     """
     with _errors_as_bad_input(output, kind):
-        target = _target(output)
-        _check_replaceable(output, target, kind, stat.S_ISDIR, "directory")
+        target = _replaceable(output, kind, stat.S_ISDIR, "directory")
         with suppress(FileNotFoundError):  # the current directory has been deleted
             if target in (current := Path.cwd().resolve(), *current.parents):
                 raise BadInput(
@@ -85,19 +81,19 @@ def write_directory(output: Path, write: Callable[[Path], None], kind: OutputKin
             _put_in_place(new, target, directory)
 
 
-def _target(output: Path) -> Path:
-    """Return the path without symbolic links, so that a link's target is replaced and the link stays."""
-    return Path(os.path.realpath(output))
+def _replaceable(
+    output: Path, kind: OutputKind, has_type: Callable[[int], bool], noun: str
+) -> Path:
+    """Return the path without symbolic links, so that a link's target is replaced and the link stays.
 
-
-def _check_replaceable(
-    output: Path, target: Path, kind: OutputKind, has_type: Callable[[int], bool], noun: str
-) -> None:
+    Raise BadInput if something else than a former output is there.
+    """
+    target = Path(os.path.realpath(output))
     try:
         # Of /dev/stdout, realpath gives a name that does not exist.
         status = output.stat()
     except FileNotFoundError:
-        return
+        return target
     if not has_type(status.st_mode):
         raise BadInput(f"{kind.option}: {output} exists and is not a {noun}; choose another name")
     is_empty = not (any(target.iterdir()) if noun == "directory" else status.st_size)
@@ -106,6 +102,7 @@ def _check_replaceable(
             f"{kind.option}: {output} exists and is not {kind.name}; choose another name, or move it "
             "elsewhere"
         )
+    return target
 
 
 @contextmanager

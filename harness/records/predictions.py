@@ -4,7 +4,6 @@ The id is the beginning of the SHA-256 of the file. Whoever has noted the id can
 changed the file since.
 """
 
-import hashlib
 import re
 import tempfile
 from collections import Counter
@@ -18,6 +17,7 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
+from harness.records.checksum import checksum
 from harness.records.directories import PREDICTIONS, not_writable, results_files, sync
 from harness.records.document import MAX_REASON, decoded
 from harness.records.regular_file import content_of
@@ -25,7 +25,6 @@ from harness.terminal import shorten
 
 SUFFIX = ".json"
 MAX_BYTES = 10**6
-_ID_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def freeze(prediction: Prediction, baseline_directory: Path) -> FrozenPrediction
     except ValueError as error:
         raise BadInput(f"the prediction cannot be saved: {error}") from error
     directory = baseline_directory / PREDICTIONS
-    file = directory / f"{_id_of(data)}{SUFFIX}"
+    file = directory / f"{checksum(data)}{SUFFIX}"
     try:
         directory.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".", dir=directory) as temporary:
@@ -78,7 +77,7 @@ def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
 
 def _read(file: Path) -> FrozenPrediction:
     data = content_of(file, MAX_BYTES)
-    if file.stem != _id_of(data):
+    if file.stem != checksum(data):
         raise BadInput(
             f"{file} was changed after it was written: a prediction is named by the digest of what it says; "
             "restore it, or move it away"
@@ -109,7 +108,3 @@ def _is_timestamp(text: str) -> bool:
     with suppress(ValueError):
         return bool(re.match(r"\d{4}-\d\d-\d\dT.*Z\Z", text) and datetime.fromisoformat(text))
     return False
-
-
-def _id_of(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:_ID_DIGITS]

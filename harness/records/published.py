@@ -201,6 +201,7 @@ def _trials(
         raise BadInput(
             f"{source.path} has no trial; lines of {','.join(source.header)} are expected"
         )
+    is_benchmark = source.header == TIMES
     started_at = timestamp()
     rounds: Counter[str] = Counter()
     trials: list[Trial] = []
@@ -210,12 +211,11 @@ def _trials(
         if not test.isprintable():
             raise row.error(f"the test {test!r} has characters that are not printable")
         rounds[test] += 1
-        wall_s, work = (_seconds(row), None) if source.header == TIMES else (1.0, _work(row))
+        wall_s, work = (_seconds(row), None) if is_benchmark else (1.0, _work(row))
         if work is not None:
             _check_comparable(row, work, works.setdefault(test, work))
         trial = Trial(test, Phase.MEASURED, rounds[test], Status.OK, started_at, wall_s, work=work)
         trials.append(trial)
-    is_benchmark = source.header == TIMES
     origin = "pyspark-benchmark" if is_benchmark else "published performances"
     run = Run(
         id=new_run_id(),
@@ -256,17 +256,15 @@ def _work(row: Row) -> Work:
 
 def _check_comparable(row: Row, work: Work, first: Work) -> None:
     """Raise BadInput unless a test has one unit and one peak."""
-    if (work.unit, work.peaks) != (first.unit, first.peaks):
-        is_unit = work.unit != first.unit
-        noun, own, other = (
-            ("unit", work.unit, first.unit)
-            if is_unit
-            else ("peak", *(f"{w.peaks[DECLARED_PEAK]:g}" for w in (work, first)))
-        )
-        raise row.error(
-            f"the {noun} of {row.values['test']} is {own}, and {other} in an earlier line; "
-            f"a test has one {noun}"
-        )
+    for noun, own, other, form in (
+        ("unit", work.unit, first.unit, "s"),
+        ("peak", work.peaks.get(DECLARED_PEAK), first.peaks.get(DECLARED_PEAK), "g"),
+    ):
+        if own != other:
+            raise row.error(
+                f"the {noun} of {row.values['test']} is {own:{form}}, and {other:{form}} in an earlier "
+                f"line; a test has one {noun}"
+            )
 
 
 def _transfers(

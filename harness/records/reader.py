@@ -76,12 +76,12 @@ def _read(
     path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
 ) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
-    (head, *lines), warnings = _parsed_lines(path)
+    (head, *lines), has_checksums, warnings = _parsed_lines(path)
     if head.kind != head_kind:
         found = _RECORDED.get(head.kind, "neither runs nor probes")
         head.refuse(f"not a results file of {_RECORDED[head_kind]}: it records {found}")
     version = _version(head)
-    if not head.has_checksum:
+    if not has_checksums:
         if version >= FIRST_WITH_CHECKSUMS:
             head.refuse(f"the line has no checksum: {_RESTORE}")
         warnings = (NO_CHECKSUMS, *warnings)
@@ -91,18 +91,16 @@ def _read(
     return head.convert(head_type), tuple(_events(lines, event_types)), end, warnings
 
 
-def _parsed_lines(path: Path) -> "tuple[list[_Line], tuple[str, ...]]":
-    """Return the lines, one or more, after verifying the checksums that they have, and the warnings."""
+def _parsed_lines(path: Path) -> "tuple[list[_Line], bool, tuple[str, ...]]":
+    """Return the lines, one or more, whether they have checksums, which are right then, and the warnings."""
     texts, warnings = _complete_lines(path)
     if not texts:
         raise BadInput(f"{path}:1: not a results file: it has no complete line")
     has_checksums = split_checksum(texts[0]) is not None
     if has_checksums:
         _verify_checksums(path, texts)
-    lines = [
-        _Line.parse(f"{path}:{number}", text, has_checksums) for number, text in enumerate(texts, 1)
-    ]
-    return lines, warnings
+    lines = [_Line.parse(f"{path}:{number}", text) for number, text in enumerate(texts, 1)]
+    return lines, has_checksums, warnings
 
 
 def _events(lines: "Iterable[_Line]", types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
@@ -193,17 +191,16 @@ class _Line:
 
     where: str
     values: dict[str, Any]
-    has_checksum: bool
 
     @classmethod
-    def parse(cls, where: str, text: bytes, has_checksum: bool) -> "_Line":  # noqa: FBT001  it becomes a field
+    def parse(cls, where: str, text: bytes) -> "_Line":
         try:
             values = _parsed(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):
             raise BadInput(f"{where}: not a results file: an object is expected")
-        return cls(where, values, has_checksum)
+        return cls(where, values)
 
     @property
     def kind(self) -> str:

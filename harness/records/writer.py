@@ -53,14 +53,12 @@ class _LineWriter:
         self._recorded: set[str] = set()
         self._size = FileSize()
 
-    def _create(
-        self, path: Path, kind: str, values: Mapping[str, Any], *, whole: bool = False
-    ) -> None:
+    def _create(self, directory: Path, kind: str, run: Run | ProbeRun, *, whole: bool) -> None:
         """Create the file: it appears under its name with the first line, or `whole` at its end.
 
         Raises BadInput if it exists or cannot be created.
         """
-        self.path = path
+        self.path = path = directory / f"{run.id}{SUFFIX}"
         temporary = path.with_name(f".{path.name}.temporary")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +73,7 @@ class _LineWriter:
                 raise _already_exists(path)
             _say_if_not_newest(path)
             self._temporary = temporary if whole else None
-            self._append(kind, {"schema_version": SCHEMA_VERSION, **values})
+            self._append(kind, {"schema_version": SCHEMA_VERSION, **asdict(run)})
             if not whole:
                 self._name(temporary, path)
         except BaseException:
@@ -216,7 +214,7 @@ class Recording(_LineWriter):
     def __init__(self, results: Path, run: Run, *, whole: bool = False) -> None:
         super().__init__()
         directory = configuration_directory(results, run.configuration)
-        self._create(directory / f"{run.id}{SUFFIX}", "run", asdict(run), whole=whole)
+        self._create(directory, "run", run, whole=whole)
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
@@ -242,7 +240,7 @@ class ProbeRecording(_LineWriter):
         self._ending: Ending | None = None
         if results is not None:
             directory = probes_directory(results, run.configuration)
-            self._create(directory / f"{run.id}{SUFFIX}", "probes", asdict(run), whole=whole)
+            self._create(directory, "probes", run, whole=whole)
 
     def event(self, event: ProbeEvent, *, durable: bool = True) -> None:
         """Append an event; it is on the disk when this returns, or else when `sync` does.

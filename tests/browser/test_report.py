@@ -36,13 +36,18 @@ def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = Costs(None, costs, Money(20, "USD"))
     measured = report_data.measured()
     page = tmp_path_factory.mktemp("report") / "report.html"
-    page.write_text(render(rich, measured, cost_benefits(rich, given), ["clusterlift compare"]))
+    html = render(
+        Evidence(rich, measured),
+        cost_benefits(rich, given),
+        presenting_commands=["clusterlift compare"],
+    )
+    page.write_text(html)
     return page
 
 
 def scenario_page(scenario: str, directory: Path) -> Path:
     page = directory / "report.html"
-    page.write_text(render(SCENARIOS[scenario]()))
+    page.write_text(render(Evidence(SCENARIOS[scenario]())))
     return page
 
 
@@ -210,7 +215,7 @@ class TestIcicles:
     @pytest.fixture
     def page(self, browser: Browser, tmp_path: Path) -> Browser:
         page = tmp_path / "report.html"
-        page.write_text(render(profiled.comparison()))
+        page.write_text(render(Evidence(profiled.comparison())))
         browser.open(page)
         return browser
 

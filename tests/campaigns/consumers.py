@@ -34,6 +34,7 @@ from harness.present import power as power_page
 from harness.present import readiness as readiness_page
 from harness.present.probe_table import probe_table
 from harness.present.report import chart, page
+from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.predictions import FrozenPrediction
 
@@ -69,7 +70,7 @@ def comparison_outputs(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
         yield data_formats.as_csv(comparison)
         yield json.dumps(json.loads(data_formats.as_json(comparison), parse_constant=_no_number))
         uses = [link_uses(trial_links(column)) for column in comparison.columns]
-        yield explanation.render(explain(comparison), *uses)
+        yield explanation.render(explain(comparison), uses)
         yield report_page(comparison)
 
 
@@ -90,7 +91,7 @@ def probe_outputs(
         yield text.render_table(table)
         yield markdown.render_table(table)
     yield report_page(runs, measured)
-    yield _visible(page.render(runs, soaks={"1g": probed}))
+    yield _visible(page.render(Evidence(runs, soaks={"1g": probed})))
     export_rows(export.rows((), [probed]))
 
 
@@ -103,7 +104,7 @@ def prediction_outputs(
     yield prediction.render_score(*scored)
     yield prediction.render_scores([scored, (frozen, None)])
     yield text.fill(prediction.outcome_text(*scored))
-    yield _visible(page.render(compare([before, after]), predictions=[scored]))
+    yield _visible(page.render(Evidence(compare([before, after]), predictions=[scored])))
 
 
 def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = None) -> str:
@@ -112,7 +113,7 @@ def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = Non
     declared = declared_costs(comparison.columns)
     costs = given_costs((), None, baseline, others, declared=declared)
     benefits = cost_benefits(comparison, costs) if costs else ()
-    return _visible(page.render(comparison, measured, benefits))
+    return _visible(page.render(Evidence(comparison, measured or {}), benefits))
 
 
 def export_rows(rows: Mapping[str, Sequence[Any]]) -> None:

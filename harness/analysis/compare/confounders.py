@@ -8,7 +8,6 @@ from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
     LAYOUT,
-    NOT_SET,
     REPARTITION,
     SAMPLES,
     as_text,
@@ -16,6 +15,7 @@ from harness.analysis.observed.environment import (
     content,
     dataset_facts,
     facts_without_nodes,
+    if_missing,
     parameter_facts,
     software_facts,
 )
@@ -179,8 +179,7 @@ def _whether_recorded(side: Observed) -> str:
 
 def _values(fact: str, side: Observed) -> list[str]:
     """Return the distinct values of a fact; unknown values count only if the fact is essential."""
-    missing = NOT_SET if fact.startswith(("spark.", "fs.")) else None
-    values = dict.fromkeys(facts.get(fact, missing) for _, facts in side)
+    values = dict.fromkeys(facts.get(fact, if_missing(fact)) for _, facts in side)
     return [
         "unknown" if value is None else value
         for value in values

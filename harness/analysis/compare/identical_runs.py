@@ -40,14 +40,15 @@ class Pairs:
 
     `claims` and `alarms` are the fractions of `pairs` in which a workload is claimed to have changed and
     in which the controls are claimed to have moved; None if so few runs claim nothing. `most_differ` is
-    the relative difference that 95 % of the workloads' differences do not exceed.
+    the relative difference that 95 % of the workloads' differences do not exceed; None if no two runs have a
+    workload in common.
     """
 
     runs: int
     pairs: int
     claims: float | None
     alarms: float | None
-    most_differ: float
+    most_differ: float | None
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
         len(claims),
         _fraction(claims),
         _fraction(alarms),
-        differences[ceil(_MOST * len(differences)) - 1] if differences else 0.0,
+        differences[ceil(_MOST * len(differences)) - 1] if differences else None,
     )
 
 

@@ -7,6 +7,7 @@ fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafs
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,8 +113,18 @@ def find_family(name: str, results: Path) -> Family:
     return {number: find_configuration(scaled_name(name, number), results) for number in numbers}
 
 
-def families_of(columns: Sequence[ConfigurationRuns]) -> dict[str, Family]:
-    """Return those of the columns that are one configuration on several numbers of nodes."""
+def scaling_of(columns: Sequence[ConfigurationRuns]) -> Scaling | None:
+    """Return the scaling of those of the columns that are one configuration on several numbers of nodes.
+
+    None if there are none, or if nothing has a result on two of them.
+    """
+    families = _families(columns)
+    with suppress(BadInput):
+        return scaling(families) if families else None
+    return None
+
+
+def _families(columns: Sequence[ConfigurationRuns]) -> dict[str, Family]:
     found: dict[str, dict[int, ConfigurationRuns]] = {}
     for column in columns:
         if split := split_scaled_name(column.name):

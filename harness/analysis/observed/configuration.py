@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
-from harness.terminal import count_of
+from harness.terminal import count_of, unique_name
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,8 @@ def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[Configurati
     """Number columns of equal name: `1g`, `1g #2`."""
     unique: list[ConfigurationRuns] = []
     for column in columns:
-        taken = {earlier.name for earlier in unique}
-        name, number = column.name, 2
-        while name in taken:
-            name, number = f"{column.name} #{number}", number + 1
-        unique.append(replace(column, name=name))
+        taken = [earlier.name for earlier in unique]
+        unique.append(replace(column, name=unique_name(column.name, taken)))
     return tuple(unique)
 
 

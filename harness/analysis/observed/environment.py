@@ -29,6 +29,13 @@ ESSENTIAL = frozenset(
     | {"Spark version", "Java version", KERNEL, "executors"}
 )
 """Facts that make a comparison doubtful if only one side knows them."""
+_PROPERTIES = ("spark.", "fs.", "ozone.", "scm.")
+"""How the names of properties begin: of Spark, of S3A, and of Ozone's client."""
+
+
+def if_missing(fact: str) -> str | None:
+    """Return what a fact is that a run did not record among others: a property is not set then."""
+    return NOT_SET if fact.startswith(_PROPERTIES) else None
 
 
 def parameter_facts(run: Run) -> Facts:

@@ -13,7 +13,7 @@ from typing import Any
 import vl_convert
 
 from harness import __version__
-from harness.terminal import shorten, visible
+from harness.terminal import shorten, unique_name, visible
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
@@ -113,18 +113,11 @@ COLOUR: Spec = {"color": as_is("colour")}
 SHAPE: Spec = {"shape": as_is("shape")}
 
 
-def mark(
-    kind: str, encoding: Spec, *, rows: Rows | None = None, only: str = "", **style: Any
-) -> Spec:
-    """Return a layer: a mark for each row, of those of the picture if no other rows are given.
-
-    `only` is an expression that is true of the rows to draw.
-    """
+def mark(kind: str, encoding: Spec, *, rows: Rows | None = None, **style: Any) -> Spec:
+    """Return a layer: a mark for each row, of those of the picture if no other rows are given."""
     layer: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
     if rows is not None:
         layer["data"] = _data(rows)
-    if only:
-        layer["transform"] = [{"filter": only}]
     return layer
 
 
@@ -143,15 +136,15 @@ def _data(rows: Rows) -> Spec:
     return {"values": list(rows)}
 
 
-def captioned(panels: Iterable[Spec], columns: int, *caption: str) -> Spec:
-    """Return a picture of its own: panels in columns, below lines of text."""
-    grid = {"concat": list(panels), "columns": columns, "spacing": 22}
-    return {"title": list(caption), "vconcat": [grid]}
-
-
 def svg(spec: Spec) -> str:
     """Return the picture as one SVG element. Its text is escaped, and it refers to nothing outside."""
     return vl_convert.vegalite_to_svg({**spec, "config": _STYLE}, allowed_base_urls=[])
+
+
+def captioned(panels: Iterable[Spec], *caption: str) -> str:
+    """Return a picture of its own as SVG: panels, three beside each other, below lines of text."""
+    grid = {"concat": list(panels), "columns": 3, "spacing": 22}
+    return svg({"title": list(caption), "vconcat": [grid]})
 
 
 SVG_BEGINNING = "<!-- clusterlift "
@@ -182,12 +175,5 @@ def labels(names: Iterable[str], width: int) -> dict[str, str]:
     for name in names:
         if name not in chosen:
             label = shorten(visible(name), width) or "(empty)"
-            chosen[name] = _make_unique(label, set(chosen.values()))
+            chosen[name] = unique_name(label, chosen.values())
     return chosen
-
-
-def _make_unique(label: str, used: set[str]) -> str:
-    number, unique = 2, label
-    while unique in used:
-        unique, number = f"{label} #{number}", number + 1
-    return unique

@@ -48,12 +48,11 @@ def _rows(by_column: Sequence[Sequence[Facts]]) -> Iterator[FactRow]:
 
 
 def _joined(name: str, runs: Sequence[Facts]) -> str:
-    missing = UNKNOWN
+    missing = environment.if_missing(name) if any(runs) else None
     if name.startswith(_DECLARED):
         missing = "not declared"
-    elif name.startswith("spark.") and any(runs):
-        missing = environment.NOT_SET
-    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or missing for facts in runs))
+    texts = (as_text(facts.get(name)) or missing or UNKNOWN for facts in runs)
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _declared(run: Run) -> Facts:

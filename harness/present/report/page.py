@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -10,12 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
-from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import measured_trials
-from harness.analysis.predict.outcomes import Scored
-from harness.model.interface import HostLink
-from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import COMMAND
 from harness.present.costs import cost_remarks, cost_table, performance_table
 from harness.present.report.answer import answers
@@ -39,32 +35,22 @@ PAGE_BEGINNING = """<!doctype html>
 
 
 def render(
-    comparison: Comparison,
-    measured: Mapping[str, Sequence[Measurement]] | None = None,
+    evidence: Evidence,
     benefits: Sequence[CostBenefit] = (),
-    presenting_commands: Sequence[str] = (),
-    predictions: Sequence[Scored] = (),
     performances: Sequence[PerformanceForCost] = (),
-    soaks: Mapping[str, RecordedProbes] | None = None,
-    verdicts: Mapping[str, MeshVerdict] | None = None,
+    presenting_commands: Sequence[str] = (),
     probe_sections: Sequence[Section] = (),
-    links: Mapping[str, Mapping[str, HostLink]] | None = None,
 ) -> str:
     """Return the page as HTML.
 
-    `measured` are the probes' measurements by configuration, `benefits` and `performances` are ranked, and
-    `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
-    configurations, `soaks` and `verdicts` the newest soak and mesh of each that has one. `probe_sections`
-    are what probes found, and the tables of those that have no picture; `links` are those of the hosts, by
-    configuration and host.
+    `benefits` and `performances` are ranked, and `presenting_commands` make the tables and the page from the
+    recorded runs. `probe_sections` are what probes found, and the tables of those that have no picture.
     """
+    comparison = evidence.comparison
     script = "".join(
         (DIRECTORY / name).read_text(encoding="utf-8") for name in ("sort.js", "icicle.js")
     )
     facts = fact_rows(comparison.columns)
-    evidence = Evidence(
-        comparison, measured or {}, predictions, soaks or {}, verdicts or {}, links or {}
-    )
     return (
         _template_environment()
         .get_template("page.html")

@@ -14,13 +14,10 @@ _MBIT = 1e6
 
 def draw_rate_curves(curves: Sequence[RateCurve]) -> str:
     """Draw time against link rate: a panel for each workload, with its limit and where it stops gaining."""
-    return chart.svg(
-        chart.captioned(
-            map(_rate_curve, curves),
-            3,
-            "Line and band: the time to expect and its 95 % interval. Dot: measured. Rings: asked about.",
-            "Dashed: the time over an infinitely fast network. Dotted: where the line is within 5 % of that.",
-        )
+    return chart.captioned(
+        map(_rate_curve, curves),
+        "Line and band: the time to expect and its 95 % interval. Dot: measured. Rings: asked about.",
+        "Dashed: the time over an infinitely fast network. Dotted: where the line is within 5 % of that.",
     )
 
 

@@ -67,7 +67,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
         TableRow(
             row.workload,
             row.workload in comparison.common_controls,
-            tuple(_cells(row.cells, line.entries, notes, with_n=table.with_n)),
+            tuple(_cells(row.cells, line.entries, notes)),
         )
         for row, line in zip(comparison.rows, table.lines, strict=True)
     )
@@ -77,11 +77,11 @@ def sortable_table(comparison: Comparison) -> SortableTable:
 
 
 def _cells(
-    cells: Sequence[Cell], entries: Sequence[Entry], notes: Footnotes, *, with_n: bool
+    cells: Sequence[Cell], entries: Sequence[Entry], notes: Footnotes
 ) -> Iterator[TableCell]:
     for index, (cell, entry) in enumerate(zip(cells, entries, strict=True)):
         fields = entry.fields
-        n = f"n={fields.n}" if with_n and fields.n else ""
+        n = f"n={fields.n}" if fields.n else ""
         yield TableCell(
             fields.value,
             addition=f"{fields.interval} {n}".strip(),

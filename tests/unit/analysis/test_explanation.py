@@ -184,7 +184,7 @@ def full_links() -> str:
         configuration = ConfigurationRuns(name, (side,))
         sides.append(configuration)
         uses.append(link_uses(trial_links(configuration, probes)))
-    return render(explain(compare(sides)), *uses)
+    return render(explain(compare(sides)), uses)
 
 
 def test_golden_of_full_links() -> None:

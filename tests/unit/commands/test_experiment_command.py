@@ -1,12 +1,16 @@
 """`clusterlift experiment --dry-run` says what would be done, a line each."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.experiments.runs import ExperimentOutcome
+from harness.model.run import Ending
+from harness.records.writer import Recording
+from tests.unit.builders import a_run, ok
 
 RATES = Path(__file__).parents[3] / "results/rates"
 FILE = """
@@ -24,6 +28,13 @@ rate = "100mbit"
 dataset = "small"
 rate = "250mbit"
 """
+
+
+def ended(monkeypatch: pytest.MonkeyPatch, names: Sequence[str], results: Path) -> None:
+    """Let an experiment have measured these configurations."""
+    outcome = ExperimentOutcome(tuple(names), (), failed=False)
+    for function, result in (("run_to_the_end", outcome), ("results_of", results)):
+        monkeypatch.setattr(f"harness.commands.experiment.{function}", lambda *_, it=result: it)
 
 
 def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -45,9 +56,7 @@ def test_its_table_is_that_of_compare(
     names = ["100mbit", "250mbit"]
     for name in names:
         shutil.copytree(RATES / name, tmp_path / name)
-    outcome = ExperimentOutcome(tuple(names), (), failed=False)
-    for function, result in (("run_to_the_end", outcome), ("results_of", tmp_path)):
-        monkeypatch.setattr(f"harness.commands.experiment.{function}", lambda *_, it=result: it)
+    ended(monkeypatch, names, tmp_path)
     file = tmp_path / "experiment.toml"
     file.write_text(FILE)
     assert main(["experiment", str(file)]) == 0
@@ -56,6 +65,22 @@ def test_its_table_is_that_of_compare(
     table = capfd.readouterr().out
     assert "adjusted for the speed" in table
     assert printed.startswith(table)
+
+
+def test_its_table_is_written_where_nothing_that_counts_is_known_of_most_nodes(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("100mbit-n1", "100mbit-n2")
+    for name, disturbed in zip(names, (None, "n1: a busy neighbour"), strict=True):
+        with Recording(tmp_path, a_run(name, workloads=("pi",))) as recording:
+            recording.trial(ok("pi", 1.0, disturbed=disturbed))
+            recording.end(Ending.COMPLETED)
+    ended(monkeypatch, names, tmp_path)
+    file = tmp_path / "experiment.toml"
+    file.write_text(FILE)
+    assert main(["experiment", str(file)]) == 0
+    assert "(1.00 s)" in capfd.readouterr().out
+    assert "| workload " in (tmp_path / "comparison.md").read_text()
 
 
 def test_one_configuration_is_no_experiment(

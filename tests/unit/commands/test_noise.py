@@ -13,6 +13,7 @@ from harness.analysis.compare.identical_runs import MAX_PAIRS, IdenticalRuns, id
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.run import Ending, RecordedRun
+from harness.present.identical_runs import render
 from harness.records.writer import Recording
 from tests.unit.builders import a_run, failed, ok, recorded
 
@@ -75,6 +76,15 @@ class TestIdenticalRuns:
         [single] = identical_runs(configuration(3)).pairs
         assert (single.runs, single.pairs) == (1, 3)
         assert (single.claims, single.alarms) == (None, None)
+
+    def test_differ_by_an_unknown_amount_without_a_workload_in_common(self) -> None:
+        others = [
+            recorded(each.run, [t for t in each.trials if t.workload == name])
+            for each, name in zip(runs(2), NAMES, strict=False)
+        ]
+        found = identical_runs(ConfigurationRuns("1g", tuple(others)))
+        assert found.pairs[0].most_differ is None
+        assert re.search(r"^1 +1 +- +- +-$", render(found), re.MULTILINE)
 
     def test_differ_less_the_more_runs_are_on_either_side(self) -> None:
         single, two, three = of_twelve().pairs

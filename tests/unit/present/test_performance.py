@@ -18,6 +18,7 @@ from harness.present import data_formats, quantities, text
 from harness.present.costs import performance_table
 from harness.present.report import page
 from harness.present.report.answer import answers
+from harness.present.report.figure import Evidence
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Change, Verdict
 from harness.statistics.median import Interval
@@ -164,7 +165,7 @@ class TestPage:
         comparison = compare([column(*each) for each in self.COLUMNS.items()])
         given = Costs(Money(2000, "USD"), {"2.5g-n2": Money(2500, "USD")})
         html = page.render(
-            comparison,
+            Evidence(comparison),
             benefits=cost_benefits(comparison, given),
             performances=performances_for_cost(comparison, given),
         )
@@ -173,7 +174,7 @@ class TestPage:
         assert "90.5%" in html  # 2.5g: 38 / 21 / 2
 
     def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
-        html = page.render(upgrade())
+        html = page.render(Evidence(upgrade()))
         assert '<th scope="col" class="number first">time or performance</th>' in html
         assert "Performance for the cost" not in html
         assert 'id="scaling"' not in html

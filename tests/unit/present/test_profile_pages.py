@@ -79,7 +79,7 @@ def test_what_a_workload_gains_at_most_is_in_the_sentence_the_table_and_the_repo
     assert "an infinitely fast network gains at most 16 % (" in text
     assert "before: without any wait for the network, it takes at most 48 % (" in text
     assert "Replayed with their waits, the tasks take 100 % of the real time" in text
-    html = page.render(compared)
+    html = page.render(Evidence(compared))
     assert "join in 2x: without any wait for the network, it takes at most 16 % (" in html
 
 
@@ -89,7 +89,7 @@ def test_a_report_replays_the_tasks_of_each_side_once(monkeypatch: pytest.Monkey
     ]
     asked, bound = [], analysis.bound
     monkeypatch.setattr(analysis, "bound", lambda profiled: asked.append(1) or bound(profiled))
-    assert page.render(compare(columns)).count("join in 2x: without any wait") == 1
+    assert page.render(Evidence(compare(columns))).count("join in 2x: without any wait") == 1
     assert len(asked) == 2
 
 
@@ -142,7 +142,7 @@ def test_a_report_of_many_profiles_whose_frames_are_all_rare_stays_small() -> No
         )
         for name in ("rs", "2x")
     ]
-    html = page.render(compare(columns))
+    html = page.render(Evidence(compare(columns)))
     assert html.count('class="icicle"') == 6
     assert len(html) < 1_500_000
 
@@ -158,7 +158,7 @@ def test_the_figure_has_an_icicle_of_each_side_and_of_the_difference() -> None:
 
 
 def test_the_page_has_the_figure_and_nothing_from_a_name() -> None:
-    html = page.render(comparison())
+    html = page.render(Evidence(comparison()))
     assert 'id="profile"' in html
     assert "alert(1)</script>" not in html
     assert "svg.icicle" in html

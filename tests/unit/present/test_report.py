@@ -290,7 +290,7 @@ class TestTrialsFigure:
             mark for mark in marks_of(figure.pictures[0].wide) if mark.get("fill") == chart.PAPER
         ]
         assert len(hollow) == 2
-        words = " ".join(Page(page.render(comparison)).text.split())
+        words = " ".join(Page(page.render(Evidence(comparison))).text.split())
         assert "4 measured trials in 2 runs" in words
 
     def test_a_workload_that_always_failed_has_no_dot_and_no_time(self) -> None:
@@ -718,6 +718,21 @@ class TestEnvironments:
         assert rows["Spark version"] == ("4.3.0", "unknown")
         assert "Java version" not in rows
 
+    @pytest.mark.parametrize(
+        "name", ["spark.speculation", "fs.s3a.readahead.range", "ozone.client.read.timeout"]
+    )
+    def test_a_property_that_one_configuration_does_not_set_is_not_set(self, name: str) -> None:
+        before, after = (
+            configured(
+                configuration,
+                environment={"spark_conf": {"spark.a": "1", **own}},
+                dataset={"client": {"fs.s3a.input.stream.type": "classic", **own}},
+            )
+            for configuration, own in (("1g", {}), ("2.5g", {name: "2"}))
+        )
+        rows = {row.name: row.values for row in fact_rows([before, after])}
+        assert rows[name] == ("not set", "2")
+
     def test_a_fact_that_one_configuration_did_not_declare_is_not_declared(self) -> None:
         before, after = column("1g", {"w": SIX}, facts={"switch": "x"}), column("2.5g", {"w": SIX})
         [row] = [row for row in fact_rows([before, after]) if "switch" in row.name]
@@ -733,7 +748,7 @@ class TestCommands:
         )
         runs = [a_run("1g", str(n), parameters={"command": c}) for n, c in enumerate(commands * 2)]
         before = ConfigurationRuns("1g", tuple(recorded(run, [ok("w", 1.0)]) for run in runs))
-        parsed = Page(page.render(compare([before, column("2.5g", {"w": SIX})])))
+        parsed = Page(page.render(Evidence(compare([before, column("2.5g", {"w": SIX})]))))
         shown = map(str.strip, parsed.text.partition("How to measure this again")[2].splitlines())
         assert [line for line in shown if line in commands] == list(commands[:2])
 
@@ -810,10 +825,11 @@ def assert_self_contained(html: str) -> Page:
 RENDER_FULL_REPORT = """
 from harness.analysis.compare.comparison import compare
 from harness.present.report import page
+from harness.present.report.figure import Evidence
 from tests.unit.svg import elements_of, texts_of
 from tests.unit import report_data
 
-print(page.render(compare(report_data.columns()), report_data.measured()))
+print(page.render(Evidence(compare(report_data.columns()), report_data.measured())))
 """
 
 
@@ -821,7 +837,7 @@ class TestPage:
     @every_scenario
     def test_it_loads_nothing_and_has_every_word_of_the_table(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
-        parsed = assert_self_contained(page.render(comparison))
+        parsed = assert_self_contained(page.render(Evidence(comparison)))
         for line in comparison_table(comparison).lines:
             assert visible(line.name) in parsed.text
             for entry in line.entries:
@@ -831,7 +847,7 @@ class TestPage:
     @settings(max_examples=8)
     @given(comparisons())
     def test_any_comparison_makes_a_page(self, comparison: Comparison) -> None:
-        assert_self_contained(page.render(comparison))
+        assert_self_contained(page.render(Evidence(comparison)))
 
     def test_hostile_names_are_escaped(self) -> None:
         name = "<script>alert(1)</script>"
@@ -858,7 +874,9 @@ class TestPage:
             ]
         }
         html = page.render(
-            comparison, probed, cost_benefits(comparison, given), presenting_commands=[evil]
+            Evidence(comparison, probed),
+            cost_benefits(comparison, given),
+            presenting_commands=[evil],
         )
         parsed = assert_self_contained(html)
         assert parsed.text.count(name) > 5
@@ -869,8 +887,7 @@ class TestPage:
     ) -> None:
         given = Costs(None, {rich.columns[1].name: Money(350, "USD")}, Money(20, "USD"))
         html = page.render(
-            rich,
-            measured,
+            Evidence(rich, measured),
             cost_benefits(rich, given),
             presenting_commands=["clusterlift compare"],
         )
@@ -901,18 +918,18 @@ class TestPage:
             assert all(len(row) == len(figure.numbers.headings) for row in figure.numbers.rows)
 
     def test_without_a_price_there_is_no_price_section(self, rich: Comparison) -> None:
-        assert 'id="cost"' not in page.render(rich)
+        assert 'id="cost"' not in page.render(Evidence(rich))
 
     def test_emulation_is_announced_above_the_answer(self) -> None:
         columns = [
             column(name, {"w": SIX}, facts={"emulated": "4 nodes on one host"})
             for name in ("a", "b")
         ]
-        html = page.render(compare(columns))
+        html = page.render(Evidence(compare(columns)))
         assert html.index("4 nodes on one host") < html.index('id="answer"')
 
     def test_changes_relative_to_controls_are_announced(self) -> None:
-        html = page.render(SCENARIOS["beyond-controls"]())
+        html = page.render(Evidence(SCENARIOS["beyond-controls"]()))
         assert "Changes are relative to those of the controls." in Page(html).text
 
     @pytest.mark.parametrize(
@@ -927,7 +944,7 @@ class TestPage:
         self, names: Sequence[str], title: str
     ) -> None:
         columns = [column(name, {"w": SIX}) for name in ["a", *names]]
-        assert f"<title>{title}</title>" in page.render(compare(columns))
+        assert f"<title>{title}</title>" in page.render(Evidence(compare(columns)))
 
     def test_the_same_runs_make_the_same_page_in_every_process(self) -> None:
         """The order of sets depends on the seed of the process, so one process cannot show a difference."""

@@ -25,7 +25,7 @@ class Dot(NamedTuple):
     is_control: bool
     change: Change
     fields: Fields
-    unit: str | None = None
+    unit: str | None
 
     @property
     def text(self) -> str:

@@ -18,7 +18,6 @@ from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
-from harness.present.link_table import share_text
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
 from harness.present.report.figure import (
@@ -128,7 +127,7 @@ def _numbers(course: Course) -> dict[str, str | Quantity]:
         "trial": f"{link.trial.phase} {link.trial.round} of {link.run.id}",
         "busiest node": use.host,
         "link full": Quantity.of(use.full_s, quantities.time_text),
-        "of the time": Quantity.of(use.full_share, share_text),
+        "of the time": Quantity.of(use.full_share, "{:.0%}".format),
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
         "highest": Quantity.of(max(rates, default=0) * _MBIT, throughput_text),

@@ -14,7 +14,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
 from harness.present.packets import Sweeps
-from harness.present.report.chart import Series, Spec, captioned, quantity, svg
+from harness.present.report.chart import Series, Spec, captioned, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
 from harness.terminal import shorten, significant, visible
@@ -120,7 +120,7 @@ def draw(sweeps: Sweeps) -> str:
     names = [f"{key.glyph} {shorten(visible(name), _NAME_WIDTH)}" for name, key in keys.items()]
     kinds = {cost.case.mtu_is_set for sweep in sweeps.values() for cost in packet_costs(*sweep)}
     kind = [_SET if kinds == {True} else _LIMITED] if len(kinds) == 1 else []
-    return svg(captioned(panels, 3, *names, *_remarks(found), *kind))
+    return captioned(panels, *names, *_remarks(found), *kind)
 
 
 def _remarks(found: Sequence[Point]) -> Iterator[str]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harness.analysis.compare.scaling import ScaledWorkload, Scaling, families_of, scaling
-from harness.model.errors import BadInput
+from harness.analysis.compare.scaling import ScaledWorkload, Scaling, scaling_of
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Picture, Section
@@ -18,12 +17,8 @@ _NAME_WIDTH = 30
 @partial(Section, 60, "scaling", "How performance grows with the number of nodes")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no configuration was measured on several numbers of nodes."""
-    families = families_of(evidence.comparison.columns)
-    if not families:
-        return None
-    try:
-        found = scaling(families)
-    except BadInput:  # nothing was measured on two of them
+    found = scaling_of(evidence.comparison.columns)
+    if found is None:
         return None
     return Figure(
         alternative="Lines of efficiency by the number of nodes, one panel for each workload.",
@@ -59,7 +54,7 @@ def draw(found: Scaling) -> str:
         f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
     )
     about = "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes."
-    return chart.svg(chart.captioned(panels, 3, names, about))
+    return chart.captioned(panels, names, about)
 
 
 def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:

@@ -298,6 +298,8 @@ class TestOfSomeWorkloads:
         [
             ({"client": {"fs.s3a.input.stream.type": "classic", "fs.s3a.readahead.range": "64K"}},
              "fs.s3a.readahead.range: 64K here, not set in before"),
+            ({"client": {"fs.s3a.input.stream.type": "classic", "ozone.client.read.timeout": "30s"}},
+             "ozone.client.read.timeout: 30s here, not set in before"),
             ({"client": {"fs.s3a.input.stream.type": "analytics"}},
              "fs.s3a.input.stream.type: analytics here, classic in before"),
             ({"server": "ceph 19.2.0"}, "server of the storage: ceph 19.2.0 here, ceph 18.2.7 in before"),

@@ -10,6 +10,7 @@ from harness.analysis.explain.attribution import explain
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun
 from harness.present import data_formats, explanation, markdown, text
+from harness.present.report.figure import Evidence
 from harness.present.report.page import render
 from tests.unit.builders import a_run, configured, recorded
 from tests.unit.metrics_builders import timed
@@ -65,7 +66,7 @@ def test_it_is_shown_once_wherever_two_configurations_are_compared() -> None:
         " ".join(text.render(across).split()),
         markdown.render(across),
         " ".join(explanation.render(explain(across)).split()),
-        render(across),
+        render(Evidence(across)),
     ]
     for page in shown:
         assert page.count("SPARK-54536") == 1
@@ -74,4 +75,4 @@ def test_it_is_shown_once_wherever_two_configurations_are_compared() -> None:
 
 
 def test_it_is_not_shown_otherwise() -> None:
-    assert "SPARK-54536" not in render(comparison("4.1.0", "4.3.0"))
+    assert "SPARK-54536" not in render(Evidence(comparison("4.1.0", "4.3.0")))
