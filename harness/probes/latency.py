@@ -7,7 +7,7 @@ from math import inf
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.hosts.parallelism import MAX_PAIRS, batches
-from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, run_all
+from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding
 from harness.model.network_metrics import (
@@ -90,12 +90,10 @@ def _measure_rdma(
 ) -> Iterator[Measurement]:
     """Count the RDMA devices of every host, and measure pairs of hosts that have one."""
     equipped = []
-    listings = run_all([(host, _LIST_RDMA_DEVICES) for host in hosts])
-    for host, listing in zip(hosts, listings, strict=True):
-        if isinstance(listing, HostError):
-            yield RDMA_DEVICES.failed(host.name, listing)
+    for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
+        if isinstance(devices, HostError):
+            yield RDMA_DEVICES.failed(host.name, devices)
             continue
-        devices = listing.output.split()
         yield RDMA_DEVICES.of(host.name, len(devices))
         if devices:
             equipped.append(host)

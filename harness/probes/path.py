@@ -17,9 +17,8 @@ from harness.analysis.network.path import Step, expectation_of, path_findings, s
 from harness.hosts.remote_process import (
     ClientServerRun,
     RemoteProcesses,
+    ask,
     ask_all,
-    parse_completed,
-    run_all,
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
@@ -87,7 +86,7 @@ class _Probe:
 
     def mtu(self, flow: Flow) -> int:
         """Return the smaller MTU of a flow's ends, as far as they are known."""
-        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
+        ends = [self.links.get(host.name) for host in flow.ends]
         known = [link.mtu_bytes for link in ends if link is not None and link.mtu_bytes]
         return min(known, default=TYPICAL_MTU)
 
@@ -95,8 +94,7 @@ class _Probe:
         """Return the goodput over the bottleneck: the expected rate, or else that of the slower link."""
         if self.rate_bit_s is not None:
             return goodput_bit_s(self.rate_bit_s, self.mtu(flow))
-        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
-        return max_goodput_bit_s(*ends)
+        return max_goodput_bit_s(*(self.links.get(host.name) for host in flow.ends))
 
 
 def path_steps(
@@ -132,13 +130,10 @@ def path_steps(
 
 def _measure_tcp(probe: _Probe, flows: Sequence[Flow]) -> Iterator[Measurement]:
     """Measure the round trip on the idle path, then a transfer."""
-    pings = [(flow.sender, ping.round_trips(flow.receiver.address)) for flow in flows]
-    baselines = run_all(pings)
-    transfers = run_flows(flows, probe.load)
-    for flow, completed, transfer in zip(flows, baselines, transfers, strict=True):
-        baseline = parse_completed(
-            flow, completed, lambda done: ping.read_shortest_us(done.output, done.errors)
-        )
+    pings = {flow: (flow.sender, ping.round_trips(flow.receiver.address)) for flow in flows}
+    baselines = ask(pings, lambda _, done: ping.read_shortest_us(done.output, done.errors))
+    for flow, transfer in zip(flows, run_flows(flows, probe.load), strict=True):
+        baseline = baselines[flow]
         if isinstance(transfer, HostError):
             yield PATH_GOODPUT.failed(str(flow), transfer)
             continue
