@@ -11,7 +11,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
-from harness.hosts.remote_process import ask_all
+from harness.hosts.remote_process import answers_of_all
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
@@ -41,10 +41,7 @@ class HostsSite(Site):
         for error in checked.excluded_hosts.values():
             raise error
         self._hosts = checked.hosts
-        hosts = [self._spec.as_root(host) for host in self._hosts]
-        for problem in ask_all(hosts, ("id", "-u"), _require_root).values():
-            if problem is not None:
-                raise problem
+        answers_of_all(map(self._spec.as_root, self._hosts), ("id", "-u"), _require_root)
 
     def uri(self, data: Data) -> str:
         """Return the dataset's own URI, or one below the site's."""

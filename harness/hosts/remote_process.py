@@ -263,6 +263,18 @@ def ask_all(
     return ask(commands, lambda _, completed: parse(completed.output))
 
 
+def answers_of_all(
+    hosts: Iterable[Host], command: Sequence[str], parse: Callable[[str], T]
+) -> dict[Host, T]:
+    """Do the same, but raise the HostError of the first host without an answer."""
+    answers = {}
+    for host, answer in ask_all(hosts, command, parse).items():
+        if isinstance(answer, HostError):
+            raise answer
+        answers[host] = answer
+    return answers
+
+
 def error_line(text: str) -> str:
     """Return the last line with the word "error", or else the last line; empty if there is none."""
     errors = [line for line in text.splitlines() if "error" in line.lower()]

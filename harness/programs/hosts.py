@@ -1,11 +1,10 @@
 """What hosts report about themselves around the trials of a program: machines, counters, traffic."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from harness.hosts.remote_process import ask_all
-from harness.hosts.transports.host import Host, HostError
+from harness.hosts.remote_process import answers_of_all, ask_all
+from harness.hosts.transports.host import Host
 from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MAX_QUANTITY
 from harness.node import interference as of_nodes
@@ -14,8 +13,6 @@ from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.terminal import join_names
-
-T = TypeVar("T")
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _MEMORY = (
@@ -80,12 +77,13 @@ class Machines:
 
 def describe_hosts(hosts: Sequence[Host]) -> Machines:
     """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
-    facts = _ask(hosts, machine_command(), read_machine)
+    described = answers_of_all(hosts, machine_command(), read_machine)
+    facts = {host.name: own for host, own in described.items()}
     on_machine: dict[str, list[str]] = {}
     versions = []
-    descriptions = _ask(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
-    for name, (boot, mpi) in descriptions.items():
-        on_machine.setdefault(boot or name, []).append(name)
+    descriptions = answers_of_all(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
+    for host, (boot, mpi) in descriptions.items():
+        on_machine.setdefault(boot or host.name, []).append(host.name)
         versions.append(mpi)
     processors = {
         machine: positive(facts[names[0]].get("cpus"), UNKNOWN_PROCESSORS) or UNKNOWN_PROCESSORS
@@ -98,10 +96,11 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
 def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
     """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
     found: dict[str, MachineMemory] = {}
-    for name, (boot, kib) in _ask(hosts, ("sh", "-c", _MEMORY), _two_lines).items():
+    answers = answers_of_all(hosts, ("sh", "-c", _MEMORY), _two_lines)
+    for host, (boot, kib) in answers.items():
         if (available_kib := count(kib)) is not None:
             others = found[boot].hosts if boot in found else ()
-            found[boot] = MachineMemory((*others, name), available_kib * 1024)
+            found[boot] = MachineMemory((*others, host.name), available_kib * 1024)
     return tuple(found.values())
 
 
@@ -141,16 +140,6 @@ def exchanged_by_rdma(
         return None
     first, then = before[host].rdma_bytes, after[host].rdma_bytes
     return None if first is None or then is None or then < first else then - first
-
-
-def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]) -> dict[str, T]:
-    """Return what each host answers, by its name. Raise HostError if one does not answer."""
-    found = {}
-    for host, answer in ask_all(hosts, command, parse).items():
-        if isinstance(answer, HostError):
-            raise answer
-        found[host.name] = answer
-    return found
 
 
 def _two_lines(text: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
-    ask_all,
+    answers_of_all,
     error_line,
 )
 from harness.hosts.transports.host import Host, HostError
@@ -176,9 +176,8 @@ def networks(hosts: Sequence[Host]) -> list[str]:
     Raise HostError if a host does not answer, or has no or several addresses in its network.
     """
     networks = []
-    for host, answer in ask_all(hosts, kernel.own_addresses(), kernel.read_addresses).items():
-        if isinstance(answer, HostError):
-            raise answer
+    answers = answers_of_all(hosts, kernel.own_addresses(), kernel.read_addresses)
+    for host, answer in answers.items():
         addresses = {str(address.ip): address for address in answer}
         if host.address not in addresses:
             raise HostError(f"{host}: no interface has the IPv4 address {host.address}")

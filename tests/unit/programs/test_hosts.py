@@ -106,12 +106,12 @@ class TestMachines:
         monkeypatch.setattr(hosts, "machine_command", lambda: ("true",))
         mpi = "\nmpirun (Open MPI) 4.1.4"
 
-        def ask_all(
+        def answers_of_all(
             asked: Sequence[Host], command: Sequence[str], parse: Callable[[str], object]
         ) -> dict[Host, object]:
             return {host: parse("/getconf:2" if command == ("true",) else mpi) for host in asked}
 
-        monkeypatch.setattr(hosts, "ask_all", ask_all)
+        monkeypatch.setattr(hosts, "answers_of_all", answers_of_all)
         machines = describe_hosts([by_local("a"), by_local("b")])
         assert machines.hosts == {"a": ["a"], "b": ["b"]}
         assert machines.mpi == "mpirun (Open MPI) 4.1.4"

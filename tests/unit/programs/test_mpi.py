@@ -53,7 +53,9 @@ class TestNetworks:
         """Return the networks of the first host, which has these addresses."""
         shown = [{"addr_info": [{"local": each, "prefixlen": 24}]} for each in addresses]
         monkeypatch.setattr(
-            mpi, "ask_all", lambda hosts, _, parse: dict.fromkeys(hosts, parse(json.dumps(shown)))
+            mpi,
+            "answers_of_all",
+            lambda hosts, _, parse: dict.fromkeys(hosts, parse(json.dumps(shown))),
         )
         return mpi.networks(HOSTS[:1])
 
