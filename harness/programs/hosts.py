@@ -25,23 +25,24 @@ _COUNTERS = (
 )
 _RDMA_WORD_BYTES = 4
 """The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
+RDMA_PORTS = "its RDMA ports"
+"""Stands for all of them, where names of interfaces do."""
 UNKNOWN_PROCESSORS = 10**6
 """Processors of a machine that does not say how many it has."""
 
 
 @dataclass(frozen=True)
 class HostCounters:
-    """What a host has counted since it booted: seconds, and bytes by interface, received and sent.
+    """What a host has counted since it booted: seconds, and bytes received and sent.
 
-    Times are called as a node's counters are. `rdma_bytes` are of all RDMA ports; None if there are none.
+    Times are called as a node's counters are. `exchanged` has the bytes by interface, and of RDMA_PORTS.
     """
 
     clock_s: float
     processors: int
     busy_s: float
     stolen_s: float
-    traffic: Mapping[str, tuple[int, int]]
-    rdma_bytes: int | None = None
+    exchanged: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -125,20 +126,10 @@ def _snapshot(hosts: Mapping[str, HostCounters]) -> of_nodes.CountersSnapshot:
 def exchanged_bytes(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str, device: str
 ) -> int | None:
-    """Return the bytes that a host received and sent over an interface; None if it is not known."""
+    """Return the bytes that a host received and sent over an interface, or RDMA_PORTS; None if unknown."""
     if host not in before or host not in after:
         return None
-    first, then = before[host].traffic.get(device), after[host].traffic.get(device)
-    return sum(then) - sum(first) if first and then and sum(then) >= sum(first) else None
-
-
-def exchanged_by_rdma(
-    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str
-) -> int | None:
-    """Return the bytes that a host received and sent over its RDMA ports; None if it is not known."""
-    if host not in before or host not in after:
-        return None
-    first, then = before[host].rdma_bytes, after[host].rdma_bytes
+    first, then = before[host].exchanged.get(device), after[host].exchanged.get(device)
     return None if first is None or then is None or then < first else then - first
 
 
@@ -155,15 +146,7 @@ def parse_counters(text: str) -> HostCounters:
     busy_s, stolen_s = (used / int(lines[1]) for used in (ticks.used_by_processes, ticks.stolen))
     if not processors or not all(0 <= s <= MAX_QUANTITY for s in (clock_s, busy_s, stolen_s)):
         raise ValueError("no processor, or no clock")
-    return HostCounters(
-        clock_s,
-        processors,
-        busy_s,
-        stolen_s,
-        interface_bytes(lines),
-        _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
-    )
-
-
-def _rdma_bytes(lines: Sequence[str]) -> int | None:
-    return sum(int(line.split()[1]) for line in lines) * _RDMA_WORD_BYTES if lines else None
+    exchanged = {name: sum(counted) for name, counted in interface_bytes(lines).items()}
+    if words := [int(line.split()[1]) for line in lines if line.startswith("rdma ")]:
+        exchanged[RDMA_PORTS] = sum(words) * _RDMA_WORD_BYTES
+    return HostCounters(clock_s, processors, busy_s, stolen_s, exchanged)

@@ -28,10 +28,10 @@ from harness.model.work import DECLARED_PEAK, Work
 from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.programs.hosts import (
+    RDMA_PORTS,
     HostCounters,
     available_memory,
     describe_hosts,
-    exchanged_by_rdma,
     exchanged_bytes,
     interference,
     read_counters,
@@ -79,7 +79,7 @@ def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> 
         raise error
     if network == RDMA:
         for host, counters in read_counters(checked.hosts).items():
-            if counters.rdma_bytes is None:
+            if RDMA_PORTS not in counters.exchanged:
                 raise BadInput(
                     f"{host}: --network rdma needs an RDMA device, and /sys/class/infiniband has none"
                 )
@@ -190,11 +190,8 @@ class _Trials:
         if len(self._planned.placement.hosts) == 1:
             return
         for host, links in self._links.items():
-            if self._planned.network == RDMA:
-                exchanged = {"its RDMA ports": exchanged_by_rdma(before, after, host)}
-            else:
-                exchanged = {each: exchanged_bytes(before, after, host, each) for each in links}
-            for device, count in exchanged.items():
+            for device in (RDMA_PORTS,) if self._planned.network == RDMA else links:
+                count = exchanged_bytes(before, after, host, device)
                 if count is None:
                     raise ToolError(
                         f"{host}: the counters of {device} cannot be read, so nothing shows that the "

@@ -79,9 +79,9 @@ class Cluster:
     def read_counters(self, hosts: tuple[Host, ...]) -> dict[str, HostCounters]:
         self._readings += 1
         n = self._readings
-        traffic = {"eth0": (n * self.exchanged, n * self.exchanged)}
+        exchanged = {"eth0": 2 * n * self.exchanged}
         return {
-            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, traffic) for h in hosts
+            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, exchanged) for h in hosts
         }
 
 
