@@ -62,12 +62,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from harness.experiments.experiment import Configuration, Data, Experiment
-from harness.experiments.hosts_spec import HostsSpec
+from harness.experiments.hosts_spec import Device, HostsSpec, Text
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
-from harness.model.interface import DEVICE_NAME
 from harness.model.layout import FORMS, Layout
 from harness.model.limits import (
     MAX_NODES,
@@ -100,22 +99,7 @@ Name = Annotated[
         description="up to 64 letters, digits, dots, dashes and underscores",
     ),
 ]
-Text = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[^\0]+\Z",
-        max_length=1000,
-        description="from 1 to 1,000 characters, without NUL",
-    ),
-]
 RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
-Device = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=rf"^{DEVICE_NAME}\Z",
-        description="a network interface such as eth0",
-    ),
-]
 SysctlKey = Annotated[
     str,
     msgspec.Meta(
@@ -222,40 +206,6 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
             yield EXECUTOR_CORES, str(cores)
 
 
-class SiteTable(msgspec.Struct, forbid_unknown_fields=True):
-    """`[site]`: hosts of the user's own."""
-
-    hosts: Text
-    via: Literal["ssh", "docker", "netns", "local"] = "ssh"
-    device: Device | None = None
-    spark: Annotated[
-        tuple[Text, ...],
-        msgspec.Meta(description="words, each from 1 to 1,000 characters, without NUL"),
-    ] = ()
-    submit_from: Text | None = None
-    data: Text | None = None
-    sudo: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
-        if self.submit_from is not None and self.via != "netns":
-            raise ValueError('submit_from is a network namespace, and needs via = "netns"')
-        if self.sudo and self.via != "ssh":
-            raise ValueError(f'sudo needs via = "ssh": by {self.via}, commands run as root')
-        try:
-            self.spec.hosts()
-        except BadInput as error:
-            raise ValueError(str(error)) from error
-
-    @property
-    def spec(self) -> HostsSpec:
-        """The hosts, and how to use them."""
-        data = self.data and self.data.rstrip("/")
-        return HostsSpec(
-            self.via, self.hosts, self.device, self.spark, self.submit_from, data, self.sudo
-        )
-
-
 def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
     """Return a rate in bit/s. Raises ValueError if it cannot be read."""
     try:
@@ -274,7 +224,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     ]
     datasets: dict[Name, DatasetTable] = {}
     programs: dict[Name, dict[str, Any]] = {}
-    site: SiteTable | None = None
+    site: HostsSpec | None = None
     scaling: (
         Annotated[
             tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...],
@@ -356,7 +306,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def _hosts(self) -> int:
-        return len(self.site.spec.hosts()) if self.site else self.shape.workers
+        return len(self.site.named_hosts()) if self.site else self.shape.workers
 
     @property
     def _programs(self) -> tuple[Program, ...]:
@@ -385,7 +335,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             if problem := layout_problem(table.layout, storage, self.shape.workers):
                 raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
 
-    def _check_site(self, site: SiteTable) -> None:
+    def _check_site(self, site: HostsSpec) -> None:
         for key in ("nodes", "cpus", "storage"):
             if getattr(self, key) is not None:
                 raise ValueError(f"{key} is of the lab, and the experiment has a [site]")
@@ -410,7 +360,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         }
         return Experiment(
             name=self.name,
-            site=self.site.spec if self.site else self.shape,
+            site=self.site or self.shape,
             configurations=tuple(
                 table.configuration(name, data[table.dataset] if table.dataset else None, nodes)
                 for name, table in self.configurations.items()

@@ -37,7 +37,9 @@ class HostsSite(Site):
     def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
         """Check that every host answers, as root, and has the programs. Its disk is its own to know."""
         del data_bytes
-        checked = preflight(self._spec.hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs))))
+        checked = preflight(
+            self._spec.named_hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs)))
+        )
         for error in checked.excluded_hosts.values():
             raise error
         self._hosts = checked.hosts
@@ -45,7 +47,8 @@ class HostsSite(Site):
 
     def uri(self, data: Data) -> str:
         """Return the dataset's own URI, or one below the site's."""
-        return data.uri or f"{self._spec.data}/{self._experiment}/{data.name}"
+        base = (self._spec.data or "").rstrip("/")
+        return data.uri or f"{base}/{self._experiment}/{data.name}"
 
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on each host, on the interface that leads to the others."""
@@ -60,7 +63,7 @@ class HostsSite(Site):
 
     def hosts_to_set(self) -> Sequence[Host]:
         """Return the hosts that the experiment file names, as root reaches them."""
-        return [self._spec.as_root(host) for host in self._spec.hosts()]
+        return [self._spec.as_root(host) for host in self._spec.named_hosts()]
 
     def device(self, found: str) -> str:
         """Return the device of the experiment file; without one, the one that was found."""

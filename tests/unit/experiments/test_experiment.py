@@ -20,6 +20,7 @@ from harness.experiments.experiment_file import (
     read_experiment,
     workload_problems,
 )
+from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
@@ -272,14 +273,21 @@ class TestReading:
         ]
         assert slow.spark == (("spark.shuffle.compress", "false"),)
         assert read.site == HostsSpec(
+            "node[1-4]",
             via="ssh",
-            names="node[1-4]",
             device="eth7",
             spark=("--master", "spark://m:7077"),
-            data="hdfs://m/data",
+            data="hdfs://m/data/",
             sudo=True,
         )
-        assert [host.name for host in read.site.hosts()] == ["node1", "node2", "node3", "node4"]
+        site = HostsSite(read.site, "x", tmp_path)
+        assert site.uri(read.datasets[0]) == "hdfs://m/data/x/coded"
+        assert [host.name for host in read.site.named_hosts()] == [
+            "node1",
+            "node2",
+            "node3",
+            "node4",
+        ]
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
