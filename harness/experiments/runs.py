@@ -4,12 +4,10 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
@@ -408,36 +406,23 @@ class _ExperimentRunner:
         return [part for name, value in arguments.items() if value for part in (name, value)]
 
 
-class _Turns:
+class _Turns(ExitStack):
     """A context in which configurations take turns; the last of them is put back when it is left."""
 
     def __init__(self, site: Site, journal: Journal) -> None:
+        super().__init__()
         self._site = site
         self._journal = journal
-        self._stack = ExitStack()
         self._current: Configuration | None = None
         self._configured: Configured | None = None
         self._lost: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
 
     def take(self, configuration: Configuration) -> Configured:
         """Put a configuration in force, if it is not, in place of the one before."""
         if self._configured is None or self._current != configuration:
             self._leave()
-            context: AbstractContextManager[Configured] = self._site.configured(
-                configuration, self._journal
-            )
-            self._configured = self._stack.enter_context(context)
+            context = self._site.configured(configuration, self._journal)
+            self._configured = self.enter_context(context)
             self._current = configuration
         return self._configured
 
@@ -447,7 +432,7 @@ class _Turns:
         self._lost = None
 
     def _leave(self) -> None:
-        self._stack.close()
+        self.close()
         self._current, self._configured = None, None
 
     def begin(self, configuration: Configuration) -> None:
