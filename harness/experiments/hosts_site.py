@@ -36,7 +36,6 @@ class HostsSite(Site):
 
     def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
         """Check that every host answers, as root, and has the programs. Its disk is its own to know."""
-        del data_bytes
         checked = preflight(
             self._spec.named_hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs)))
         )

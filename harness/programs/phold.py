@@ -39,10 +39,6 @@ _LINE = re.compile(
 _NEEDED = ("Running Time", "Net Events Processed", "Event Rate (events/sec)")
 
 
-def _ross_home() -> str:
-    return os.environ.get("ROSS_HOME", "")
-
-
 @dataclass(frozen=True)
 class Phold(Program):
     """PHOLD.
@@ -54,7 +50,7 @@ class Phold(Program):
     objects: int = 1024
     end: int = 1000
     remote: int = 25
-    ross_home: str = field(default_factory=_ross_home)
+    ross_home: str = field(default_factory=lambda: os.environ.get("ROSS_HOME", ""))
 
     name = "phold"
     about = (

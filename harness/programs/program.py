@@ -87,12 +87,10 @@ class Program(ABC):
 
     def memory_bytes(self, problem: Problem) -> int:
         """Return how much memory the problem takes on all hosts together; 0 if it is little."""
-        del problem
         return 0
 
     def omitted(self, placement: Placement) -> Mapping[str, str]:
         """Return the workloads that cannot run there, and why."""
-        del placement
         return {}
 
     @abstractmethod
