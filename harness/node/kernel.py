@@ -5,7 +5,7 @@ What the kernel does not know is None.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
@@ -188,6 +188,14 @@ def read_bond(text: str) -> Bond | None:
         return None
     aggregator = positive(bond.get("Aggregator ID"))
     return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
+
+
+def snmp_counter(lines: Iterable[str], protocol: str, name: str) -> int | None:
+    """Return a counter of /proc/net/snmp, where a protocol has a line of names and one of numbers."""
+    tables = [line.split() for line in lines if line.startswith(f"{protocol}: ")]
+    if len(tables) != 2 or len(tables[0]) != len(tables[1]):  # noqa: PLR2004  names and numbers
+        return None
+    return count(dict(zip(*tables, strict=True)).get(name))
 
 
 def known(value: Any) -> str | None:

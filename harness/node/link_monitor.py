@@ -11,7 +11,14 @@ from itertools import pairwise
 from harness.model.interface import MAX_SPEED_MBIT_S
 from harness.model.link import rate_text
 from harness.model.soak import LinkEventKind, LinkSeconds
-from harness.node.kernel import count, device_directory, known, positive, read_files
+from harness.node.kernel import (
+    count,
+    device_directory,
+    known,
+    positive,
+    read_files,
+    snmp_counter,
+)
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
 
@@ -19,6 +26,8 @@ READING_BYTES = 2**17
 """More than a reading has on a host of 512 processors."""
 MAX_KERNEL_LOG_BYTES = 2**22
 """More than a kernel keeps of its log on a large host."""
+KERNEL_LOG = ("dmesg",)
+"""The command that prints the kernel's log, with the kernel's clock."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
 _FILES = ("carrier_changes", "ifindex", "speed", "duplex", "device/../devnum")
@@ -89,11 +98,6 @@ def monitor_command(device: str) -> list[str]:
     return ["sh", "-c", _SCRIPT, device, " ".join([*files, _THERMAL])]
 
 
-def kernel_log_command() -> list[str]:
-    """Return the command that prints the kernel's log, with the kernel's clock."""
-    return ["dmesg"]
-
-
 def read_monitor(
     device: str, printed: Iterable[tuple[float, str]]
 ) -> Iterator[tuple[float, LinkReading | None]]:
@@ -143,7 +147,7 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
         count(files.get(f"{directory}/ifindex")),
         count(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
-        _retransmits(lines),
+        snmp_counter(lines, "Tcp", "RetransSegs"),
         tuple(ticks_of_each_processor(lines)),
         _temperature(files),
     )
@@ -151,15 +155,6 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
 
 def _absolute(line: str, device: str) -> str:
     return f"/sys/class/net/{line}" if line.startswith(f"{device}/") else line
-
-
-def _retransmits(lines: Iterable[str]) -> int | None:
-    """Return the segments of /proc/net/snmp, which has a line of names and a line of numbers."""
-    tables = [line.split() for line in lines if line.startswith("Tcp:")]
-    if len(tables) != 2:  # noqa: PLR2004  names and numbers
-        return None
-    names, numbers = tables
-    return count(dict(zip(names, numbers, strict=False)).get("RetransSegs"))
 
 
 def _temperature(files: Mapping[str, str]) -> float | None:

@@ -49,6 +49,7 @@ from harness.model.network_metrics import (
     step_case,
 )
 from harness.model.probe import Measurement, RecordedProbes
+from harness.node.kernel import snmp_counter
 from harness.option_types import RealNumber
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
@@ -61,7 +62,7 @@ from harness.probes.messages import (
 from harness.probes.options import port_option, seconds_option, streams_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
-from harness.probes.tools import iperf3, ping, udp_drops
+from harness.probes.tools import iperf3, ping
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
@@ -205,8 +206,12 @@ def _measure_step(
 
 
 def _drops(hosts: Sequence[Host]) -> dict[str, int]:
-    """Return what each host has dropped so far, as far as it tells."""
-    found = ask_all(hosts, udp_drops.COMMAND, udp_drops.read_drops)
+    """Return how many packets each host has dropped so far, unread by the program, as far as it tells."""
+    found = ask_all(
+        hosts,
+        ("cat", "/proc/net/snmp"),
+        lambda text: snmp_counter(text.splitlines(), "Udp", "RcvbufErrors"),
+    )
     return {host.name: drops for host, drops in found.items() if isinstance(drops, int)}
 
 

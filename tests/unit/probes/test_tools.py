@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
-from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf, udp_drops
+from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
@@ -174,13 +174,6 @@ class TestDatagrams:
     def test_an_error_in_the_report_is_raised(self) -> None:
         with pytest.raises(ToolError, match="Connection refused"):
             iperf3.read_datagram_report(output("iperf3-3.12-refused.json"))
-
-    def test_what_the_host_dropped_is_read(self) -> None:
-        text = "Tcp: A B\nTcp: 1 2\nUdp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: 9 0 8 7\n"
-        assert udp_drops.read_drops(text) == 7
-        for broken in ("", "Udp: InDatagrams\nUdp: 9\n", "Udp: RcvbufErrors\nUdp: x\n"):
-            with pytest.raises(ToolError):
-                udp_drops.read_drops(broken)
 
 
 class TestSockperf:
