@@ -4,7 +4,7 @@ The command needs a shell, grep and sleep; what other programs would add is left
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -183,7 +183,7 @@ def link_events(
         )
         return  # its counters began anew
     changes = _grown(before.carrier_changes, after.carrier_changes)
-    if changes:
+    if changes > 0:
         yield (
             LinkEventKind.CARRIER,
             f"the link was interrupted: its carrier changed {count_of(changes, 'time')}",
@@ -214,9 +214,11 @@ def _speed_text(reading: LinkReading) -> str:
 
 def link_seconds(host: str, readings: Sequence[LinkReading], offset_s: float) -> LinkSeconds:
     """Return what happened between each two readings; `offset_s` takes the host's clock to the soak's."""
-    pairs = [
-        (before, after) for before, after in pairwise(readings) if after.clock_s > before.clock_s
-    ]
+    rising: list[LinkReading] = []
+    for reading in readings:
+        if not rising or reading.clock_s > rising[-1].clock_s:
+            rising.append(reading)
+    pairs = list(pairwise(rising))
     temperatures = [after.temperature_c for _, after in pairs]
     return LinkSeconds(
         host,
@@ -234,20 +236,25 @@ def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
     return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
 
 
-def _ticks_between(before: LinkReading, after: LinkReading) -> list[ProcessorTicks]:
-    """Return the ticks of each processor that was online."""
+def _shares(
+    before: LinkReading, after: LinkReading, part: Callable[[ProcessorTicks], int]
+) -> list[float]:
+    """Return a part of the time of each processor that was online.
+
+    What a kernel counts as waiting for disks may decrease (proc_stat(5)): a part may seem more than all.
+    """
     pairs = zip(before.processors, after.processors, strict=False)
-    return [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
+    found = [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
+    return [min(max(0.0, part(ticks) / ticks.total), 1.0) for ticks in found]
 
 
 def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.stolen / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
+    shares = _shares(before, after, lambda ticks: ticks.stolen)
+    return round(100 * (sum(shares) / len(shares)), 1) if shares else 0.0
 
 
 def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.busy / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, *shares), 1) if shares else 0.0
+    return round(100 * max(_shares(before, after, lambda ticks: ticks.busy), default=0.0), 1)
 
 
 def kernel_trouble(text: str, after_s: float, until_s: float) -> Iterator[tuple[float, str]]:
