@@ -164,7 +164,8 @@ def _figures(
     if report.mean_rtt_us is not None:
         yield TRANSFER_ROUND_TRIP.of(subject, report.mean_rtt_us)
         if baseline_us is not None:
-            delay = 100 * (report.mean_rtt_us - baseline_us) / baseline_us
+            # An idle processor that first has to wake up answers later than a busy one: no queue adds less.
+            delay = max(0.0, 100 * (report.mean_rtt_us - baseline_us) / baseline_us)
             yield BUFFER_DELAY.of(subject, delay)
 
 
