@@ -219,15 +219,7 @@ class _ExperimentRunner:
         runs = [run for run in planned if self._to_measure(run) or self._to_probe(run)]
         if done := len(planned) - sum(map(self._to_measure, planned)):
             say(f"{done} of {len(planned)} runs are done already")
-        if not runs:
-            return
-        for change in self._site.put_back(self._journal, self._experiment.configurations):
-            say(f"put back what an earlier command left: {change}: {change.before}")
-        self._site.open(self._experiment.data_bytes, self._programs(runs))
-        # What cannot be set, or could not be put back, is found before a dataset is generated.
-        for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
-            plan(self._site.settings(wanted))
-        self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
+        self._prepare(runs)
         started = time.monotonic()
         for number, run in enumerate(runs):
             left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
@@ -244,6 +236,18 @@ class _ExperimentRunner:
                         self._run_program(part, turns)
                 if any(part not in self._done for part in run.parts):
                     self._benchmark(run, turns)
+
+    def _prepare(self, runs: Sequence[PlannedRun]) -> None:
+        """Put back what an earlier command left; for these runs, if any, open the site and generate data."""
+        if runs or self._journal.outstanding():
+            for change in self._site.put_back(self._journal, self._experiment.configurations):
+                say(f"put back what an earlier command left: {change}: {change.before}")
+        if runs:
+            self._site.open(self._experiment.data_bytes, self._programs(runs))
+            # What cannot be set, or could not be put back, is found before a dataset is generated.
+            for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
+                plan(self._site.settings(wanted))
+            self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
 
     def _to_measure(self, run: PlannedRun) -> bool:
         return any(part not in self._done for part in (*run.parts, *run.program_parts))

@@ -38,8 +38,8 @@ from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings import kinds
-from harness.settings.in_force import Settings
-from harness.settings.journal import Journal
+from harness.settings.in_force import NotPutBack, Settings
+from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
 from harness.settings.speed import speed
 from jobs import sinks
@@ -699,6 +699,16 @@ class TestRunExperiment:
         assert site.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
         assert site.run() == DONE
         assert site.calls == []
+
+    def test_what_an_earlier_command_left_is_put_back_also_if_no_run_is_left(
+        self, site: FakeSite
+    ) -> None:
+        assert site.run() == DONE
+        left = Entry("n1", "MTU of eth0", "9000", "1500")
+        with open_journal(site.own_results / runs.JOURNAL) as journal:
+            journal.record(SET, [left])
+        with pytest.raises(NotPutBack, match="n1: MTU of eth0"):
+            site.run()
 
     def test_more_runs_add_to_existing_results(self, site: FakeSite) -> None:
         site.run()
