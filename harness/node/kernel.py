@@ -65,7 +65,7 @@ def own_addresses() -> list[str]:
 
 def read_route(text: str) -> str:
     """Return the device of the first route. Raise ToolError if there is none, or it has no plain name."""
-    devices = [str(route["dev"]) for route in _rows(text, "ip route") if route.get("dev")]
+    devices = [str(route["dev"]) for route in json_rows(text, "ip route") if route.get("dev")]
     if not devices:
         raise ToolError("no route leads there")
     if not _DEVICE.fullmatch(devices[0]):
@@ -81,7 +81,7 @@ def read_addresses(text: str) -> list[IPv4Interface]:
     try:
         return [
             IPv4Interface(f"{address['local']}/{address.get('prefixlen', IPV4LENGTH)}")
-            for device in _rows(text, "ip address")
+            for device in json_rows(text, "ip address")
             for address in device.get("addr_info", ())
             if "local" in address
         ]
@@ -91,7 +91,7 @@ def read_addresses(text: str) -> list[IPv4Interface]:
 
 def read_device(host: str, text: str) -> HostLink:
     """Return the device that `ip -j -d -s link show dev` printed. Raise ToolError without one."""
-    rows = [row for row in _rows(text, "ip link") if isinstance(row.get("ifname"), str)]
+    rows = [row for row in json_rows(text, "ip link") if isinstance(row.get("ifname"), str)]
     if len(rows) != 1:
         raise ToolError("ip link does not show the device")
     [row] = rows
@@ -112,7 +112,7 @@ def read_queue(text: str) -> tuple[str, int | None]:
 
     Raise ToolError if tc shows no queue.
     """
-    for row in _rows(text, "tc qdisc"):
+    for row in json_rows(text, "tc qdisc"):
         if row.get("root") is True and row.get("kind"):
             bytes_s = positive(_mapping(row, "options").get("rate"))
             limit = 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
@@ -198,6 +198,19 @@ def snmp_counter(lines: Iterable[str], protocol: str, name: str) -> int | None:
     return count(dict(zip(*tables, strict=True)).get(name))
 
 
+def json_rows(text: str, command: str) -> list[dict[str, Any]]:
+    """Return the objects in the list that `ip -j` or `tc -j` printed. Raise ToolError for anything else."""
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
+        ) from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ToolError(f"{command}: its output is not a list of objects")
+    return rows
+
+
 def known(value: Any) -> str | None:
     """Return the text in lower case; None if it is empty or says that the value is unknown."""
     text = shorten(str(value or "").lower(), MAX_TEXT)
@@ -214,18 +227,6 @@ def count(value: Any, most: int = MAX_COUNT) -> int | None:
 def positive(value: Any, most: int = MAX_COUNT) -> int | None:
     """Return the same; None for 0, too. A driver that does not know its speed reports -1."""
     return count(value, most) or None
-
-
-def _rows(text: str, command: str) -> list[dict[str, Any]]:
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ToolError(
-            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
-        ) from error
-    if not isinstance(rows, list):
-        raise ToolError(f"{command}: its output is not a list")
-    return [row for row in rows if isinstance(row, dict)]
 
 
 def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
