@@ -26,7 +26,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, Message, run_messages
+from harness.probes.messages import OUTLASTING_S, Message, round_trip_measurements, run_messages
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
@@ -80,8 +80,7 @@ def _measure(
         if errors:
             yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), errors[0], case)
         elif isinstance(trips, RoundTrips):
-            for percentile, metric in ROUND_TRIP.items():
-                yield metric.of(str(flow), trips.microseconds[percentile], case)
+            yield from round_trip_measurements(ROUND_TRIP, str(flow), trips, case)
             yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
 
 
