@@ -20,7 +20,8 @@ from harness.probes.all_probes import all_probes
 from harness.probes.mesh import Mesh
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.traffic import Load
-from harness.programs.program import Placement, Program
+from harness.programs.mpi import Placement
+from harness.programs.program import Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes

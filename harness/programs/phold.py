@@ -13,12 +13,11 @@ from pathlib import PurePosixPath
 
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
-from harness.programs.mpi import MPI_EXECUTABLES, MpiJob
+from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import (
     Achieved,
     Option,
     Outcomes,
-    Placement,
     Problem,
     Program,
     whole_number,
@@ -141,9 +140,7 @@ class Phold(Program):
             "extramem": EXTRA_EVENTS,
         }
         arguments = (f"--{name}={value}" for name, value in options.items())
-        return MpiJob(
-            (self._phold, *arguments), placement.hosts, placement.per_host, directory=STATISTICS
-        )
+        return MpiJob((self._phold, *arguments), placement, directory=STATISTICS)
 
 
 def _numbers(output: str) -> dict[str, float]:

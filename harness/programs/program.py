@@ -8,25 +8,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar
 
-from harness.hosts.transports.host import Host
 from harness.model.work import Work
-from harness.programs.mpi import MpiJob
+from harness.programs.mpi import MpiJob, Placement
 
 Problem = Mapping[str, int | str]
 """What a program computes, by the names of its own parameters. It is the same before and after a change."""
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a program runs: so many processes on each host, with rank 0 on the first."""
-
-    hosts: tuple[Host, ...]
-    per_host: int = 1
-
-    @property
-    def processes(self) -> int:
-        """The number of all processes."""
-        return len(self.hosts) * self.per_host
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ from harness.programs.hosts import (
     interference,
     read_counters,
 )
-from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
-from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
+from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
@@ -147,7 +147,7 @@ class _Trials:
         if job is None:
             return None
         say(
-            f"{self._planned.program.name}: one process on {job.hosts[0]} computes the reference first"
+            f"{self._planned.program.name}: one process on {job.placement} computes the reference first"
         )
         return self._compute(job)
 
