@@ -29,7 +29,7 @@ def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLin
 
 def _devices(hosts: Sequence[Host]) -> Mapping[Host, str | HostError]:
     if len(hosts) == 1:
-        return ask_all(hosts, kernel.default_route(), kernel.read_route)
+        return ask_all(hosts, kernel.DEFAULT_ROUTE, kernel.read_route)
     peers = next_hosts(hosts).items()
     routes = {host: (host, kernel.route_to(peer.address)) for host, peer in peers}
     return ask(routes, lambda _, done: kernel.read_route(done.output))

@@ -64,7 +64,7 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
     ]
-    completed = run_all([*lookups, *((host, kernel.own_addresses()) for host in unknown)])
+    completed = run_all([*lookups, *((host, kernel.OWN_ADDRESSES) for host in unknown)])
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
     located: dict[str, Host | HostError] = {}
     for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):

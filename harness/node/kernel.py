@@ -35,6 +35,10 @@ SYSCTLS = (
 PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
+DEFAULT_ROUTE = ("ip", "-j", "route", "show", "default")
+OWN_ADDRESSES = ("ip", "-j", "-4", "address", "show", "scope", "global", "up")
+"""Commands: the second prints the addresses by which others can reach the host."""
+
 MAX_COUNT = 2**63 - 1
 MAX_TEXT = 300
 """Characters of a word or of a setting, such as the state of a link; kernels have a few."""
@@ -51,16 +55,6 @@ _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 def route_to(address: str) -> list[str]:
     """Return the command that prints the route to an address."""
     return ["ip", "-j", "route", "get", address]
-
-
-def default_route() -> list[str]:
-    """Return the command that prints the default route."""
-    return ["ip", "-j", "route", "show", "default"]
-
-
-def own_addresses() -> list[str]:
-    """Return the command that prints the addresses by which others can reach the host."""
-    return ["ip", "-j", "-4", "address", "show", "scope", "global", "up"]
 
 
 def read_route(text: str) -> str:

@@ -193,7 +193,7 @@ def networks(hosts: Sequence[Host]) -> list[str]:
     Raise HostError if a host does not answer, or has no or several addresses in its network.
     """
     networks = []
-    answers = answers_of_all(hosts, kernel.own_addresses(), kernel.read_addresses)
+    answers = answers_of_all(hosts, kernel.OWN_ADDRESSES, kernel.read_addresses)
     for host, answer in answers.items():
         addresses = {str(address.ip): address for address in answer}
         if host.address not in addresses:
