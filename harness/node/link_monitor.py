@@ -239,10 +239,7 @@ def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
 def _shares(
     before: LinkReading, after: LinkReading, part: Callable[[ProcessorTicks], int]
 ) -> list[float]:
-    """Return a part of the time of each processor that was online.
-
-    What a kernel counts as waiting for disks may decrease (proc_stat(5)): a part may seem more than all.
-    """
+    """Return a part of the time of each processor that was online; what a hypervisor took may decrease."""
     pairs = zip(before.processors, after.processors, strict=False)
     found = [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
     return [min(max(0.0, part(ticks) / ticks.total), 1.0) for ticks in found]

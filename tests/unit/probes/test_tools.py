@@ -267,6 +267,12 @@ class TestCpu:
         assert found.stolen_percent == 0
         assert found.busiest_percent == pytest.approx(100 * 89 / 99)
 
+    def test_of_a_busy_processor_is_known_also_if_its_idle_time_decreased(self) -> None:
+        before = "cpu  100 0 0 50 9 0 0 0\ncpu0 100 0 0 50 9 0 0 0\n"
+        after = "cpu  200 0 0 50 8 0 0 0\ncpu0 200 0 0 50 8 0 0 0\n"
+        found = cpu.read_meter(before + after)
+        assert (found.busy_percent, found.busiest_percent) == (100, 100)
+
     def test_what_a_hypervisor_took_is_of_all_processors(self) -> None:
         before = "cpu  0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n"
         after = "cpu  20 0 0 90 0 0 0 90\ncpu0 10 0 0 0 0 0 0 90\ncpu1 10 0 0 90 0 0 0 0\n"
