@@ -260,6 +260,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             self._check_site(self.site)
         for name, configuration in self.configurations.items():
             self._check_dataset(name, configuration.dataset)
+        self._check_commands()
         self._check_programs()
         self._check_scaling()
         if self.probe_seconds and self._hosts == 1:
@@ -281,6 +282,17 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             known = f"there is no table [datasets.{dataset}]" if dataset else "dataset is missing"
         advice = "; only an experiment whose `workloads` read no data has none"
         raise ValueError(f"configurations.{configuration}: {known}{'' if dataset else advice}")
+
+    def _check_commands(self) -> None:
+        """The journal knows commands by what they are called: other ones would put back what these did."""
+        called: dict[str, tuple[str | None, ...]] = {}
+        for name, table in self.configurations.items():
+            commands = (table.apply, table.revert, table.check)
+            if table.applied and called.setdefault(table.applied, commands) != commands:
+                raise ValueError(
+                    f"configurations.{name}: other commands are called {table.applied}, too; choose "
+                    "another name for `applied`"
+                )
 
     def _check_programs(self) -> None:
         if self.workloads == [] and not self.programs:

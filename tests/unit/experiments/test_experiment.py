@@ -327,6 +327,17 @@ class TestReading:
             experiment(tmp_path, text.replace(old, new, 1))
         assert message in str(failure.value)
 
+    def test_other_commands_have_another_name(self, tmp_path: Path) -> None:
+        """The journal has no more of them than that."""
+        text = TEXT.replace(
+            "dataset =", 'apply = "a"\nrevert = "r"\ncheck = "c"\napplied = "tuned"\ndataset ='
+        )
+        experiment(tmp_path, text)
+        with pytest.raises(
+            BadInput, match=r"configurations\.fast: other commands are called tuned"
+        ):
+            experiment(tmp_path, text.replace('revert = "r"', 'revert = "other"', 1))
+
     @pytest.mark.parametrize("site", ["nodes = 1", '[site]\nhosts = "node1"'])
     def test_a_single_host_is_not_probed(self, tmp_path: Path, site: str) -> None:
         text = 'name = "x"\nworkloads = ["supersteps"]\nconfigurations = {a = {}, b = {}}\n'
