@@ -61,23 +61,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from harness.experiments.experiment import Configuration, Data, Experiment
+from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
 from harness.model.layout import FORMS, Layout
-from harness.model.limits import (
-    MAX_NODES,
-    MAX_PARTITIONS,
-    MAX_PER_HOST,
-    MAX_PI_SAMPLES,
-    MAX_PROFILE_ROUNDS,
-    MAX_ROWS,
-    MAX_RUNS,
-    MAX_TRIALS,
-)
+from harness.model.limits import MAX_NODES, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
 from harness.programs.program import Program, programs
@@ -89,16 +80,8 @@ from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
 WORKLOADS = ROOT / "jobs/workloads"
-MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
 
-Name = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
-        description="up to 64 letters, digits, dots, dashes and underscores",
-    ),
-]
 RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
 SysctlKey = Annotated[
     str,
@@ -117,11 +100,6 @@ Property = Annotated[
     ),
 ]
 StorageName = Literal["hdfs", "qfs", "ceph"]
-Trials = Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)]
-WarmUp = Annotated[
-    Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
-    msgspec.Meta(description=f"auto, or from 0 to {MAX_TRIALS:,}"),
-]
 
 
 class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -214,16 +192,15 @@ def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
         raise ValueError(str(error)) from error
 
 
-class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The whole file. What is None is left to the benchmark's own default."""
+class ExperimentFile(Measuring, frozen=True):
+    """The whole file."""
 
-    name: Name
     configurations: Annotated[
         dict[Name, ConfigurationTable],
         msgspec.Meta(min_length=1, description="one table or more: [configurations.NAME]"),
     ]
-    datasets: dict[Name, DatasetTable] = {}
-    programs: dict[Name, dict[str, Any]] = {}
+    datasets: dict[Name, DatasetTable] = msgspec.field(default_factory=dict)
+    programs: dict[Name, dict[str, Any]] = msgspec.field(default_factory=dict)
     site: HostsSpec | None = None
     scaling: (
         Annotated[
@@ -234,23 +211,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         ]
         | None
     ) = None
-    per_host: Annotated[int, msgspec.Meta(ge=1, le=MAX_PER_HOST)] = 1
-    growing: bool = False
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
     storage: StorageName | Annotated[tuple[StorageName, ...], msgspec.Meta(min_length=1)] | None = (
         None
     )
-    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
-    turns: Literal["runs", "rounds"] = "runs"
-    trials: Trials = 3
-    warmup: WarmUp = "auto"
-    workloads: list[str] | None = None
-    sink: Literal["noop", "rdd-count"] | None = None
-    profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
-    repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
-    pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
-    probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
@@ -295,7 +260,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                 )
 
     def _check_programs(self) -> None:
-        if self.workloads == [] and not self.programs:
+        if self.workloads == () and not self.programs:
             raise ValueError("workloads: one name or more is expected, or a table [programs.NAME]")
         _ = self._programs
 
@@ -371,27 +336,15 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             for name, table in self.datasets.items()
         }
         return Experiment(
-            name=self.name,
+            **{name: getattr(self, name) for name in Measuring.__struct_fields__},
             site=self.site or self.shape,
             configurations=tuple(
                 table.configuration(name, data[table.dataset] if table.dataset else None, nodes)
                 for name, table in self.configurations.items()
                 for nodes in self.scaling or (None,)
             ),
-            runs=self.runs,
-            turns=self.turns,
-            trials=self.trials,
-            warmup=self.warmup,
-            workloads=None if self.workloads is None else tuple(self.workloads),
-            sink=self.sink,
-            profile=self.profile,
-            repartition=self.repartition,
-            pi_samples=self.pi_samples,
-            probe_seconds=self.probe_seconds,
             id=id_,
             programs=self._programs,
-            per_host=self.per_host,
-            growing=self.growing,
         )
 
 
