@@ -133,17 +133,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError if a rate cannot be read, or a command has no counterpart."""
-        _ = self.rate_bit_s, self.speed_mbit_s, self.own_command
-
-    @property
-    def rate_bit_s(self) -> int | None:
-        """The rate to which links are limited."""
-        return None if self.rate is None else _rate("rate", self.rate)
-
-    @property
-    def speed_mbit_s(self) -> int | None:
-        """The speed that network cards may negotiate."""
-        return None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S) // 10**6
+        self.configuration("", None, None)
 
     @property
     def own_command(self) -> Setting | None:
@@ -160,13 +150,15 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     def configuration(self, name: str, data: Data | None, nodes: int | None) -> Configuration:
         """Return the configuration of this name, on so many nodes."""
+        rate_bit_s = None if self.rate is None else _rate("rate", self.rate)
+        speed_bit_s = None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S)
         return Configuration(
             scaled_name(name, nodes) if nodes else name,
             data,
             nodes,
-            rate_bit_s=self.rate_bit_s,
+            rate_bit_s=rate_bit_s,
             mtu=self.mtu,
-            speed_mbit_s=self.speed_mbit_s,
+            speed_mbit_s=speed_bit_s and speed_bit_s // 10**6,
             bond_members_down=self.bond_members_down,
             sysctls=tuple(self.sysctls.items()),
             own_command=self.own_command,
