@@ -16,6 +16,10 @@ class WholeNumber(click.IntRange):
             self.fail(f"{value!r} is not a whole number of at most 18 digits", param, ctx)
         return super().convert(value, param, ctx)
 
+    def _describe_range(self) -> str:
+        """Return the bounds for the help; click would write `x<=None` where there are none."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 class RealNumber(click.FloatRange):
     """A number between bounds. `nan`, which no comparison finds out of bounds, is none."""

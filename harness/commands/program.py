@@ -17,8 +17,8 @@ from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import parse_nodes
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
-from harness.programs.mpi import RDMA, TCP
-from harness.programs.program import Option, Placement, Program, programs
+from harness.programs.mpi import RDMA, TCP, Placement
+from harness.programs.program import Option, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
 from harness.runtime.option_values import parse_facts, parse_time

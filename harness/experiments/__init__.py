@@ -1,1 +1,1 @@
-"""Several configurations in one lab, run alternately."""
+"""Several configurations that take turns, in the lab or on hosts of the user's own."""

@@ -2,10 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
+
+import msgspec
 
 from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
+from harness.model.limits import (
+    MAX_PARTITIONS,
+    MAX_PER_HOST,
+    MAX_PI_SAMPLES,
+    MAX_PROFILE_ROUNDS,
+    MAX_RUNS,
+    MAX_TRIALS,
+)
 from harness.model.link import rate_text
 from harness.programs.program import Program
 from harness.settings import kinds
@@ -15,6 +25,16 @@ from harness.settings.speed import speed
 
 DISK_BYTES_PER_ROW = 300
 """75 bytes as CSV, in three replicas, and once more in a shuffle. Few datasets need more."""
+
+MAX_PROBE_SECONDS = 3600
+
+Name = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
+        description="up to 64 letters, digits, dots, dashes and underscores",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -98,35 +118,42 @@ class Configuration:
         return {key: value for key, value in found.items() if value}
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """The whole definition. Results are comparable if their experiments have the same `id`.
+class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """How an experiment measures, as its file says. What is None is left to the benchmark's own default.
 
     `runs` are those of each configuration. `turns` says when the next configuration takes its turn: after a
     run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
-    `workloads` are those of Spark: None for all, and empty for none. `programs` are the external ones, each
-    with `per_host` processes on a node; `growing` says whether their problem is so large for each node.
+    `workloads` are those of Spark: None for all, and empty for none. External programs have `per_host`
+    processes on a node; `growing` says whether their problem is so large for each node.
     """
 
-    name: str
+    name: Name
+    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
+    turns: Literal["runs", "rounds"] = "runs"
+    trials: Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)] = 3
+    warmup: Annotated[
+        Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
+        msgspec.Meta(description=f"auto, or from 0 to {MAX_TRIALS:,}"),
+    ] = "auto"
+    workloads: tuple[str, ...] | None = None
+    sink: Literal["noop", "rdd-count"] | None = None
+    profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
+    repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
+    pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
+    probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
+    per_host: Annotated[int, msgspec.Meta(ge=1, le=MAX_PER_HOST)] = 1
+    growing: bool = False
+
+
+class Experiment(Measuring, kw_only=True, frozen=True):
+    """The whole definition. Results are comparable if their experiments have the same `id`."""
+
     site: LabSpec | HostsSpec
     configurations: tuple[Configuration, ...]
-    runs: int
-    turns: Literal["runs", "rounds"]
-    trials: int
-    warmup: int | str
-    workloads: tuple[str, ...] | None
-    sink: str | None
-    profile: int
-    repartition: int | None
-    pi_samples: int | None
-    probe_seconds: int | None
     id: str
-    programs: tuple[Program, ...] = ()
-    per_host: int = 1
-    growing: bool = False
+    programs: tuple[Program, ...]
 
     @property
     def has_spark(self) -> bool:

@@ -61,24 +61,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from harness.experiments.experiment import Configuration, Data, Experiment
-from harness.experiments.hosts_spec import HostsSpec
+from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
+from harness.experiments.hosts_spec import Device, HostsSpec, Text
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
-from harness.model.interface import DEVICE_NAME
 from harness.model.layout import FORMS, Layout
-from harness.model.limits import (
-    MAX_NODES,
-    MAX_PARTITIONS,
-    MAX_PER_HOST,
-    MAX_PI_SAMPLES,
-    MAX_PROFILE_ROUNDS,
-    MAX_ROWS,
-    MAX_RUNS,
-    MAX_TRIALS,
-)
+from harness.model.limits import MAX_NODES, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
 from harness.programs.program import Program, programs
@@ -90,32 +80,9 @@ from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
 WORKLOADS = ROOT / "jobs/workloads"
-MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
 
-Name = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
-        description="up to 64 letters, digits, dots, dashes and underscores",
-    ),
-]
-Text = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[^\0]+\Z",
-        max_length=1000,
-        description="from 1 to 1,000 characters, without NUL",
-    ),
-]
 RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
-Device = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=rf"^{DEVICE_NAME}\Z",
-        description="a network interface such as eth0",
-    ),
-]
 SysctlKey = Annotated[
     str,
     msgspec.Meta(
@@ -133,11 +100,6 @@ Property = Annotated[
     ),
 ]
 StorageName = Literal["hdfs", "qfs", "ceph"]
-Trials = Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)]
-WarmUp = Annotated[
-    Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
-    msgspec.Meta(description=f"auto, or from 0 to {MAX_TRIALS:,}"),
-]
 
 
 class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -171,17 +133,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError if a rate cannot be read, or a command has no counterpart."""
-        _ = self.rate_bit_s, self.speed_mbit_s, self.own_command
-
-    @property
-    def rate_bit_s(self) -> int | None:
-        """The rate to which links are limited."""
-        return None if self.rate is None else _rate("rate", self.rate)
-
-    @property
-    def speed_mbit_s(self) -> int | None:
-        """The speed that network cards may negotiate."""
-        return None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S) // 10**6
+        self.configuration("", None, None)
 
     @property
     def own_command(self) -> Setting | None:
@@ -198,13 +150,15 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     def configuration(self, name: str, data: Data | None, nodes: int | None) -> Configuration:
         """Return the configuration of this name, on so many nodes."""
+        rate_bit_s = None if self.rate is None else _rate("rate", self.rate)
+        speed_bit_s = None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S)
         return Configuration(
             scaled_name(name, nodes) if nodes else name,
             data,
             nodes,
-            rate_bit_s=self.rate_bit_s,
+            rate_bit_s=rate_bit_s,
             mtu=self.mtu,
-            speed_mbit_s=self.speed_mbit_s,
+            speed_mbit_s=speed_bit_s and speed_bit_s // 10**6,
             bond_members_down=self.bond_members_down,
             sysctls=tuple(self.sysctls.items()),
             own_command=self.own_command,
@@ -222,40 +176,6 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
             yield EXECUTOR_CORES, str(cores)
 
 
-class SiteTable(msgspec.Struct, forbid_unknown_fields=True):
-    """`[site]`: hosts of the user's own."""
-
-    hosts: Text
-    via: Literal["ssh", "docker", "netns", "local"] = "ssh"
-    device: Device | None = None
-    spark: Annotated[
-        tuple[Text, ...],
-        msgspec.Meta(description="words, each from 1 to 1,000 characters, without NUL"),
-    ] = ()
-    submit_from: Text | None = None
-    data: Text | None = None
-    sudo: bool = False
-
-    def __post_init__(self) -> None:
-        """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
-        if self.submit_from is not None and self.via != "netns":
-            raise ValueError('submit_from is a network namespace, and needs via = "netns"')
-        if self.sudo and self.via != "ssh":
-            raise ValueError(f'sudo needs via = "ssh": by {self.via}, commands run as root')
-        try:
-            self.spec.hosts()
-        except BadInput as error:
-            raise ValueError(str(error)) from error
-
-    @property
-    def spec(self) -> HostsSpec:
-        """The hosts, and how to use them."""
-        data = self.data and self.data.rstrip("/")
-        return HostsSpec(
-            self.via, self.hosts, self.device, self.spark, self.submit_from, data, self.sudo
-        )
-
-
 def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
     """Return a rate in bit/s. Raises ValueError if it cannot be read."""
     try:
@@ -264,17 +184,16 @@ def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
         raise ValueError(str(error)) from error
 
 
-class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
-    """The whole file. What is None is left to the benchmark's own default."""
+class ExperimentFile(Measuring, frozen=True):
+    """The whole file."""
 
-    name: Name
     configurations: Annotated[
         dict[Name, ConfigurationTable],
         msgspec.Meta(min_length=1, description="one table or more: [configurations.NAME]"),
     ]
-    datasets: dict[Name, DatasetTable] = {}
-    programs: dict[Name, dict[str, Any]] = {}
-    site: SiteTable | None = None
+    datasets: dict[Name, DatasetTable] = msgspec.field(default_factory=dict)
+    programs: dict[Name, dict[str, Any]] = msgspec.field(default_factory=dict)
+    site: HostsSpec | None = None
     scaling: (
         Annotated[
             tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...],
@@ -284,23 +203,11 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         ]
         | None
     ) = None
-    per_host: Annotated[int, msgspec.Meta(ge=1, le=MAX_PER_HOST)] = 1
-    growing: bool = False
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
     storage: StorageName | Annotated[tuple[StorageName, ...], msgspec.Meta(min_length=1)] | None = (
         None
     )
-    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
-    turns: Literal["runs", "rounds"] = "runs"
-    trials: Trials = 3
-    warmup: WarmUp = "auto"
-    workloads: list[str] | None = None
-    sink: Literal["noop", "rdd-count"] | None = None
-    profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
-    repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
-    pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
-    probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
@@ -310,6 +217,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             self._check_site(self.site)
         for name, configuration in self.configurations.items():
             self._check_dataset(name, configuration.dataset)
+        self._check_commands()
         self._check_programs()
         self._check_scaling()
         if self.probe_seconds and self._hosts == 1:
@@ -332,8 +240,19 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         advice = "; only an experiment whose `workloads` read no data has none"
         raise ValueError(f"configurations.{configuration}: {known}{'' if dataset else advice}")
 
+    def _check_commands(self) -> None:
+        """The journal knows commands by what they are called: other ones would put back what these did."""
+        called: dict[str, tuple[str | None, ...]] = {}
+        for name, table in self.configurations.items():
+            commands = (table.apply, table.revert, table.check)
+            if table.applied and called.setdefault(table.applied, commands) != commands:
+                raise ValueError(
+                    f"configurations.{name}: other commands are called {table.applied}, too; choose "
+                    "another name for `applied`"
+                )
+
     def _check_programs(self) -> None:
-        if self.workloads == [] and not self.programs:
+        if self.workloads == () and not self.programs:
             raise ValueError("workloads: one name or more is expected, or a table [programs.NAME]")
         _ = self._programs
 
@@ -356,7 +275,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def _hosts(self) -> int:
-        return len(self.site.spec.hosts()) if self.site else self.shape.workers
+        return len(self.site.named_hosts()) if self.site else self.shape.workers
 
     @property
     def _programs(self) -> tuple[Program, ...]:
@@ -385,7 +304,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             if problem := layout_problem(table.layout, storage, self.shape.workers):
                 raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
 
-    def _check_site(self, site: SiteTable) -> None:
+    def _check_site(self, site: HostsSpec) -> None:
         for key in ("nodes", "cpus", "storage"):
             if getattr(self, key) is not None:
                 raise ValueError(f"{key} is of the lab, and the experiment has a [site]")
@@ -409,27 +328,15 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             for name, table in self.datasets.items()
         }
         return Experiment(
-            name=self.name,
-            site=self.site.spec if self.site else self.shape,
+            **{name: getattr(self, name) for name in Measuring.__struct_fields__},
+            site=self.site or self.shape,
             configurations=tuple(
                 table.configuration(name, data[table.dataset] if table.dataset else None, nodes)
                 for name, table in self.configurations.items()
                 for nodes in self.scaling or (None,)
             ),
-            runs=self.runs,
-            turns=self.turns,
-            trials=self.trials,
-            warmup=self.warmup,
-            workloads=None if self.workloads is None else tuple(self.workloads),
-            sink=self.sink,
-            profile=self.profile,
-            repartition=self.repartition,
-            pi_samples=self.pi_samples,
-            probe_seconds=self.probe_seconds,
             id=id_,
             programs=self._programs,
-            per_host=self.per_host,
-            growing=self.growing,
         )
 
 

@@ -11,7 +11,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
-from harness.hosts.remote_process import ask_all
+from harness.hosts.remote_process import answers_of_all
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
@@ -36,19 +36,18 @@ class HostsSite(Site):
 
     def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
         """Check that every host answers, as root, and has the programs. Its disk is its own to know."""
-        del data_bytes
-        checked = preflight(self._spec.hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs))))
+        checked = preflight(
+            self._spec.named_hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs)))
+        )
         for error in checked.excluded_hosts.values():
             raise error
         self._hosts = checked.hosts
-        hosts = [self._spec.as_root(host) for host in self._hosts]
-        for problem in ask_all(hosts, ("id", "-u"), _require_root).values():
-            if problem is not None:
-                raise problem
+        answers_of_all(map(self._spec.as_root, self._hosts), ("id", "-u"), _require_root)
 
     def uri(self, data: Data) -> str:
         """Return the dataset's own URI, or one below the site's."""
-        return data.uri or f"{self._spec.data}/{self._experiment}/{data.name}"
+        base = (self._spec.data or "").rstrip("/")
+        return data.uri or f"{base}/{self._experiment}/{data.name}"
 
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on each host, on the interface that leads to the others."""
@@ -63,7 +62,7 @@ class HostsSite(Site):
 
     def hosts_to_set(self) -> Sequence[Host]:
         """Return the hosts that the experiment file names, as root reaches them."""
-        return [self._spec.as_root(host) for host in self._spec.hosts()]
+        return [self._spec.as_root(host) for host in self._spec.named_hosts()]
 
     def device(self, found: str) -> str:
         """Return the device of the experiment file; without one, the one that was found."""

@@ -1,17 +1,37 @@
 """Hosts of the user's own, as an experiment file describes them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import msgspec
 
 from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
+from harness.model.errors import BadInput
+from harness.model.interface import DEVICE_NAME
 
 SUDO = ("sudo", "-n")
 
+Text = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[^\0]+\Z",
+        max_length=1000,
+        description="from 1 to 1,000 characters, without NUL",
+    ),
+]
+Device = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=rf"^{DEVICE_NAME}\Z",
+        description="a network interface such as eth0",
+    ),
+]
 
-@dataclass(frozen=True)
-class HostsSpec:
-    """The hosts of a cluster, and how to use them.
 
-    - `via`, `names`: as the options --via and --hosts of `clusterlift probe`.
+class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[site]`: the hosts of a cluster, and how to use them.
+
+    - `hosts`, `via`: as the options --hosts and --via of `clusterlift probe`.
     - `device`: the interface whose link is set; None for the one that leads to the other hosts.
     - `spark`: options of spark-submit, such as `--master spark://host:7077`.
     - `submit_from`: the network namespace in which spark-submit runs; None for this machine's own.
@@ -19,21 +39,35 @@ class HostsSpec:
     - `sudo`: the user may become root by sudo without a password.
     """
 
-    via: str
-    names: str
-    device: str | None = None
-    spark: tuple[str, ...] = ()
-    submit_from: str | None = None
-    data: str | None = None
+    hosts: Text
+    via: Literal["ssh", "docker", "netns", "local"] = "ssh"
+    device: Device | None = None
+    spark: Annotated[
+        tuple[Text, ...],
+        msgspec.Meta(description="words, each from 1 to 1,000 characters, without NUL"),
+    ] = ()
+    submit_from: Text | None = None
+    data: Text | None = None
     sudo: bool = False
 
-    def hosts(self) -> list[Host]:
+    def __post_init__(self) -> None:
+        """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
+        if self.submit_from is not None and self.via != "netns":
+            raise ValueError('submit_from is a network namespace, and needs via = "netns"')
+        if self.sudo and self.via != "ssh":
+            raise ValueError(f'sudo needs via = "ssh": by {self.via}, commands run as root')
+        try:
+            self.named_hosts()
+        except BadInput as error:
+            raise ValueError(str(error)) from error
+
+    def named_hosts(self) -> list[Host]:
         """Return the hosts. Raise BadInput if their names cannot be read."""
-        return parse_hosts("hosts", self.names, TRANSPORTS[self.via])
+        return parse_hosts("hosts", self.hosts, TRANSPORTS[self.via])
 
     def as_root(self, host: Host) -> Host:
         """Return the host as root reaches it."""
         return replace(host, prefix=(*host.prefix, *SUDO)) if self.sudo else host
 
     def __str__(self) -> str:
-        return f"{self.names} by {self.via}"
+        return f"{self.hosts} by {self.via}"

@@ -34,7 +34,6 @@ class LabSite(Site):
 
     def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
         """Start the lab, whose image has the programs. Raise BadInput if one is up that writes elsewhere."""
-        del programs
         up(self._shape, data_bytes)
         lab = running_lab()
         own = str(self.results.resolve())
@@ -76,7 +75,6 @@ class LabSite(Site):
 
     def device(self, found: str) -> str:
         """Return the device of every node."""
-        del found
         return DEVICE
 
     def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:

@@ -4,12 +4,10 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
@@ -22,7 +20,8 @@ from harness.probes.all_probes import all_probes
 from harness.probes.mesh import Mesh
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.traffic import Load
-from harness.programs.program import Placement, Program
+from harness.programs.mpi import Placement
+from harness.programs.program import Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
@@ -221,15 +220,7 @@ class _ExperimentRunner:
         runs = [run for run in planned if self._to_measure(run) or self._to_probe(run)]
         if done := len(planned) - sum(map(self._to_measure, planned)):
             say(f"{done} of {len(planned)} runs are done already")
-        if not runs:
-            return
-        for change in self._site.put_back(self._journal, self._experiment.configurations):
-            say(f"put back what an earlier command left: {change}: {change.before}")
-        self._site.open(self._experiment.data_bytes, self._programs(runs))
-        # What cannot be set, or could not be put back, is found before a dataset is generated.
-        for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
-            plan(self._site.settings(wanted))
-        self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
+        self._prepare(runs)
         started = time.monotonic()
         for number, run in enumerate(runs):
             left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
@@ -246,6 +237,18 @@ class _ExperimentRunner:
                         self._run_program(part, turns)
                 if any(part not in self._done for part in run.parts):
                     self._benchmark(run, turns)
+
+    def _prepare(self, runs: Sequence[PlannedRun]) -> None:
+        """Put back what an earlier command left; for these runs, if any, open the site and generate data."""
+        if runs or self._journal.outstanding():
+            for change in self._site.put_back(self._journal, self._experiment.configurations):
+                say(f"put back what an earlier command left: {change}: {change.before}")
+        if runs:
+            self._site.open(self._experiment.data_bytes, self._programs(runs))
+            # What cannot be set, or could not be put back, is found before a dataset is generated.
+            for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
+                plan(self._site.settings(wanted))
+            self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
 
     def _to_measure(self, run: PlannedRun) -> bool:
         return any(part not in self._done for part in (*run.parts, *run.program_parts))
@@ -408,36 +411,23 @@ class _ExperimentRunner:
         return [part for name, value in arguments.items() if value for part in (name, value)]
 
 
-class _Turns:
+class _Turns(ExitStack):
     """A context in which configurations take turns; the last of them is put back when it is left."""
 
     def __init__(self, site: Site, journal: Journal) -> None:
+        super().__init__()
         self._site = site
         self._journal = journal
-        self._stack = ExitStack()
         self._current: Configuration | None = None
         self._configured: Configured | None = None
         self._lost: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
 
     def take(self, configuration: Configuration) -> Configured:
         """Put a configuration in force, if it is not, in place of the one before."""
         if self._configured is None or self._current != configuration:
             self._leave()
-            context: AbstractContextManager[Configured] = self._site.configured(
-                configuration, self._journal
-            )
-            self._configured = self._stack.enter_context(context)
+            context = self._site.configured(configuration, self._journal)
+            self._configured = self.enter_context(context)
             self._current = configuration
         return self._configured
 
@@ -447,7 +437,7 @@ class _Turns:
         self._lost = None
 
     def _leave(self) -> None:
-        self._stack.close()
+        self.close()
         self._current, self._configured = None, None
 
     def begin(self, configuration: Configuration) -> None:

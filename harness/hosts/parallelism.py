@@ -40,19 +40,17 @@ def allow_pairs(pairs: int) -> None:
 
 def allow_hosts(hosts: int) -> None:
     """Do the same for this many hosts that all send and receive at once."""
-    _allow_files(f"{hosts} hosts at once", hosts * _FILES_PER_PAIR, _fewer_hosts)
+    _allow_files(f"{hosts} hosts at once", hosts * _FILES_PER_PAIR)
 
 
 def allow_commands(commands: int) -> None:
     """Do the same for this many commands at once."""
-    _allow_files(f"{commands} commands at once", commands * _FILES_PER_COMMAND, _fewer_hosts)
+    _allow_files(f"{commands} commands at once", commands * _FILES_PER_COMMAND)
 
 
-def _fewer_hosts(_: int) -> str:
-    return "choose fewer hosts, or "
-
-
-def _allow_files(what: str, files: int, advice: Callable[[int], str]) -> None:
+def _allow_files(
+    what: str, files: int, advice: Callable[[int], str] = lambda _: "choose fewer hosts, or "
+) -> None:
     """Raise the limit for these files and all others; `advice` says what to do if it has to stay as it is."""
     needed = files + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

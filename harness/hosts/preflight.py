@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import IPv4Address
 
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
-from harness.hosts.transports.host import Host, HostError, is_ip_address
+from harness.hosts.remote_process import CompletedCommand, ask, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError, is_ip_address, next_hosts
 from harness.model.errors import ToolError
 from harness.node import kernel
 
@@ -30,11 +30,8 @@ class Preflight:
 
 def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     """Check that every host has the programs, and find the IP addresses that are not given."""
-    completed = run_all([(host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts])
-    checked: dict[str, Host | HostError] = {
-        host.name: parse_completed(host, check, partial(_equipped, host))
-        for host, check in zip(hosts, completed, strict=True)
-    }
+    commands = {host: (host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts}
+    checked = {host.name: found for host, found in ask(commands, _equipped).items()}
     equipped = [host for host in checked.values() if isinstance(host, Host)]
     checked |= _with_addresses(
         [host for host in equipped if not is_ip_address(host.address)], equipped
@@ -61,13 +58,13 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     The address is the one that the next of the `hosts` finds under the name, or else the host's only one.
     """
     # One host could not look up all names: sshd refuses connections if many begin together.
-    following = dict(zip(hosts, (*hosts[1:], *hosts[:1]), strict=True))
+    following = next_hosts(hosts)
     peers = [following[host] for host in unknown]
     names = [host.address or host.name.rpartition("@")[2] for host in unknown]
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
     ]
-    completed = run_all([*lookups, *((host, kernel.own_addresses()) for host in unknown)])
+    completed = run_all([*lookups, *((host, kernel.OWN_ADDRESSES) for host in unknown)])
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
     located: dict[str, Host | HostError] = {}
     for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):

@@ -8,8 +8,9 @@ so that commands on many hosts start at the same moment without a common clock.
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
@@ -20,6 +21,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import UNEXPECTED, ToolError
 from harness.terminal import last_line
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 READY = "clusterlift: ready"
@@ -243,15 +245,34 @@ def parse_completed(
     return HostError(f"{subject}: {printed or reason}")
 
 
+def ask(
+    commands: Mapping[K, tuple[Host, Sequence[str]]], parse: Callable[[K, CompletedCommand], T]
+) -> dict[K, T | HostError]:
+    """Run the command of each subject, and return what `parse` makes of it, or why there is nothing."""
+    return {
+        subject: parse_completed(subject, completed, partial(parse, subject))
+        for subject, completed in zip(commands, run_all(commands.values()), strict=True)
+    }
+
+
 def ask_all(
-    hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]
+    hosts: Iterable[Host], command: Sequence[str], parse: Callable[[str], T]
 ) -> dict[Host, T | HostError]:
     """Run a command on every host, and return what `parse` makes of each output, or why there is none."""
-    completed = run_all([(host, command) for host in hosts])
-    return {
-        host: parse_completed(host, each, lambda done: parse(done.output))
-        for host, each in zip(hosts, completed, strict=True)
-    }
+    commands = {host: (host, command) for host in hosts}
+    return ask(commands, lambda _, completed: parse(completed.output))
+
+
+def answers_of_all(
+    hosts: Iterable[Host], command: Sequence[str], parse: Callable[[str], T]
+) -> dict[Host, T]:
+    """Do the same, but raise the HostError of the first host without an answer."""
+    answers = {}
+    for host, answer in ask_all(hosts, command, parse).items():
+        if isinstance(answer, HostError):
+            raise answer
+        answers[host] = answer
+    return answers
 
 
 def error_line(text: str) -> str:

@@ -43,7 +43,7 @@ def cpu_weight(root: Path = Path("/")) -> str | None:
     """Return the share of busy processors that the group gets beside others: `cpu.weight 79`."""
     for group in _groups("cpu", root):
         for name in ("cpu.weight", "cpu.shares"):
-            if text := _read(group / name):
+            if text := read_text(group / name):
                 return f"{name} {text}"
         break  # groups above share with others
     return None
@@ -52,7 +52,7 @@ def cpu_weight(root: Path = Path("/")) -> str | None:
 def memory_limit(root: Path = Path("/")) -> int | None:
     """Return the bytes that the group may use, by the tightest limit; None without any."""
     texts = (
-        _read(group / name) or ""
+        read_text(group / name)
         for group in _groups("memory", root)
         for name in ("memory.max", "memory.limit_in_bytes")
     )
@@ -64,8 +64,7 @@ def memory_limit(root: Path = Path("/")) -> int | None:
 def cpu_used_s(root: Path = Path("/")) -> float | None:
     """Return the processor time of all processes that are, or were, in the group; None if unknown."""
     for group in _groups("cpuacct", root):
-        text = _read(group / "cpuacct.usage")
-        if text is not None and text.isdecimal():
+        if (text := read_text(group / "cpuacct.usage")).isdecimal():
             return int(text) * _NANOSECONDS
         used = _numbers(group / "cpu.stat").get("usage_usec")
         return None if used is None else used * _MICROSECONDS
@@ -78,13 +77,13 @@ def _quotas(root: Path) -> dict[Path, float]:
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    pairs = map(str.split, (_read(file) or "").splitlines())
+    pairs = map(str.split, read_text(file).splitlines())
     return {name: int(value) for name, value in pairs if value.isdecimal()}
 
 
 def _groups(controller: str, root: Path) -> Iterator[Path]:
     """Yield the directory of the group, then those of the groups above that can be seen."""
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+    for line in read_text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         is_old = controller in controllers.split(",")
         # Version 2 has one line without controllers; beside version 1 it may have none at all.
@@ -113,7 +112,7 @@ def _below(mounted_path: str, path: str) -> str:
 
 def _mounted(kind: str, controller: str, root: Path) -> tuple[Path, str] | None:
     """Return where the groups of a controller are mounted, and the path of the group that is."""
-    for line in (_read(root / "proc/self/mountinfo") or "").splitlines():
+    for line in read_text(root / "proc/self/mountinfo").splitlines():
         front, _, back = line.partition(" - ")
         fields, (type_, _, options) = front.split(), back.split(" ", 2)
         if type_ == kind and (kind == "cgroup2" or controller in options.split(",")):
@@ -123,17 +122,18 @@ def _mounted(kind: str, controller: str, root: Path) -> tuple[Path, str] | None:
 
 def _quota(group: Path) -> float | None:
     """Return the group's own quota in processors; None if it has none."""
-    new = (_read(group / "cpu.max") or "").split()
-    old = [_read(group / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+    new = read_text(group / "cpu.max").split()
+    old = [read_text(group / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
     quota, period = new if len(new) == len(old) else old
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
 
 
-def _read(file: Path) -> str | None:
+def read_text(file: Path) -> str:
+    """Return the content of a file; nothing if it cannot be read, or is of a feature that is off."""
     try:
         return file.read_text().strip()
     except OSError:
-        return None
+        return ""
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def node_counters(
     """
     counters: dict[str, Any] = {"clock_s": time.monotonic()}
     counters["processors"] = processors = os.cpu_count() or 1
-    counters |= kernel_counters(lambda path: _text(root / path)) | _disks(root)
+    counters |= kernel_counters(lambda path: cgroup.read_text(root / path)) | _disks(root)
     counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
     counters |= cgroup.throttling(root)
     counters |= _usage(application, root)
@@ -82,9 +82,9 @@ def _memory(vmstat: str) -> dict[str, float]:
 
 def _disks(root: Path) -> dict[str, float]:
     """Return the bytes of all disks: the block devices that do not consist of others."""
-    devices = (root / "sys/block").glob("*")
-    disks = [_text(device / "stat").split() for device in devices if (device / "device").exists()]
-    known = [int(disk[_SECTORS_READ]) + int(disk[_SECTORS_WRITTEN]) for disk in disks if disk]
+    disks = [device for device in (root / "sys/block").glob("*") if (device / "device").exists()]
+    stats = [cgroup.read_text(disk / "stat").split() for disk in disks]
+    known = [int(stat[_SECTORS_READ]) + int(stat[_SECTORS_WRITTEN]) for stat in stats if stat]
     return {"disk_bytes": sum(known) * _SECTOR} if known else {}
 
 
@@ -107,11 +107,3 @@ def _ask_sampler(application: Application, program: str, request: str) -> sample
         return {}
     address = f"clusterlift {application.id} {os.geteuid()}"
     return sampler.ask(address, request, watched, program) or {}
-
-
-def _text(file: Path) -> str:
-    """Return the content of a file; nothing if it cannot be read, or is of a feature that is off."""
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return ""

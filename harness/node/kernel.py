@@ -5,7 +5,7 @@ What the kernel does not know is None.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
@@ -35,6 +35,10 @@ SYSCTLS = (
 PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
+DEFAULT_ROUTE = ("ip", "-j", "route", "show", "default")
+OWN_ADDRESSES = ("ip", "-j", "-4", "address", "show", "scope", "global", "up")
+"""Commands: the second prints the addresses by which others can reach the host."""
+
 MAX_COUNT = 2**63 - 1
 MAX_TEXT = 300
 """Characters of a word or of a setting, such as the state of a link; kernels have a few."""
@@ -53,19 +57,9 @@ def route_to(address: str) -> list[str]:
     return ["ip", "-j", "route", "get", address]
 
 
-def default_route() -> list[str]:
-    """Return the command that prints the default route."""
-    return ["ip", "-j", "route", "show", "default"]
-
-
-def own_addresses() -> list[str]:
-    """Return the command that prints the addresses by which others can reach the host."""
-    return ["ip", "-j", "-4", "address", "show", "scope", "global", "up"]
-
-
 def read_route(text: str) -> str:
     """Return the device of the first route. Raise ToolError if there is none, or it has no plain name."""
-    devices = [str(route["dev"]) for route in _rows(text, "ip route") if route.get("dev")]
+    devices = [str(route["dev"]) for route in json_rows(text, "ip route") if route.get("dev")]
     if not devices:
         raise ToolError("no route leads there")
     if not _DEVICE.fullmatch(devices[0]):
@@ -81,7 +75,7 @@ def read_addresses(text: str) -> list[IPv4Interface]:
     try:
         return [
             IPv4Interface(f"{address['local']}/{address.get('prefixlen', IPV4LENGTH)}")
-            for device in _rows(text, "ip address")
+            for device in json_rows(text, "ip address")
             for address in device.get("addr_info", ())
             if "local" in address
         ]
@@ -91,7 +85,7 @@ def read_addresses(text: str) -> list[IPv4Interface]:
 
 def read_device(host: str, text: str) -> HostLink:
     """Return the device that `ip -j -d -s link show dev` printed. Raise ToolError without one."""
-    rows = [row for row in _rows(text, "ip link") if isinstance(row.get("ifname"), str)]
+    rows = [row for row in json_rows(text, "ip link") if isinstance(row.get("ifname"), str)]
     if len(rows) != 1:
         raise ToolError("ip link does not show the device")
     [row] = rows
@@ -112,7 +106,7 @@ def read_queue(text: str) -> tuple[str, int | None]:
 
     Raise ToolError if tc shows no queue.
     """
-    for row in _rows(text, "tc qdisc"):
+    for row in json_rows(text, "tc qdisc"):
         if row.get("root") is True and row.get("kind"):
             bytes_s = positive(_mapping(row, "options").get("rate"))
             limit = 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
@@ -190,6 +184,27 @@ def read_bond(text: str) -> Bond | None:
     return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
 
 
+def snmp_counter(lines: Iterable[str], protocol: str, name: str) -> int | None:
+    """Return a counter of /proc/net/snmp, where a protocol has a line of names and one of numbers."""
+    tables = [line.split() for line in lines if line.startswith(f"{protocol}: ")]
+    if len(tables) != 2 or len(tables[0]) != len(tables[1]):  # noqa: PLR2004  names and numbers
+        return None
+    return count(dict(zip(*tables, strict=True)).get(name))
+
+
+def json_rows(text: str, command: str) -> list[dict[str, Any]]:
+    """Return the objects in the list that `ip -j` or `tc -j` printed. Raise ToolError for anything else."""
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
+        ) from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ToolError(f"{command}: its output is not a list of objects")
+    return rows
+
+
 def known(value: Any) -> str | None:
     """Return the text in lower case; None if it is empty or says that the value is unknown."""
     text = shorten(str(value or "").lower(), MAX_TEXT)
@@ -206,18 +221,6 @@ def count(value: Any, most: int = MAX_COUNT) -> int | None:
 def positive(value: Any, most: int = MAX_COUNT) -> int | None:
     """Return the same; None for 0, too. A driver that does not know its speed reports -1."""
     return count(value, most) or None
-
-
-def _rows(text: str, command: str) -> list[dict[str, Any]]:
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ToolError(
-            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
-        ) from error
-    if not isinstance(rows, list):
-        raise ToolError(f"{command}: its output is not a list")
-    return [row for row in rows if isinstance(row, dict)]
 
 
 def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -4,14 +4,21 @@ The command needs a shell, grep and sleep; what other programs would add is left
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.model.interface import MAX_SPEED_MBIT_S
 from harness.model.link import rate_text
 from harness.model.soak import LinkEventKind, LinkSeconds
-from harness.node.kernel import count, device_directory, known, positive, read_files
+from harness.node.kernel import (
+    count,
+    device_directory,
+    known,
+    positive,
+    read_files,
+    snmp_counter,
+)
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
 
@@ -19,6 +26,8 @@ READING_BYTES = 2**17
 """More than a reading has on a host of 512 processors."""
 MAX_KERNEL_LOG_BYTES = 2**22
 """More than a kernel keeps of its log on a large host."""
+KERNEL_LOG = ("dmesg",)
+"""The command that prints the kernel's log, with the kernel's clock."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
 _FILES = ("carrier_changes", "ifindex", "speed", "duplex", "device/../devnum")
@@ -89,11 +98,6 @@ def monitor_command(device: str) -> list[str]:
     return ["sh", "-c", _SCRIPT, device, " ".join([*files, _THERMAL])]
 
 
-def kernel_log_command() -> list[str]:
-    """Return the command that prints the kernel's log, with the kernel's clock."""
-    return ["dmesg"]
-
-
 def read_monitor(
     device: str, printed: Iterable[tuple[float, str]]
 ) -> Iterator[tuple[float, LinkReading | None]]:
@@ -143,7 +147,7 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
         count(files.get(f"{directory}/ifindex")),
         count(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
-        _retransmits(lines),
+        snmp_counter(lines, "Tcp", "RetransSegs"),
         tuple(ticks_of_each_processor(lines)),
         _temperature(files),
     )
@@ -151,15 +155,6 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
 
 def _absolute(line: str, device: str) -> str:
     return f"/sys/class/net/{line}" if line.startswith(f"{device}/") else line
-
-
-def _retransmits(lines: Iterable[str]) -> int | None:
-    """Return the segments of /proc/net/snmp, which has a line of names and a line of numbers."""
-    tables = [line.split() for line in lines if line.startswith("Tcp:")]
-    if len(tables) != 2:  # noqa: PLR2004  names and numbers
-        return None
-    names, numbers = tables
-    return count(dict(zip(names, numbers, strict=False)).get("RetransSegs"))
 
 
 def _temperature(files: Mapping[str, str]) -> float | None:
@@ -188,7 +183,7 @@ def link_events(
         )
         return  # its counters began anew
     changes = _grown(before.carrier_changes, after.carrier_changes)
-    if changes:
+    if changes > 0:
         yield (
             LinkEventKind.CARRIER,
             f"the link was interrupted: its carrier changed {count_of(changes, 'time')}",
@@ -219,9 +214,11 @@ def _speed_text(reading: LinkReading) -> str:
 
 def link_seconds(host: str, readings: Sequence[LinkReading], offset_s: float) -> LinkSeconds:
     """Return what happened between each two readings; `offset_s` takes the host's clock to the soak's."""
-    pairs = [
-        (before, after) for before, after in pairwise(readings) if after.clock_s > before.clock_s
-    ]
+    rising: list[LinkReading] = []
+    for reading in readings:
+        if not rising or reading.clock_s > rising[-1].clock_s:
+            rising.append(reading)
+    pairs = list(pairwise(rising))
     temperatures = [after.temperature_c for _, after in pairs]
     return LinkSeconds(
         host,
@@ -239,20 +236,22 @@ def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
     return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
 
 
-def _ticks_between(before: LinkReading, after: LinkReading) -> list[ProcessorTicks]:
-    """Return the ticks of each processor that was online."""
+def _shares(
+    before: LinkReading, after: LinkReading, part: Callable[[ProcessorTicks], int]
+) -> list[float]:
+    """Return a part of the time of each processor that was online; what a hypervisor took may decrease."""
     pairs = zip(before.processors, after.processors, strict=False)
-    return [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
+    found = [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
+    return [min(max(0.0, part(ticks) / ticks.total), 1.0) for ticks in found]
 
 
 def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.stolen / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
+    shares = _shares(before, after, lambda ticks: ticks.stolen)
+    return round(100 * (sum(shares) / len(shares)), 1) if shares else 0.0
 
 
 def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.busy / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, *shares), 1) if shares else 0.0
+    return round(100 * max(_shares(before, after, lambda ticks: ticks.busy), default=0.0), 1)
 
 
 def kernel_trouble(text: str, after_s: float, until_s: float) -> Iterator[tuple[float, str]]:

@@ -26,8 +26,8 @@ class ProcessorTicks(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All ticks, idle and stolen ones included."""
-        return sum(self)
+        """All ticks, idle and stolen ones included. If idle ones decreased, as they may, there were none."""
+        return self.busy + self.stolen + max(0, self.idle + self.iowait)
 
     @property
     def used_by_processes(self) -> int:
@@ -37,7 +37,7 @@ class ProcessorTicks(NamedTuple):
     @property
     def busy(self) -> int:
         """The ticks in which processors worked, interrupts included, without what a hypervisor took."""
-        return self.total - self.idle - self.iowait - self.stolen
+        return self.used_by_processes + self.irq + self.softirq
 
     def since(self, before: "ProcessorTicks") -> "ProcessorTicks":
         """Return the ticks from an earlier reading to this one."""

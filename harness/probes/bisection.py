@@ -10,13 +10,13 @@ from itertools import combinations
 from math import comb
 from statistics import mean
 
+from harness.statistics.pairwise import Pair
+
 MAX_TRIED = 2000
 """So many halves are tried at most: all of them for up to 13 hosts, of more hosts a random choice."""
 MAX_SWAPS = 2000
 """A random choice is improved by so many exchanges of two hosts at most."""
 
-Pair = tuple[str, str]
-"""Sender and receiver."""
 Halves = tuple[tuple[str, ...], tuple[str, ...]]
 
 

@@ -18,10 +18,6 @@ Sections = Callable[[RecordedProbes], Iterable[str]]
 """Returns the parts of a page that stand above the findings."""
 
 
-def _nothing(_: RecordedProbes) -> Iterable[Finding]:
-    return ()
-
-
 @dataclass(frozen=True)
 class ProbeKind:
     """A kind of probe. Its command, page, exit code, place in the report and part of the gate follow from it.
@@ -43,7 +39,7 @@ class ProbeKind:
     measures: Sequence[str] = ()
     tables: Sequence[ProbeTable] = ()
     sections: Sections | None = None
-    judge: Callable[[RecordedProbes], Iterable[Finding]] = _nothing
+    judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
     optional: Sequence[Metric] = ()
     is_of_every_probe: bool = False
     is_drawn: bool = False

@@ -7,7 +7,7 @@ from math import inf
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.hosts.parallelism import MAX_PAIRS, batches
-from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, run_all
+from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding
 from harness.model.network_metrics import (
@@ -26,7 +26,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, Message, run_messages
+from harness.probes.messages import OUTLASTING_S, Message, round_trip_measurements, run_messages
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
@@ -80,8 +80,7 @@ def _measure(
         if errors:
             yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), errors[0], case)
         elif isinstance(trips, RoundTrips):
-            for percentile, metric in ROUND_TRIP.items():
-                yield metric.of(str(flow), trips.microseconds[percentile], case)
+            yield from round_trip_measurements(ROUND_TRIP, str(flow), trips, case)
             yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
 
 
@@ -90,12 +89,10 @@ def _measure_rdma(
 ) -> Iterator[Measurement]:
     """Count the RDMA devices of every host, and measure pairs of hosts that have one."""
     equipped = []
-    listings = run_all([(host, _LIST_RDMA_DEVICES) for host in hosts])
-    for host, listing in zip(hosts, listings, strict=True):
-        if isinstance(listing, HostError):
-            yield RDMA_DEVICES.failed(host.name, listing)
+    for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
+        if isinstance(devices, HostError):
+            yield RDMA_DEVICES.failed(host.name, devices)
             continue
-        devices = listing.output.split()
         yield RDMA_DEVICES.of(host.name, len(devices))
         if devices:
             equipped.append(host)

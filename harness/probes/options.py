@@ -58,9 +58,7 @@ port_option = integer_option(
 both_ways_option = click.option(
     "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
 )
-seed_option = click.option(
-    "--seed", type=WholeNumber(), default=1, show_default=True, help="Seed of the random choices."
-)
+seed_option = integer_option("--seed", WholeNumber(), 1, "Seed of the random choices.")
 at_once_option = integer_option(
     "--pairs-at-once",
     WholeNumber(1, 2048),

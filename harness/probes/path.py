@@ -17,9 +17,8 @@ from harness.analysis.network.path import Step, expectation_of, path_findings, s
 from harness.hosts.remote_process import (
     ClientServerRun,
     RemoteProcesses,
+    ask,
     ask_all,
-    parse_completed,
-    run_all,
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
@@ -50,6 +49,7 @@ from harness.model.network_metrics import (
     step_case,
 )
 from harness.model.probe import Measurement, RecordedProbes
+from harness.node.kernel import snmp_counter
 from harness.option_types import RealNumber
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
@@ -62,7 +62,7 @@ from harness.probes.messages import (
 from harness.probes.options import port_option, seconds_option, streams_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
-from harness.probes.tools import iperf3, ping, udp_drops
+from harness.probes.tools import iperf3, ping
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
@@ -87,7 +87,7 @@ class _Probe:
 
     def mtu(self, flow: Flow) -> int:
         """Return the smaller MTU of a flow's ends, as far as they are known."""
-        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
+        ends = [self.links.get(host.name) for host in flow.ends]
         known = [link.mtu_bytes for link in ends if link is not None and link.mtu_bytes]
         return min(known, default=TYPICAL_MTU)
 
@@ -95,8 +95,7 @@ class _Probe:
         """Return the goodput over the bottleneck: the expected rate, or else that of the slower link."""
         if self.rate_bit_s is not None:
             return goodput_bit_s(self.rate_bit_s, self.mtu(flow))
-        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
-        return max_goodput_bit_s(*ends)
+        return max_goodput_bit_s(*(self.links.get(host.name) for host in flow.ends))
 
 
 def path_steps(
@@ -132,13 +131,10 @@ def path_steps(
 
 def _measure_tcp(probe: _Probe, flows: Sequence[Flow]) -> Iterator[Measurement]:
     """Measure the round trip on the idle path, then a transfer."""
-    pings = [(flow.sender, ping.round_trips(flow.receiver.address)) for flow in flows]
-    baselines = run_all(pings)
-    transfers = run_flows(flows, probe.load)
-    for flow, completed, transfer in zip(flows, baselines, transfers, strict=True):
-        baseline = parse_completed(
-            flow, completed, lambda done: ping.read_shortest_us(done.output, done.errors)
-        )
+    pings = {flow: (flow.sender, ping.round_trips(flow.receiver.address)) for flow in flows}
+    baselines = ask(pings, lambda _, done: ping.read_shortest_us(done.output, done.errors))
+    for flow, transfer in zip(flows, run_flows(flows, probe.load), strict=True):
+        baseline = baselines[flow]
         if isinstance(transfer, HostError):
             yield PATH_GOODPUT.failed(str(flow), transfer)
             continue
@@ -168,7 +164,8 @@ def _figures(
     if report.mean_rtt_us is not None:
         yield TRANSFER_ROUND_TRIP.of(subject, report.mean_rtt_us)
         if baseline_us is not None:
-            delay = 100 * (report.mean_rtt_us - baseline_us) / baseline_us
+            # An idle processor that first has to wake up answers later than a busy one: no queue adds less.
+            delay = max(0.0, 100 * (report.mean_rtt_us - baseline_us) / baseline_us)
             yield BUFFER_DELAY.of(subject, delay)
 
 
@@ -210,8 +207,12 @@ def _measure_step(
 
 
 def _drops(hosts: Sequence[Host]) -> dict[str, int]:
-    """Return what each host has dropped so far, as far as it tells."""
-    found = ask_all(hosts, udp_drops.COMMAND, udp_drops.read_drops)
+    """Return how many packets each host has dropped so far, unread by the program, as far as it tells."""
+    found = ask_all(
+        hosts,
+        ("cat", "/proc/net/snmp"),
+        lambda text: snmp_counter(text.splitlines(), "Udp", "RcvbufErrors"),
+    )
     return {host.name: drops for host, drops in found.items() if isinstance(drops, int)}
 
 

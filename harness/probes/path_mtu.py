@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from harness.hosts.remote_process import parse_completed, run_all
+from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
@@ -143,7 +143,7 @@ def _path_measurements(subject: str, path: PathMtu | None, case: str) -> Iterato
 
 def _search(flow: Flow, links: Links) -> Search:
     """Search with the typical MTU and the receiver's as likely, each also with room for a VLAN tag."""
-    own, peer = (links.get(host.name) for host in (flow.sender, flow.receiver))
+    own, peer = (links.get(host.name) for host in flow.ends)
     likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
     sizes = [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
     return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
@@ -151,12 +151,8 @@ def _search(flow: Flow, links: Links) -> Search:
 
 def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
     """Send a packet of the given size along each flow, and return what became of it."""
-    commands = [
-        (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
-    ]
-    return {
-        flow: parse_completed(
-            flow, completed, lambda done: ping.read_answer(done.output, done.errors)
-        )
-        for flow, completed in zip(sizes, run_all(commands), strict=True)
+    commands = {
+        flow: (flow.sender, ping.command(flow.receiver.address, size))
+        for flow, size in sizes.items()
     }
+    return ask(commands, lambda _, done: ping.read_answer(done.output, done.errors))

@@ -13,6 +13,7 @@ from functools import partial
 from math import ceil, log2
 from typing import TypeVar
 
+from harness.hosts.parallelism import batches
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
@@ -137,8 +138,7 @@ class _Search:
         doubtful = [host for host in self.hosts if host.name in suspected]
         rng = random.Random(self.seed)  # noqa: S311  chance that can be repeated
         for _ in range(AGAIN):
-            for start in range(0, len(doubtful), len(sound)):
-                some = doubtful[start : start + len(sound)]
+            for some in batches(doubtful, len(sound)):
                 yield from self._measure(self._partnered(some, rng.sample(sound, len(sound))))
 
     def follow_pairs(self) -> Iterator[Measurement]:

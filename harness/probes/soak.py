@@ -27,10 +27,10 @@ from harness.model.errors import BadInput
 from harness.model.link import COUNTED_BYTES, HEADERS_BYTES, TYPICAL_MTU
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
+    KERNEL_LOG,
     MAX_KERNEL_LOG_BYTES,
     READING_BYTES,
     LinkReading,
-    kernel_log_command,
     kernel_trouble,
     link_events,
     link_seconds,
@@ -242,7 +242,7 @@ class Soak:
     def _kernel_logs(self, hosts: Sequence[Host]) -> Iterator[SoakEvent]:
         """Yield what the kernels said of links; nothing from a host whose log cannot be read."""
         read = [host for host in hosts if host.name in self.last]
-        commands = [(host, kernel_log_command()) for host in read]
+        commands = [(host, KERNEL_LOG) for host in read]
         answers = run_all(commands, _KERNEL_LOG_S, max_bytes=MAX_KERNEL_LOG_BYTES)
         for host, answer in zip(read, answers, strict=True):
             until_s = self.last[host.name].clock_s

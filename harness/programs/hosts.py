@@ -1,11 +1,10 @@
 """What hosts report about themselves around the trials of a program: machines, counters, traffic."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from harness.hosts.remote_process import ask_all
-from harness.hosts.transports.host import Host, HostError
+from harness.hosts.remote_process import answers_of_all, ask_all
+from harness.hosts.transports.host import Host
 from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MAX_QUANTITY
 from harness.node import interference as of_nodes
@@ -14,8 +13,6 @@ from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.terminal import join_names
-
-T = TypeVar("T")
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _MEMORY = (
@@ -28,23 +25,24 @@ _COUNTERS = (
 )
 _RDMA_WORD_BYTES = 4
 """The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
+RDMA_PORTS = "its RDMA ports"
+"""Stands for all of them, where names of interfaces do."""
 UNKNOWN_PROCESSORS = 10**6
 """Processors of a machine that does not say how many it has."""
 
 
 @dataclass(frozen=True)
 class HostCounters:
-    """What a host has counted since it booted: seconds, and bytes by interface, received and sent.
+    """What a host has counted since it booted: seconds, and bytes received and sent.
 
-    Times are called as a node's counters are. `rdma_bytes` are of all RDMA ports; None if there are none.
+    Times are called as a node's counters are. `exchanged` has the bytes by interface, and of RDMA_PORTS.
     """
 
     clock_s: float
     processors: int
     busy_s: float
     stolen_s: float
-    traffic: Mapping[str, tuple[int, int]]
-    rdma_bytes: int | None = None
+    exchanged: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -80,12 +78,13 @@ class Machines:
 
 def describe_hosts(hosts: Sequence[Host]) -> Machines:
     """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
-    facts = _ask(hosts, machine_command(), read_machine)
+    described = answers_of_all(hosts, machine_command(), read_machine)
+    facts = {host.name: own for host, own in described.items()}
     on_machine: dict[str, list[str]] = {}
     versions = []
-    descriptions = _ask(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
-    for name, (boot, mpi) in descriptions.items():
-        on_machine.setdefault(boot or name, []).append(name)
+    descriptions = answers_of_all(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
+    for host, (boot, mpi) in descriptions.items():
+        on_machine.setdefault(boot or host.name, []).append(host.name)
         versions.append(mpi)
     processors = {
         machine: positive(facts[names[0]].get("cpus"), UNKNOWN_PROCESSORS) or UNKNOWN_PROCESSORS
@@ -98,10 +97,11 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
 def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
     """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
     found: dict[str, MachineMemory] = {}
-    for name, (boot, kib) in _ask(hosts, ("sh", "-c", _MEMORY), _two_lines).items():
+    answers = answers_of_all(hosts, ("sh", "-c", _MEMORY), _two_lines)
+    for host, (boot, kib) in answers.items():
         if (available_kib := count(kib)) is not None:
             others = found[boot].hosts if boot in found else ()
-            found[boot] = MachineMemory((*others, name), available_kib * 1024)
+            found[boot] = MachineMemory((*others, host.name), available_kib * 1024)
     return tuple(found.values())
 
 
@@ -126,31 +126,11 @@ def _snapshot(hosts: Mapping[str, HostCounters]) -> of_nodes.CountersSnapshot:
 def exchanged_bytes(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str, device: str
 ) -> int | None:
-    """Return the bytes that a host received and sent over an interface; None if it is not known."""
+    """Return the bytes that a host received and sent over an interface, or RDMA_PORTS; None if unknown."""
     if host not in before or host not in after:
         return None
-    first, then = before[host].traffic.get(device), after[host].traffic.get(device)
-    return sum(then) - sum(first) if first and then and sum(then) >= sum(first) else None
-
-
-def exchanged_by_rdma(
-    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str
-) -> int | None:
-    """Return the bytes that a host received and sent over its RDMA ports; None if it is not known."""
-    if host not in before or host not in after:
-        return None
-    first, then = before[host].rdma_bytes, after[host].rdma_bytes
+    first, then = before[host].exchanged.get(device), after[host].exchanged.get(device)
     return None if first is None or then is None or then < first else then - first
-
-
-def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]) -> dict[str, T]:
-    """Return what each host answers, by its name. Raise HostError if one does not answer."""
-    found = {}
-    for host, answer in ask_all(hosts, command, parse).items():
-        if isinstance(answer, HostError):
-            raise answer
-        found[host.name] = answer
-    return found
 
 
 def _two_lines(text: str) -> tuple[str, str]:
@@ -166,15 +146,7 @@ def parse_counters(text: str) -> HostCounters:
     busy_s, stolen_s = (used / int(lines[1]) for used in (ticks.used_by_processes, ticks.stolen))
     if not processors or not all(0 <= s <= MAX_QUANTITY for s in (clock_s, busy_s, stolen_s)):
         raise ValueError("no processor, or no clock")
-    return HostCounters(
-        clock_s,
-        processors,
-        busy_s,
-        stolen_s,
-        interface_bytes(lines),
-        _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
-    )
-
-
-def _rdma_bytes(lines: Sequence[str]) -> int | None:
-    return sum(int(line.split()[1]) for line in lines) * _RDMA_WORD_BYTES if lines else None
+    exchanged = {name: sum(counted) for name, counted in interface_bytes(lines).items()}
+    if words := [int(line.split()[1]) for line in lines if line.startswith("rdma ")]:
+        exchanged[RDMA_PORTS] = sum(words) * _RDMA_WORD_BYTES
+    return HostCounters(clock_s, processors, busy_s, stolen_s, exchanged)

@@ -13,12 +13,11 @@ from functools import cached_property
 
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import DGEMM_PEAK, Work
-from harness.programs.mpi import MPI_EXECUTABLES, MpiJob
+from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import (
     Achieved,
     Option,
     Outcomes,
-    Placement,
     Problem,
     Program,
     byte_count,
@@ -144,13 +143,7 @@ class Hpcc(Program):
 
     def job(self, problem: Problem, placement: Placement) -> MpiJob:
         """Return how to run it: all of its parameters are in a file."""
-        return MpiJob(
-            ("hpcc",),
-            placement.hosts,
-            placement.per_host,
-            {_INPUT: _INPUT_FORM.format(**problem)},
-            _OUTPUT,
-        )
+        return MpiJob(("hpcc",), placement, {_INPUT: _INPUT_FORM.format(**problem)}, _OUTPUT)
 
     def outcomes(
         self, output: str, problem: Problem, processes: int, reference: str | None = None

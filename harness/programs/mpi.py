@@ -19,7 +19,7 @@ from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
-    ask_all,
+    answers_of_all,
     error_line,
 )
 from harness.hosts.transports.host import Host, HostError
@@ -89,11 +89,27 @@ _OF_EVERY_PROCESS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
+class Placement:
+    """Where a program runs: so many processes on each host, with rank 0 on the first."""
+
+    hosts: tuple[Host, ...]
+    per_host: int = 1
+
+    @property
+    def processes(self) -> int:
+        """The number of all processes."""
+        return len(self.hosts) * self.per_host
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.hosts))
+
+
+@dataclass(frozen=True)
 class MpiJob:
     """A program of MPI, and where it runs.
 
     - `command`: the program and its arguments, the same for every process.
-    - `hosts`: with IP addresses; rank 0 is on the first. `per_host`: the number of processes on each.
+    - `placement`: its hosts have IP addresses.
     - `files`: the text of files in the directory of rank 0, by their names, written before the start.
     - `output_file`: the file in this directory that is the result; None if it is the standard output.
     - `directory`: the name of one that every process finds in its own directory.
@@ -101,8 +117,7 @@ class MpiJob:
     """
 
     command: tuple[str, ...]
-    hosts: tuple[Host, ...]
-    per_host: int = 1
+    placement: Placement
     files: Mapping[str, str] = field(default_factory=dict)
     output_file: str | None = None
     directory: str = "."
@@ -118,12 +133,13 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
     number = secrets.token_hex(6)
     with RemoteProcesses() as remotes:
         command = guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
-        first = remotes.add(job.hosts[0], command)
+        first_host, *others = job.placement.hosts
+        first = remotes.add(first_host, command)
         first.await_ready()
         first.start()
         started_s = time.monotonic()
         daemons = []
-        for index, host in enumerate(job.hosts[1:], 1):
+        for index, host in enumerate(others, 1):
             start = first.await_line(f"{_LAUNCH} {host.address} ")
             shell = ("sh", "-c", start.partition(f"{host.address} ")[2])
             daemons.append(remotes.add(host, guarded(f"{number}.{index}.", shell)))
@@ -137,6 +153,7 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
 
 
 def _mpirun(job: MpiJob) -> list[str]:
+    hosts, per_host = job.placement.hosts, job.placement.per_host
     settings, environment = dict(_SETTINGS), dict(_OF_EVERY_PROCESS)
     # Messages between hosts take the network under test and no other.
     if job.network == RDMA:
@@ -144,17 +161,17 @@ def _mpirun(job: MpiJob) -> list[str]:
         environment["UCX_TLS"] = "rc,sm,self"
     else:
         settings["pml"] = "ob1"  # else a card that can do more than TCP would
-        settings["btl"] = "tcp,self,vader" if job.per_host > 1 else "tcp,self"
-    if len(job.hosts) > 1:
-        included = ",".join(networks(job.hosts))
+        settings["btl"] = "tcp,self,vader" if per_host > 1 else "tcp,self"
+    if len(hosts) > 1:
+        included = ",".join(networks(hosts))
         settings |= {"btl_tcp_if_include": included, "oob_tcp_if_include": included}
-    slots = ",".join(f"{host.address}:{job.per_host}" for host in job.hosts)
+    slots = ",".join(f"{host.address}:{per_host}" for host in hosts)
     return [
         *("env", *(f"{key}={value}" for key, value in _ENVIRONMENT.items()), "mpirun"),
         *(word for key, value in settings.items() for word in ("--mca", key, value)),
         *(word for key, value in environment.items() for word in ("-x", f"{key}={value}")),
         *("--leave-session-attached", "--bind-to", "none", "--map-by", "slot", "--host", slots),
-        *("-np", str(job.per_host * len(job.hosts)), "--wdir", "/"),
+        *("-np", str(job.placement.processes), "--wdir", "/"),
         *("sh", "-c", _IN_OWN_DIRECTORY, job.directory, *job.command),
     ]
 
@@ -176,9 +193,8 @@ def networks(hosts: Sequence[Host]) -> list[str]:
     Raise HostError if a host does not answer, or has no or several addresses in its network.
     """
     networks = []
-    for host, answer in ask_all(hosts, kernel.own_addresses(), kernel.read_addresses).items():
-        if isinstance(answer, HostError):
-            raise answer
+    answers = answers_of_all(hosts, kernel.OWN_ADDRESSES, kernel.read_addresses)
+    for host, answer in answers.items():
         addresses = {str(address.ip): address for address in answer}
         if host.address not in addresses:
             raise HostError(f"{host}: no interface has the IPv4 address {host.address}")
@@ -207,7 +223,7 @@ def _await_end(
         now_s = time.monotonic()
         if now_s > deadline_s:
             raise HostError(
-                f"{job.command[0]} did not end within {timeout_s:g} s on {_names(job.hosts)}; it was stopped"
+                f"{job.command[0]} did not end within {timeout_s:g} s on {job.placement}; it was stopped"
             )
         if lost is None:
             lost = next((daemon for daemon in daemons if daemon.has_ended), None)
@@ -222,17 +238,15 @@ def output_of(job: MpiJob, completed: CompletedCommand) -> str:
     printed = [line for line in completed.output.splitlines() if not line.startswith(_LAUNCH)]
     if completed.code:
         lines = [*completed.errors.splitlines(), *printed]
-        for host in job.hosts:
+        for host in job.placement.hosts:
             if re.search(rf"{_LOST}.*on node {re.escape(host.address)}\b", " ".join(lines)):
                 raise HostError(f"{host}: Open MPI lost its daemon there")
         reason = _reason(job, lines)
         name = job.command[0].rpartition("/")[2]
-        raise ToolError(f"{name} on {_names(job.hosts)}: {reason or f'exit code {completed.code}'}")
+        raise ToolError(f"{name} on {job.placement}: {reason or f'exit code {completed.code}'}")
     if job.output_file is not None:
         if _OUTPUT not in printed:
-            raise ToolError(
-                f"{job.command[0]} on {_names(job.hosts)}: it left no {job.output_file}"
-            )
+            raise ToolError(f"{job.command[0]} on {job.placement}: it left no {job.output_file}")
         printed = printed[printed.index(_OUTPUT) + 1 :]
     return "\n".join(printed)
 
@@ -242,7 +256,7 @@ def _reason(job: MpiJob, lines: Sequence[str]) -> str:
     paragraphs = list(_boxed(lines))
     telling = [text for text in paragraphs if _SIGNAL in text] or paragraphs
     text = telling[0].partition(". ")[0] if telling else error_line("\n".join(lines))
-    for host in job.hosts:
+    for host in job.placement.hosts:
         text = re.sub(rf"\b{re.escape(host.address)}\b", str(host), text)
     return shorten(text, _MAX_REASON)
 
@@ -257,7 +271,3 @@ def _boxed(lines: Sequence[str]) -> Iterator[str]:
             inside, words = not inside, []
         elif inside:
             words += line.split()
-
-
-def _names(hosts: Sequence[Host]) -> str:
-    return ", ".join(map(str, hosts))

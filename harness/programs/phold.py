@@ -13,12 +13,11 @@ from pathlib import PurePosixPath
 
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
-from harness.programs.mpi import MPI_EXECUTABLES, MpiJob
+from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import (
     Achieved,
     Option,
     Outcomes,
-    Placement,
     Problem,
     Program,
     whole_number,
@@ -39,10 +38,6 @@ _LINE = re.compile(
 _NEEDED = ("Running Time", "Net Events Processed", "Event Rate (events/sec)")
 
 
-def _ross_home() -> str:
-    return os.environ.get("ROSS_HOME", "")
-
-
 @dataclass(frozen=True)
 class Phold(Program):
     """PHOLD.
@@ -54,7 +49,7 @@ class Phold(Program):
     objects: int = 1024
     end: int = 1000
     remote: int = 25
-    ross_home: str = field(default_factory=_ross_home)
+    ross_home: str = field(default_factory=lambda: os.environ.get("ROSS_HOME", ""))
 
     name = "phold"
     about = (
@@ -145,9 +140,7 @@ class Phold(Program):
             "extramem": EXTRA_EVENTS,
         }
         arguments = (f"--{name}={value}" for name, value in options.items())
-        return MpiJob(
-            (self._phold, *arguments), placement.hosts, placement.per_host, directory=STATISTICS
-        )
+        return MpiJob((self._phold, *arguments), placement, directory=STATISTICS)
 
 
 def _numbers(output: str) -> dict[str, float]:

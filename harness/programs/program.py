@@ -8,25 +8,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar
 
-from harness.hosts.transports.host import Host
 from harness.model.work import Work
-from harness.programs.mpi import MpiJob
+from harness.programs.mpi import MpiJob, Placement
 
 Problem = Mapping[str, int | str]
 """What a program computes, by the names of its own parameters. It is the same before and after a change."""
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a program runs: so many processes on each host, with rank 0 on the first."""
-
-    hosts: tuple[Host, ...]
-    per_host: int = 1
-
-    @property
-    def processes(self) -> int:
-        """The number of all processes."""
-        return len(self.hosts) * self.per_host
 
 
 @dataclass(frozen=True)
@@ -87,12 +73,10 @@ class Program(ABC):
 
     def memory_bytes(self, problem: Problem) -> int:
         """Return how much memory the problem takes on all hosts together; 0 if it is little."""
-        del problem
         return 0
 
     def omitted(self, placement: Placement) -> Mapping[str, str]:
         """Return the workloads that cannot run there, and why."""
-        del placement
         return {}
 
     @abstractmethod

@@ -27,16 +27,16 @@ from harness.model.work import DECLARED_PEAK, Work
 from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.programs.hosts import (
+    RDMA_PORTS,
     HostCounters,
     available_memory,
     describe_hosts,
-    exchanged_by_rdma,
     exchanged_bytes,
     interference,
     read_counters,
 )
-from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
-from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
+from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
@@ -78,7 +78,7 @@ def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> 
         raise error
     if network == RDMA:
         for host, counters in read_counters(checked.hosts).items():
-            if counters.rdma_bytes is None:
+            if RDMA_PORTS not in counters.exchanged:
                 raise BadInput(
                     f"{host}: --network rdma needs an RDMA device, and /sys/class/infiniband has none"
                 )
@@ -146,7 +146,7 @@ class _Trials:
         if job is None:
             return None
         say(
-            f"{self._planned.program.name}: one process on {job.hosts[0]} computes the reference first"
+            f"{self._planned.program.name}: one process on {job.placement} computes the reference first"
         )
         return self._compute(job)
 
@@ -189,11 +189,8 @@ class _Trials:
         if len(self._planned.placement.hosts) == 1:
             return
         for host, links in self._links.items():
-            if self._planned.network == RDMA:
-                exchanged = {"its RDMA ports": exchanged_by_rdma(before, after, host)}
-            else:
-                exchanged = {each: exchanged_bytes(before, after, host, each) for each in links}
-            for device, count in exchanged.items():
+            for device in (RDMA_PORTS,) if self._planned.network == RDMA else links:
+                count = exchanged_bytes(before, after, host, device)
                 if count is None:
                     raise ToolError(
                         f"{host}: the counters of {device} cannot be read, so nothing shows that the "

@@ -8,7 +8,7 @@ passed on, and nobody who sends some shall choose what runs as root.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -104,14 +104,12 @@ class Journal:
 
     def remove_unfinished_line(self) -> None:
         """Remove what a power cut left of a line, so that the next line begins at its own."""
-        try:
-            with (
-                self._open(os.O_RDWR) as descriptor,
-                open(descriptor, "r+b", closefd=False) as file,
-            ):
-                file.truncate(file.read().rfind(b"\n") + 1)
-        except FileNotFoundError:
-            pass
+        with (
+            suppress(FileNotFoundError),
+            self._open(os.O_RDWR) as descriptor,
+            open(descriptor, "r+b", closefd=False) as file,
+        ):
+            file.truncate(file.read().rfind(b"\n") + 1)
 
     @contextmanager
     def _open(self, flags: int) -> Iterator[int]:

@@ -5,15 +5,14 @@ packets at the device where they arrive, so they are redirected through a second
 is shaped like the outgoing one.
 """
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.link import Link, parse_rate, rate_text, wire_bit_s
+from harness.node.kernel import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
 HANDLE = "c1f7:"
@@ -105,7 +104,7 @@ def limited_bit_s(text: str, mtu: int) -> int | None:
 
     Raise ToolError if the text cannot be read, or shows a queue that is neither ours nor the default one.
     """
-    queues = _queues(text)
+    queues = json_rows(text, "tc qdisc")
     ours = next((queue for queue in queues if queue.get("handle") == HANDLE), None)
     if ours is not None:
         try:
@@ -121,13 +120,3 @@ def limited_bit_s(text: str, mtu: int) -> int | None:
                 "back: remove it (tc qdisc del), or choose another device"
             )
     return None
-
-
-def _queues(text: str) -> list[dict[str, Any]]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise ToolError(f"the output of tc cannot be read: {text[:40]!r}") from error
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise ToolError("the output of tc is not a list of queues")
-    return found

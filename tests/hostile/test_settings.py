@@ -163,7 +163,7 @@ class TestSettings:
         self, command: str, tmp_path: Path
     ) -> None:
         names = ",".join(f"{host}={ADDRESSES[host]}" for host in (SOUND[0], EVIL[0]))
-        spec = HostsSpec("netns", names)
+        spec = HostsSpec(names, "netns")
         problems = []
         for number in range(round(SCALE * MUTATIONS_OF_EACH)):
             place = f"experiment/{command}/{number}"

@@ -18,8 +18,8 @@ from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.model.run import Status
 from harness.programs.hpcc import Hpcc
-from harness.programs.mpi import MpiJob, run_mpi
-from harness.programs.program import Achieved, Placement
+from harness.programs.mpi import MpiJob, Placement, run_mpi
+from harness.programs.program import Achieved
 from harness.records.lookup import find_runs
 from tests.probes.networks import DEVICE, Network, run, star
 from tests.waiting import eventually
@@ -33,8 +33,7 @@ LARGE = Hpcc(memory=800 * 10**6, block=128)
 RUN_FOR_EVER = """
 import sys
 from harness.hosts.transports.host import by_netns
-from harness.programs.mpi import run_mpi
-from harness.programs.program import Placement
+from harness.programs.mpi import Placement, run_mpi
 from tests.probes.test_programs import LARGE
 hosts = tuple(by_netns(*each.split("=")) for each in sys.argv[1].split(","))
 placement = Placement(hosts)

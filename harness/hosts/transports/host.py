@@ -5,7 +5,7 @@ Names expand as in `node[1-4]`; an address on the network under test may follow:
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from math import prod
@@ -147,6 +147,11 @@ def _length(option: str, text: str, range_: str) -> int:
 
 def _unreadable(option: str, text: str, reason: str) -> BadInput:
     return BadInput(f"{option} {text!r} cannot be read: {reason}; write node[1-4]")
+
+
+def next_hosts(hosts: Sequence[Host]) -> dict[Host, Host]:
+    """Return which host follows on each, and the first on the last: a peer to look from, or to look at."""
+    return dict(zip(hosts, (*hosts[1:], *hosts[:1]), strict=True))
 
 
 def is_ip_address(text: str) -> bool:

@@ -57,8 +57,7 @@ def read_meter(text: str) -> Cpu:
 
 def _difference(before: ProcessorTicks, after: ProcessorTicks) -> ProcessorTicks:
     ticks = after.since(before)
-    busy = ticks.busy + ticks.stolen
-    if ticks.total < 0 or not 0 <= busy <= ticks.total or not 0 <= ticks.softirq <= ticks.total:
+    if ticks.busy + ticks.stolen < 0 or not 0 <= ticks.softirq <= ticks.total:
         raise ToolError("/proc/stat went backwards")
     return ticks
 

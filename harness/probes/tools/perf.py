@@ -40,15 +40,13 @@ def read_meter(errors: str, seconds: int) -> Counters:
     Raise ToolError that says in words why nothing was counted: no perf, no permission, no such hardware.
     Processors of different kinds count each for itself, such as cpu_core and cpu_atom: the sum is returned.
     """
-    counts = dict.fromkeys(EVENTS, 0.0)
-    found = set()
+    counts: dict[str, float] = {}
     for line in errors.splitlines():
         fields = line.split(",")
         event = _event(fields[_EVENT]) if len(fields) >= _FEWEST_FIELDS else None
         if event is not None:
-            counts[event] += _count(fields[_VALUE], event)
-            found.add(event)
-    if found != set(EVENTS):
+            counts[event] = counts.get(event, 0.0) + _count(fields[_VALUE], event)
+    if counts.keys() != set(EVENTS):
         raise ToolError(_reason(errors))
     if min(counts.values()) <= 0:
         raise ToolError("perf counted nothing")

@@ -48,6 +48,14 @@ def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
 
 
 class TestUsage:
+    def test_help_names_no_bound_of_a_number_that_has_none(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["probe", "soak", "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert "[default: 1; 1<=x<=128]" in " ".join(shown.split())
+        assert "None" not in shown
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

@@ -20,6 +20,7 @@ from harness.experiments.experiment_file import (
     read_experiment,
     workload_problems,
 )
+from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
@@ -37,8 +38,8 @@ from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings import kinds
-from harness.settings.in_force import Settings
-from harness.settings.journal import Journal
+from harness.settings.in_force import NotPutBack, Settings
+from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
 from harness.settings.speed import speed
 from jobs import sinks
@@ -272,14 +273,21 @@ class TestReading:
         ]
         assert slow.spark == (("spark.shuffle.compress", "false"),)
         assert read.site == HostsSpec(
+            "node[1-4]",
             via="ssh",
-            names="node[1-4]",
             device="eth7",
             spark=("--master", "spark://m:7077"),
-            data="hdfs://m/data",
+            data="hdfs://m/data/",
             sudo=True,
         )
-        assert [host.name for host in read.site.hosts()] == ["node1", "node2", "node3", "node4"]
+        site = HostsSite(read.site, "x", tmp_path)
+        assert site.uri(read.datasets[0]) == "hdfs://m/data/x/coded"
+        assert [host.name for host in read.site.named_hosts()] == [
+            "node1",
+            "node2",
+            "node3",
+            "node4",
+        ]
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
@@ -318,6 +326,17 @@ class TestReading:
         with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
             experiment(tmp_path, text.replace(old, new, 1))
         assert message in str(failure.value)
+
+    def test_other_commands_have_another_name(self, tmp_path: Path) -> None:
+        """The journal has no more of them than that."""
+        text = TEXT.replace(
+            "dataset =", 'apply = "a"\nrevert = "r"\ncheck = "c"\napplied = "tuned"\ndataset ='
+        )
+        experiment(tmp_path, text)
+        with pytest.raises(
+            BadInput, match=r"configurations\.fast: other commands are called tuned"
+        ):
+            experiment(tmp_path, text.replace('revert = "r"', 'revert = "other"', 1))
 
     @pytest.mark.parametrize("site", ["nodes = 1", '[site]\nhosts = "node1"'])
     def test_a_single_host_is_not_probed(self, tmp_path: Path, site: str) -> None:
@@ -691,6 +710,16 @@ class TestRunExperiment:
         assert site.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
         assert site.run() == DONE
         assert site.calls == []
+
+    def test_what_an_earlier_command_left_is_put_back_also_if_no_run_is_left(
+        self, site: FakeSite
+    ) -> None:
+        assert site.run() == DONE
+        left = Entry("n1", "MTU of eth0", "9000", "1500")
+        with open_journal(site.own_results / runs.JOURNAL) as journal:
+            journal.record(SET, [left])
+        with pytest.raises(NotPutBack, match="n1: MTU of eth0"):
+            site.run()
 
     def test_more_runs_add_to_existing_results(self, site: FakeSite) -> None:
         site.run()

@@ -10,7 +10,7 @@ from harness.experiments import hosts_site
 from harness.experiments.experiment import Configuration
 from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
-from harness.hosts import links
+from harness.hosts import remote_process
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host
 from harness.runtime.trials import HOLD_FILE
@@ -31,8 +31,8 @@ def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
             return '[{"dev": "eth0"}]'  # eth0 leads to the other hosts
         return f"== device\n{json.dumps([{'ifname': command[3], 'mtu': MTUS[command[3]]}])}"
 
-    monkeypatch.setattr(links, "run_all", run_all)
-    site = HostsSite(HostsSpec("local", "n[1-2]", device), "x", tmp_path)
+    monkeypatch.setattr(remote_process, "run_all", run_all)
+    site = HostsSite(HostsSpec("n[1-2]", "local", device), "x", tmp_path)
     site._hosts = tuple(site.hosts_to_set())
     wanted = [rate(limited, 10**8, MTUS[limited])]
     assert site.settings(Configuration("x", None, rate_bit_s=10**8)) == dict.fromkeys(
@@ -66,6 +66,6 @@ def test_an_application_may_end_while_its_turn_is_prepared(
     monkeypatch.setattr(hosts_site, "run_to_its_end", run)
     monkeypatch.setattr(hosts_site, "spark_submit_command", lambda: ["spark-submit"])
     monkeypatch.setattr(hosts_site, "spark_environment", dict)
-    site = HostsSite(HostsSpec("local", "n1"), "x", tmp_path)
+    site = HostsSite(HostsSpec("n1", "local"), "x", tmp_path)
     assert site.submit("jobs/benchmark.py", (), on_turn=on_turn) == 7
     assert turns == ["slow"]

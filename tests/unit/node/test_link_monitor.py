@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from harness.model.soak import LinkEventKind
-from harness.node.link_monitor import LinkReading, kernel_trouble, link_events, read_monitor
+from harness.node.link_monitor import (
+    LinkReading,
+    kernel_trouble,
+    link_events,
+    link_seconds,
+    read_monitor,
+)
 from harness.node.processor_ticks import ProcessorTicks
 
 PRINTED = """== clock 100.50
@@ -101,6 +107,9 @@ class TestHappenings:
             (LinkEventKind.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
         ]
 
+    def test_a_carrier_that_counts_back_was_not_interrupted(self) -> None:
+        assert self.after(carrier_changes=1) == []
+
     def test_another_speed(self) -> None:
         assert self.after(speed_mbit_s=100, duplex="half") == [
             (
@@ -124,6 +133,20 @@ class TestHappenings:
     def test_a_replugged_card_counts_from_0(self, field: str) -> None:
         [(happening, _, _)] = self.after(**{field: 99, "errors": 0, "carrier_changes": 1})
         assert happening is LinkEventKind.REPLUGGED
+
+
+class TestSeconds:
+    def test_a_busy_processor_is_so_all_the_time_at_most(self) -> None:
+        """The kernel may count less waiting for disks than before."""
+        busy = ProcessorTicks(110, 0, 10, 70, 4, 0, 0, 5)
+        later = replace(READING, clock_s=101.5, processors=(busy, PROCESSORS[1]))
+        seconds = link_seconds("n1", [READING, later], 0.0)
+        assert (seconds.busiest_percent, seconds.stolen_percent) == ((100.0,), (0.0,))
+
+    def test_a_clock_that_goes_back_is_waited_for(self) -> None:
+        clocks = (1.0, 5.0, 3.0, 4.0, 6.0)
+        readings = [replace(READING, clock_s=clock_s) for clock_s in clocks]
+        assert link_seconds("n1", readings, 0.0).at_s == (5.0, 6.0)
 
 
 @pytest.mark.parametrize("caller", ["", "[  T512]", "[    C1]"])

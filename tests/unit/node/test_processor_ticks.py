@@ -37,6 +37,12 @@ def test_a_difference_is_by_column() -> None:
     assert second.since(first) == ProcessorTicks(10, 0, 0, 0, 0, 1, 0, 1)
 
 
+def test_a_processor_is_busy_all_the_time_at_most() -> None:
+    """The kernel's time of waiting for disks may decrease (proc_stat(5))."""
+    ticks = ProcessorTicks(100, 0, 0, 0, -1, 0, 0, 0)
+    assert ticks.busy == ticks.total == 100
+
+
 def test_a_line_that_lacks_a_column_is_left_out() -> None:
     assert ticks_of_all_processors(["cpu  1 2 3 4 5 6 7"]) == []
     assert ticks_of_each_processor(["cpu0 1 2 3 4 5 6 7", "cpu1 1 2 3 4 5 6 7 x"]) == []

@@ -126,7 +126,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
             return [TRIPS for _ in paths], with_processors(flows, transfers, cpus)
 
         made = hosts(number)
-        monkeypatch.setattr("harness.probes.path_mtu.run_all", run_all)
+        monkeypatch.setattr("harness.hosts.remote_process.run_all", run_all)
         monkeypatch.setattr("harness.probes.incast.run_messages", run_messages)
         steps = incast_steps(made, made[0], Load(), 64)
         return [measurement for step in steps for measurement in step.measure()]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from harness.hosts import remote_process
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import by_local
 from harness.model.probe import Measurement
@@ -25,7 +26,7 @@ def test_as_many_pairs_are_measured_by_rdma_at_once_as_by_tcp(
         yield from ()
 
     has_a_device = CompletedCommand(0, "mlx5_0", "", 0.0)
-    monkeypatch.setattr(latency, "run_all", lambda asked: [has_a_device] * len(asked))
+    monkeypatch.setattr(remote_process, "run_all", lambda asked: [has_a_device] * len(asked))
     monkeypatch.setattr(latency, "_measure_rdma_pairs", measure)
     *_, rdma = latency.latency_steps(HOSTS, Load(1), 64, pairs_at_once=pairs_at_once)
     assert len(list(rdma.measure())) == len(HOSTS)

@@ -106,7 +106,7 @@ def pings(monkeypatch: pytest.MonkeyPatch) -> Install:
                 for host, command in commands
             ]
 
-        monkeypatch.setattr("harness.probes.path_mtu.run_all", run_all)
+        monkeypatch.setattr("harness.hosts.remote_process.run_all", run_all)
 
     return install
 

@@ -77,7 +77,7 @@ class FakeNetwork:
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     fake = FakeNetwork()
-    monkeypatch.setattr("harness.probes.path_mtu.run_all", fake.run_all)
+    monkeypatch.setattr("harness.hosts.remote_process.run_all", fake.run_all)
     monkeypatch.setattr("harness.probes.packets.run_flows", fake.run_flows)
     return fake
 

@@ -44,6 +44,9 @@ class TestFigures:
         found = figures(REPORT, 25_000.0, None)
         assert found[BUFFER_DELAY.name] == pytest.approx(28)
 
+    def test_queues_add_nothing_if_the_idle_path_answers_later(self) -> None:
+        assert figures(REPORT, 40_000.0, None)[BUFFER_DELAY.name] == 0
+
     def test_half_the_goodput_takes_twice_the_time(self) -> None:
         assert figures(REPORT, None, 940e6)[TRANSFER_TIME_RATIO.name] == pytest.approx(2)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
-from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf, udp_drops
+from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
@@ -175,13 +175,6 @@ class TestDatagrams:
         with pytest.raises(ToolError, match="Connection refused"):
             iperf3.read_datagram_report(output("iperf3-3.12-refused.json"))
 
-    def test_what_the_host_dropped_is_read(self) -> None:
-        text = "Tcp: A B\nTcp: 1 2\nUdp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: 9 0 8 7\n"
-        assert udp_drops.read_drops(text) == 7
-        for broken in ("", "Udp: InDatagrams\nUdp: 9\n", "Udp: RcvbufErrors\nUdp: x\n"):
-            with pytest.raises(ToolError):
-                udp_drops.read_drops(broken)
-
 
 class TestSockperf:
     @pytest.mark.parametrize("version", SOCKPERF)
@@ -273,6 +266,12 @@ class TestCpu:
         assert found.softirq_percent == pytest.approx(100 * softirq / total)
         assert found.stolen_percent == 0
         assert found.busiest_percent == pytest.approx(100 * 89 / 99)
+
+    def test_of_a_busy_processor_is_known_also_if_its_idle_time_decreased(self) -> None:
+        before = "cpu  100 0 0 50 9 0 0 0\ncpu0 100 0 0 50 9 0 0 0\n"
+        after = "cpu  200 0 0 50 8 0 0 0\ncpu0 200 0 0 50 8 0 0 0\n"
+        found = cpu.read_meter(before + after)
+        assert (found.busy_percent, found.busiest_percent) == (100, 100)
 
     def test_what_a_hypervisor_took_is_of_all_processors(self) -> None:
         before = "cpu  0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n"

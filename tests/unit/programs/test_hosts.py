@@ -9,10 +9,10 @@ from harness.hosts.transports.host import Host, by_local
 from harness.model.errors import UNEXPECTED
 from harness.programs import hosts
 from harness.programs.hosts import (
+    RDMA_PORTS,
     HostCounters,
     Machines,
     describe_hosts,
-    exchanged_by_rdma,
     exchanged_bytes,
     interference,
     parse_counters,
@@ -38,21 +38,18 @@ def counters(text: str = PRINTED) -> HostCounters:
 
 def later(seconds: float = 10, stolen_s: float = 0, traffic: int = 0) -> HostCounters:
     first = counters()
-    received, sent = first.traffic["eth0"]
     return HostCounters(
         first.clock_s + seconds,
         first.processors,
         first.busy_s + 5,
         first.stolen_s + stolen_s,
-        {"eth0": (received + traffic, sent)},
+        {"eth0": first.exchanged["eth0"] + traffic},
     )
 
 
 class TestCounters:
     def test_are_read_from_proc(self) -> None:
-        assert counters() == HostCounters(
-            1000.25, 2, 13.5, 0.4, {"lo": (100, 100), "eth0": (5_000_000, 3_000_000)}
-        )
+        assert counters() == HostCounters(1000.25, 2, 13.5, 0.4, {"lo": 200, "eth0": 8_000_000})
 
     @pytest.mark.parametrize(
         "text",
@@ -94,9 +91,14 @@ class TestCounters:
         self, first: int | None, then: int | None, expected: int | None
     ) -> None:
         before, after = (
-            {"n1": replace(counters(), rdma_bytes=counted)} for counted in (first, then)
+            {"n1": replace(counters(), exchanged={} if counted is None else {RDMA_PORTS: counted})}
+            for counted in (first, then)
         )
-        assert exchanged_by_rdma(before, after, "n1") == expected
+        assert exchanged_bytes(before, after, "n1", RDMA_PORTS) == expected
+
+    def test_words_of_all_rdma_ports_are_counted_as_bytes(self) -> None:
+        text = f"{PRINTED}rdma 100\nrdma 20\n"
+        assert counters(text).exchanged[RDMA_PORTS] == 480
 
 
 class TestMachines:
@@ -106,12 +108,12 @@ class TestMachines:
         monkeypatch.setattr(hosts, "machine_command", lambda: ("true",))
         mpi = "\nmpirun (Open MPI) 4.1.4"
 
-        def ask_all(
+        def answers_of_all(
             asked: Sequence[Host], command: Sequence[str], parse: Callable[[str], object]
         ) -> dict[Host, object]:
             return {host: parse("/getconf:2" if command == ("true",) else mpi) for host in asked}
 
-        monkeypatch.setattr(hosts, "ask_all", ask_all)
+        monkeypatch.setattr(hosts, "answers_of_all", answers_of_all)
         machines = describe_hosts([by_local("a"), by_local("b")])
         assert machines.hosts == {"a": ["a"], "b": ["b"]}
         assert machines.mpi == "mpirun (Open MPI) 4.1.4"

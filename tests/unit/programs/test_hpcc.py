@@ -11,7 +11,8 @@ from harness.hosts.transports.host import by_local
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.hpcc import Hpcc, problem_size, process_grid
-from harness.programs.program import Achieved, Outcomes, Placement, Problem
+from harness.programs.mpi import Placement
+from harness.programs.program import Achieved, Outcomes, Problem
 
 CAPTURED = Path(__file__).parents[2] / "captured"
 PROBLEM: Problem = {"n": 1408, "nb": 64, "p": 1, "q": 4}

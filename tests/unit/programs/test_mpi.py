@@ -10,7 +10,7 @@ from harness.hosts.remote_process import CompletedCommand, run_all
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import ToolError
 from harness.programs import mpi
-from harness.programs.mpi import MpiJob, output_of
+from harness.programs.mpi import MpiJob, Placement, output_of
 
 HOSTS = (Host("n1", "10.0.0.1"), Host("n2", "10.0.0.12"))
 LAUNCH = "clusterlift-launch 10.0.0.12 orted -mca ess env"
@@ -53,7 +53,9 @@ class TestNetworks:
         """Return the networks of the first host, which has these addresses."""
         shown = [{"addr_info": [{"local": each, "prefixlen": 24}]} for each in addresses]
         monkeypatch.setattr(
-            mpi, "ask_all", lambda hosts, _, parse: dict.fromkeys(hosts, parse(json.dumps(shown)))
+            mpi,
+            "answers_of_all",
+            lambda hosts, _, parse: dict.fromkeys(hosts, parse(json.dumps(shown))),
         )
         return mpi.networks(HOSTS[:1])
 
@@ -74,7 +76,7 @@ class TestNetworks:
 
 
 def job(output_file: str | None = None) -> MpiJob:
-    return MpiJob(("/usr/bin/hpcc",), HOSTS, output_file=output_file)
+    return MpiJob(("/usr/bin/hpcc",), Placement(HOSTS), output_file=output_file)
 
 
 def completed(output: str = "", code: int = 0, errors: str = "") -> CompletedCommand:

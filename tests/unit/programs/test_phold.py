@@ -7,8 +7,9 @@ import pytest
 from harness.hosts.transports.host import by_local
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
+from harness.programs.mpi import Placement
 from harness.programs.phold import Phold
-from harness.programs.program import Achieved, Placement
+from harness.programs.program import Achieved
 
 OUTPUT = (Path(__file__).parents[2] / "captured" / "phold-8.1.1.txt").read_text()
 HOSTS = tuple(by_local(f"n{number}") for number in range(4))
@@ -31,7 +32,7 @@ class TestJob:
     def test_the_reference_is_the_same_simulation_by_one_process(self, phold: Phold) -> None:
         placement = Placement(HOSTS, 2)
         job = phold.reference(phold.problem(placement, growing=True), placement)
-        assert (job.hosts, job.per_host) == (HOSTS[:1], 1)
+        assert job.placement == Placement(HOSTS[:1])
         assert {"--synch=1", "--nlp=4096"} < set(job.command)
 
     def test_objects_that_cannot_be_divided_are_refused(self, phold: Phold) -> None:

@@ -15,8 +15,8 @@ from harness.node.machine import facts_by_node
 from harness.node.node_links import node_facts
 from harness.programs import run as module
 from harness.programs.hosts import HostCounters, MachineMemory, Machines
-from harness.programs.mpi import MpiJob
-from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.programs.mpi import MpiJob, Placement
+from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.programs.run import ProgramRun, run_program
 from harness.programs.series import make_runs, on_first_hosts, series_id
 from harness.records.reader import load
@@ -44,10 +44,10 @@ class Solver(Program):
         return {"size": self.size * (len(placement.hosts) if growing else 1)}
 
     def reference(self, problem: Problem, placement: Placement) -> MpiJob:
-        return MpiJob(("solver", "alone"), placement.hosts[:1])
+        return MpiJob(("solver", "alone"), Placement(placement.hosts[:1]))
 
     def job(self, problem: Problem, placement: Placement) -> MpiJob:
-        return MpiJob(("solver",), placement.hosts, placement.per_host)
+        return MpiJob(("solver",), placement)
 
     def outcomes(
         self, output: str, problem: Problem, processes: int, reference: str | None
@@ -79,9 +79,9 @@ class Cluster:
     def read_counters(self, hosts: tuple[Host, ...]) -> dict[str, HostCounters]:
         self._readings += 1
         n = self._readings
-        traffic = {"eth0": (n * self.exchanged, n * self.exchanged)}
+        exchanged = {"eth0": 2 * n * self.exchanged}
         return {
-            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, traffic) for h in hosts
+            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, exchanged) for h in hosts
         }
 
 
@@ -259,7 +259,7 @@ class TestSeries:
     ) -> None:
         every = on_first_hosts(planned(4, trials=1, warmup=0), (1, 2, 4))
         runs = make_runs(every, 2, tmp_path)
-        computed = [len(job.hosts) for job in cluster.jobs if job.command == ("solver",)]
+        computed = [len(job.placement.hosts) for job in cluster.jobs if job.command == ("solver",)]
         assert computed == [1, 2, 4, 4, 2, 1]
         assert [each.run.configuration for each in runs] == [
             *("1g-n1", "1g-n1", "1g-n2", "1g-n2", "1g-n4", "1g-n4")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.hosts import preflight as module
+from harness.hosts import remote_process
 from harness.hosts.preflight import preflight
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, by_local
@@ -44,7 +45,8 @@ class TestAddress:
             printed = {"getent": "10.0.0.7 STREAM", "ip": "[]"}
             return [CompletedCommand(0, printed.get(c[0], ""), "", 0) for _, c in commands]
 
-        monkeypatch.setattr(module, "run_all", run_all)
+        for place in (module, remote_process):
+            monkeypatch.setattr(place, "run_all", run_all)
         hosts = [by_local(f"node{number}") for number in range(64)]
         assert len(preflight(hosts, ["sh"]).hosts) == 64
         assert set(asked.values()) == {1}
