@@ -12,6 +12,9 @@ from typing import Annotated, TypedDict
 from harness.model.bounds import Closed, Length, Pattern
 from harness.model.errors import BadInput
 from harness.model.limits import (
+    DEFAULT_PI_SAMPLES,
+    DEFAULT_REPARTITION,
+    DEFAULT_SINK,
     MAX_NODES,
     MAX_PARTITIONS,
     MAX_PI_SAMPLES,
@@ -196,12 +199,12 @@ def _parser() -> Parser:
         help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
         "name what the time was spent on; they are never compared (default: 1 if time is left of the "
         "minutes that a run may take, else 0)")  # fmt: skip
-    add("--sink", choices=list(SINKS), default="noop",
+    add("--sink", choices=list(SINKS), default=DEFAULT_SINK,
         help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
         "benchmark of 2020")  # fmt: skip
-    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=200, metavar="N",
+    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
         help="number of partitions that the workload repartition creates")  # fmt: skip
-    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=10**7, metavar="N",
+    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
         help="number of points that each calc-pi workload draws")  # fmt: skip
     add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "

@@ -22,15 +22,19 @@ from harness.commands.run import (
     make_runs_within,
     own_precision,
     precision_option,
+    read_arguments,
     spark_options,
     submission,
 )
 from harness.commands.submission import properties_of, run_script
 from harness.local_spark import BENCHMARK, GENERATE
+from harness.model.errors import BadInput
 from harness.model.limits import MAX_RUNS
+from harness.node.kernel import count
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
+from harness.records.reader import load
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
@@ -110,6 +114,7 @@ def bench_command(
     # Only the script knows its options, and what is wrong with them is to be said before any data is there.
     if arguments and (code := run_script(BENCHMARK, CHECK, ["--check-options", *own, *arguments])):
         return code
+    _check_same_work(configuration, results, rows, [*own, *arguments])
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
@@ -124,6 +129,28 @@ def bench_command(
         if results_files(configuration_directory(results, configuration)):
             _show_table(configuration, results)
     return code
+
+
+def _check_same_work(
+    configuration: str, results: Path, rows: str, arguments: Sequence[str]
+) -> None:
+    """Raise BadInput if the configuration has runs of other work, which cannot be pooled with new ones."""
+    given = read_arguments(arguments)
+    work = {
+        "rows": count(rows),
+        "sink": given.sink,
+        "repartition": count(given.repartition),
+        "pi_samples": count(given.pi_samples),
+    }
+    for file in results_files(configuration_directory(results, configuration)):
+        run = load(file).run
+        done = {**run.parameters, **(run.dataset or {})}
+        for name, wanted in work.items():
+            if wanted != (found := done.get(name, wanted)):
+                raise BadInput(
+                    f"--configuration {configuration}: {file} has {name} {found}, and new runs would have "
+                    f"{wanted}, which no column of a table can show together; choose another name"
+                )
 
 
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:

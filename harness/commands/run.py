@@ -17,7 +17,13 @@ from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.limits import MAX_RUNS, MIN_RUNS
+from harness.model.limits import (
+    DEFAULT_PI_SAMPLES,
+    DEFAULT_REPARTITION,
+    DEFAULT_SINK,
+    MAX_RUNS,
+    MIN_RUNS,
+)
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
@@ -127,7 +133,7 @@ Submission = tuple[SparkOptions, Sequence[str]]
 def submission(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, Submission]:
     """Return a series, and how a run of it is submitted. Raise BadInput if it cannot be."""
     check_submission(options)
-    given = _read(arguments)
+    given = read_arguments(arguments)
     id_ = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
     return Series(given.results, given.configuration, id_), (options, arguments)
 
@@ -260,7 +266,7 @@ def own_precision(
     """Return the precision of runs, and the script's arguments: with --trials auto, it is the script's."""
     if given is None:
         return None, arguments
-    if _read(arguments).trials == AUTO:
+    if read_arguments(arguments).trials == AUTO:
         return None, [*arguments, "--precision", given]
     try:
         return parse_fraction(given), arguments
@@ -284,7 +290,7 @@ def budget_of(
 
 def check_time_decides(arguments: Sequence[str]) -> None:
     """Raise BadInput if the script's arguments fix the number of rounds, so that no time can limit them."""
-    given = _read(arguments)
+    given = read_arguments(arguments)
     if AUTO not in {given.trials, given.warmup}:
         raise BadInput(
             "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
@@ -315,7 +321,7 @@ def _on_nodes(
         raise BadInput(
             "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
         )
-    configuration = scaled_name(_read(arguments).configuration, nodes)
+    configuration = scaled_name(read_arguments(arguments).configuration, nodes)
     return (
         [
             *options,
@@ -329,13 +335,16 @@ def _on_nodes(
     )
 
 
-def _read(arguments: Sequence[str]) -> argparse.Namespace:
+def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Return some of the script's options, read and defaulted as the script does."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--configuration", type=str.strip, default="default")
     parser.add_argument("--trials", default="")
     parser.add_argument("--warmup", default=AUTO)
+    parser.add_argument("--sink", default=DEFAULT_SINK)
+    parser.add_argument("--repartition", default=str(DEFAULT_REPARTITION))
+    parser.add_argument("--pi-samples", default=str(DEFAULT_PI_SAMPLES))
     try:
         found, _ = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:

@@ -1,4 +1,4 @@
-"""The largest numbers that options of the scripts and experiment files accept, and the fewest runs."""
+"""The limits and defaults of options of the scripts and of experiment files, and the fewest runs."""
 
 MAX_ROWS = 9 * 10**9
 """The sum of the fractions of all rows, each below 10^9, fits in 64 bits up to this number of rows."""
@@ -11,3 +11,8 @@ MAX_PROFILE_ROUNDS = 100
 MAX_RUNS = 1000
 MIN_RUNS = 2
 """Runs on either side without which nothing is claimed: a single run may be an outlier."""
+
+DEFAULT_SINK = "noop"
+DEFAULT_REPARTITION = 200
+DEFAULT_PI_SAMPLES = 10**7
+"""What the workloads of a run do if it is not said."""

@@ -97,8 +97,8 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
 def _require_same_work(name: str, runs: Sequence[Run]) -> None:
     """Raise BadInput unless the trials of these runs, all of Spark or of the same program, can be pooled."""
     work = {
-        name: [run.parameters.get(name) for run in runs]
-        for name in ("sink", "repartition", "pi_samples", "problem")
+        parameter: [run.parameters.get(parameter) for run in runs]
+        for parameter in ("sink", "repartition", "pi_samples", "problem")
     }
     work["dataset digest"] = [(run.dataset or {}).get("digest") for run in runs]
     for parameter, every in work.items():

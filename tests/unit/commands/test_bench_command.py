@@ -2,11 +2,14 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.cli import main
+from harness.records.writer import Recording
 from harness.runtime.time_budget import TimeBudget
+from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import ROOT, FakeSpark
 
 GENERATE, BENCHMARK = (
@@ -135,6 +138,28 @@ def test_an_option_that_the_script_refuses_is_refused_before_anything_is_generat
     assert "--check-options" in check
     assert check[-1] == "--no-such-option"
     assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "difference"),
+    [
+        ({"dataset": {"uri": "d", "layout": {}, "rows": 10}}, ["--rows", "5"], "rows 10, "),
+        ({"parameters": {"sink": "noop"}}, ["--sink", "rdd-count"], "sink noop, "),
+        ({"parameters": {"repartition": 16}}, [], "repartition 16, "),
+    ],
+)
+def test_work_that_no_table_could_pool_is_refused_before_anything_is_generated(
+    spark: FakeSpark,
+    capfd: pytest.CaptureFixture[str],
+    before: dict[str, Any],
+    arguments: list[str],
+    difference: str,
+) -> None:
+    with Recording(Path("results"), a_run("default", **before)):
+        pass
+    assert main(["bench", *arguments]) == 2
+    assert difference in capfd.readouterr().err
+    assert not [call for call in spark.calls() if GENERATE in call]
 
 
 def test_fixed_rounds_are_refused_before_anything_is_generated(
