@@ -327,8 +327,12 @@ def run_beside_s3(
 
 
 def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
-    """Return how many OSDs or drives start. Raises BadInput for too few."""
+    """Return how many OSDs or drives start. Raises BadInput for too few, and for too many."""
     largest = max(layouts, key=lambda layout: layout.nodes)
+    if largest.nodes > MAX_SERVERS:
+        raise BadInput(
+            f"--layout {largest} needs {largest.nodes} servers, of which {MAX_SERVERS} at most start here: choose another"
+        )
     if store != "ceph":
         if osds is not None:
             raise BadInput(f"--osds {osds} is of Ceph; {store} has a drive for each stripe")

@@ -125,6 +125,7 @@ class TestRefusals:
                 "unknown: Ceph stores replicated:N, and rs:D+P[:cell] of at",
             ),
             (["--layout", "twice"], "'twice' is not a layout; the forms are "),
+            (["--layout", "replicated:100"], "--layout replicated:100 needs 100 servers"),
             (
                 ["--osds", "4", "--layout", "rs:3+2"],
                 "--osds 4: rs:3+2 needs 5, one for each part",
