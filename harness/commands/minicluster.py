@@ -331,7 +331,8 @@ def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
     largest = max(layouts, key=lambda layout: layout.nodes)
     if largest.nodes > MAX_SERVERS:
         raise BadInput(
-            f"--layout {largest} needs {largest.nodes} servers, of which {MAX_SERVERS} at most start here: choose another"
+            f"--layout {largest} needs {largest.nodes} servers, of which {MAX_SERVERS} start at most; choose "
+            "another layout"
         )
     if store != "ceph":
         if osds is not None:

@@ -12,8 +12,8 @@ from harness.model.soak import LinkEvent, LinkSeconds, SoakEvent, SoakFlow
 
 HIGHER, LOWER = "higher", "lower"
 BEFORE, AFTER = "before", "after"
-ARROW = " -> "
-"""Between the sender and the receiver in a subject."""
+ARROW, BOTH_WAYS_ARROW = " -> ", " <-> "
+"""Between the sender and the receiver in a subject, and between hosts that are both."""
 
 
 @dataclass(frozen=True)

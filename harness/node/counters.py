@@ -13,14 +13,13 @@ from typing import Any
 from harness.node import cgroup, sampler
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
-from harness.node.processor_ticks import ticks_of_all_processors
+from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
 
 Counters = Mapping[str, Any]
 """Numbers by name; a counter whose growth is a field of NodeInterference has the name of the field.
 
 Only `own` is no number, but the ProcessorTimes of the application."""
 
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
 _RESOURCES = ("memory", "io")
@@ -54,8 +53,8 @@ def _processors(stat: str) -> dict[str, float]:
     found = {}
     for ticks in ticks_of_all_processors(stat.splitlines()):
         # Without interrupts: nothing tells those of our own traffic from others'.
-        found["busy_s"] = ticks.used_by_processes / _TICKS_PER_S
-        found["stolen_s"] = ticks.stolen / _TICKS_PER_S
+        found["busy_s"] = ticks.used_by_processes / TICKS_PER_S
+        found["stolen_s"] = ticks.stolen / TICKS_PER_S
     return found
 
 

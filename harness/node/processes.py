@@ -1,14 +1,13 @@
 """The processes of a Spark application on a node: what they, and those that they started, used."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.node.namespaces import is_contained, process_namespace
+from harness.node.processor_ticks import TICKS_PER_S
 
 _KERNEL_THREAD = 0x00200000
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _TRANSFERS = ("read_bytes", "write_bytes")
 
 ProcessorTimes = dict[str, tuple[float, float, str]]
@@ -105,8 +104,8 @@ def read_process(text: str) -> Process:
         parent=int(fields[1]),
         is_kernel=bool(int(fields[6]) & _KERNEL_THREAD),
         key=f"{int(pid)} {fields[19]}",
-        own_s=sum(map(int, fields[11:13])) / _TICKS_PER_S,
-        waited_s=sum(map(int, fields[13:15])) / _TICKS_PER_S,
+        own_s=sum(map(int, fields[11:13])) / TICKS_PER_S,
+        waited_s=sum(map(int, fields[13:15])) / TICKS_PER_S,
     )
 
 

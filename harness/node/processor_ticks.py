@@ -1,8 +1,11 @@
 """Processor time as /proc/stat counts it, in clock ticks (proc_stat(5))."""
 
+import os
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 # Eight columns; two of guests may follow.
 _ALL = re.compile(r"cpu +(\d+(?: \d+){7})\b.*")

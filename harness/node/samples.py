@@ -4,7 +4,6 @@ A node has a clock of its own. It reads its clock in a job, so that the driver k
 which that was. The jobs before and after the trial both limit how far the clocks are apart.
 """
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +17,11 @@ from harness.model.timeline import (
     Timeline,
     packed,
 )
+from harness.node.processor_ticks import TICKS_PER_S
 from harness.node.sampler import Sample
 
 MAX_STAGES = 16
 """The longest are kept. A trial of several executions has as many of each stage."""
-
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ def _node(
         _growth(times_s, [sample[column] for sample in node.samples], edges_s)
         for column in (1, 2, 3)
     )
-    ticks_per_percent = interval_s * node.processors * _TICKS_PER_S / 100
+    ticks_per_percent = interval_s * node.processors * TICKS_PER_S / 100
     return NodeTimeline(
         node.host,
         round(error_s, 3),

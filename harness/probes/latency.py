@@ -23,7 +23,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
-from harness.model.probe import ARROW, Measurement, RecordedProbes
+from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
 from harness.probes.messages import OUTLASTING_S, Message, round_trip_measurements, run_messages
@@ -57,7 +57,7 @@ def latency_steps(
     """
     steps = [
         ProbeStep(
-            f"latency: {join_names([f'{a} <-> {b}' for a, b in pairs])}, {case}",
+            f"latency: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}, {case}",
             load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )

@@ -10,7 +10,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.packet_case import PacketCase
-from harness.model.probe import Measurement
+from harness.model.probe import BOTH_WAYS_ARROW, Measurement
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
@@ -80,7 +80,7 @@ def path_mtu_steps(
     """Find the path MTU of every pair, or of those of another pairing, in both directions."""
     return [
         ProbeStep(
-            f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
+            f"mtu: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}",
             PATH_S,
             partial(_measure_paths, flows_both_ways(pairs), links),
         )

@@ -17,7 +17,7 @@ from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU
-from harness.model.probe import ARROW, RecordedProbes
+from harness.model.probe import ARROW, BOTH_WAYS_ARROW, RecordedProbes
 from harness.terminal import count_of, percent
 
 MIN_FRACTION_OF_THEORY = 0.9
@@ -63,7 +63,7 @@ class Network:
 
     def has_fault(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair, or of one of its hosts."""
-        names = {*pair, ARROW.join(pair), *map(" <-> ".join, (pair, pair[::-1]))}
+        names = {*pair, ARROW.join(pair), *map(BOTH_WAYS_ARROW.join, (pair, pair[::-1]))}
         return any(each.is_fault and each.subject in names for each in self.findings)
 
 

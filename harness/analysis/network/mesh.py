@@ -11,7 +11,7 @@ from harness.model.finding import Finding
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
-from harness.model.probe import ARROW, Measurement, Metric
+from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Measurement, Metric
 from harness.statistics import pairwise
 
 Pair = pairwise.Pair
@@ -216,7 +216,7 @@ def pair_findings(
             continue
         done |= {pair, reverse}
         back = goodput.values.get(reverse)
-        name = f"{pair[0]} <-> {pair[1]}"
+        name = BOTH_WAYS_ARROW.join(pair)
         both = throughput_text(value)
         if back is not None:
             both = f"{both} there, {throughput_text(back)} back"

@@ -15,10 +15,9 @@ from harness.model.network_metrics import (
     PACKET_GOODPUT,
 )
 from harness.model.packet_case import PacketCase
-from harness.model.probe import ARROW, Measurement, Metric
+from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Measurement, Metric
 
 COST_METRICS = (*PACKET_CPU, *PACKET_COST, *INSTRUCTIONS, *CYCLES)
-BOTH_WAYS_ARROW = " <-> "
 
 
 @dataclass(frozen=True)
