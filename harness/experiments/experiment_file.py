@@ -152,6 +152,8 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
         """Return the configuration of this name, on so many nodes."""
         rate_bit_s = None if self.rate is None else _rate("rate", self.rate)
         speed_bit_s = None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S)
+        if speed_bit_s and speed_bit_s % 10**6:
+            raise ValueError(f"speed {self.speed!r} is not a whole number of Mbit/s, as cards have")
         return Configuration(
             scaled_name(name, nodes) if nodes else name,
             data,

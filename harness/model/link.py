@@ -113,6 +113,6 @@ def rate_text(bit_s: float, digits: int = 6) -> str:
 
 def throughput_text(bit_s: float) -> str:
     """Return a measured throughput for people: `94.1 Mbit/s`, `9.41 Gbit/s`."""
-    if bit_s >= UNITS["g"]:
+    if bit_s >= UNITS["g"] - UNITS["m"] / 20:  # 999.95 Mbit/s, which would be 1000.0
         return f"{bit_s / UNITS['g']:.2f} Gbit/s"
     return f"{bit_s / UNITS['m']:.1f} Mbit/s"

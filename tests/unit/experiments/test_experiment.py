@@ -308,6 +308,7 @@ class TestReading:
             ('"net.ipv4.tcp_congestion_control"', '"rm -rf"', "has to be a kernel setting such as"),
             ('"spark.shuffle.compress"', '"shuffle"', "has to be a property of Spark such as"),
             ('speed = "1gbit"', 'speed = "fast"', "speed 'fast' is not a rate"),
+            ('speed = "1gbit"', 'speed = "1.5mbit"', "speed '1.5mbit' is not a whole number of"),
             ('bond_members_down = ["eth1"]', 'bond_members_down = ["a b"]', "bond_members_down"),
             ("runs = 2", "runs = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),

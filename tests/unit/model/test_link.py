@@ -44,7 +44,8 @@ def test_the_greatest_rate_can_be_given() -> None:
 
 def test_rates_and_throughputs_are_texts_with_units() -> None:
     assert [rate_text(10**8), rate_text(25 * 10**8)] == ["100mbit", "2.5gbit"]
-    assert [throughput_text(9.41e7), throughput_text(9.41e9)] == ["94.1 Mbit/s", "9.41 Gbit/s"]
+    texts = map(throughput_text, (9.41e7, 9.9994e8, 9.9996e8, 9.41e9))
+    assert [*texts] == ["94.1 Mbit/s", "999.9 Mbit/s", "1.00 Gbit/s", "9.41 Gbit/s"]
     assert [str(Link(10**8, 1500)), str(Link(None, 9000))] == [
         "100mbit, MTU 1500",
         "unshaped, MTU 9000",
