@@ -344,7 +344,7 @@ def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
         )
     if store != "ceph":
         if osds is not None:
-            raise BadInput(f"--osds {osds} is of Ceph; {store} has a drive for each stripe")
+            raise BadInput(f"--osds {osds} is only for Ceph; leave it out for {store}")
         return largest.nodes
     if osds is not None and osds < largest.nodes:
         raise BadInput(f"--osds {osds}: {largest} needs {largest.nodes}, one for each part of it")

@@ -124,7 +124,9 @@ def score_command(
     """
     if all_:
         if configurations or id_:
-            raise BadInput("--all scores every prediction under --results: leave out all else")
+            raise BadInput(
+                "--all scores every prediction under --results: leave out everything else"
+            )
         show(render_scores(list(all_scores(list(_all(results))))))
         return
     if len(configurations) != 2:  # noqa: PLR2004  as the usage says

@@ -225,7 +225,7 @@ def make_runs_within(
             if len(series.complete()) == complete:
                 raise ClusterliftError(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
-                    "makes others"
+                    "makes new ones"
                 )
         budget.end_turn()
 
