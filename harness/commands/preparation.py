@@ -99,7 +99,7 @@ def power_command(
     RUNS are earlier runs of the baseline: the name of a configuration under --results, a directory of
     results files, or a results file. They show how much trials and runs differ and what they cost. If
     configurations took turns in an experiment, name all of them. Without RUNS, name the noise. The
-    significance level is 5% for the whole table: if nothing changed, at most one table in twenty shows a
+    significance level is 5 % for the whole table: if nothing changed, at most one table in twenty shows a
     change.
     """
     if names:
