@@ -15,7 +15,7 @@ from datagen.replaceable import GENERATION, HALF_WRITTEN, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from harness.model.errors import BadInput
-from harness.terminal import first_line, shorten
+from harness.terminal import count_of, first_line, shorten
 
 
 def is_data(entry: Entry) -> bool:
@@ -148,8 +148,8 @@ def observe_files(storage: Storage, directory: Directory, names: Collection[str]
     stored = storage.observe(directory, names)
     if gone := sorted(set(names) - stored.files.keys()):
         raise BadInput(
-            f"{directory.uri} changed while it was observed: {len(gone)} files are gone "
-            f"(first: {gone[0]})"
+            f"{directory.uri} changed while it was observed: it lost {count_of(len(gone), 'file')} "
+            f"(first: {gone[0]}); repeat the command when nothing writes there"
         )
     return stored
 

@@ -111,7 +111,7 @@ class Directory:
     def entries(self) -> dict[str, Entry]:
         """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
         if not self._try(lambda: self.fs.getFileStatus(self.path)).isDirectory():
-            raise BadInput(f"{self.uri} is a file, not a directory")
+            raise BadInput(f"{self.uri} is a file, not a directory; name a directory")
         found = {}
         for status in self._try(lambda: self.fs.listStatus(self.path)):
             name = str(status.getPath().getName())

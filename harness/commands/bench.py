@@ -59,7 +59,7 @@ CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
     "--runs",
     type=WholeNumber(1, MAX_RUNS),
     metavar="N",
-    help="In place of --minutes: number of complete runs to have at the end.",
+    help="Instead of --minutes: number of complete runs to have at the end.",
 )
 @precision_option
 @click.option(
@@ -94,8 +94,8 @@ def bench_command(
     """Generate a dataset, run the workloads on it, and print a table.
 
     The same command again adds runs, and the table becomes more precise. If another configuration was
-    measured before on the same machine and data, the table compares the two. Ctrl-C ends with the table of
-    what was measured until then.
+    measured before on the same machine and data, the table compares the two. Ctrl-C ends the command with the
+    table of what was measured so far.
 
     Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
     """

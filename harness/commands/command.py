@@ -7,6 +7,8 @@ import click
 
 from harness.terminal import show
 
+MAX_SUMMARY = 400
+
 
 class Command(click.Command):
     """A command whose options and arguments, if they are given, must not be blank.
@@ -37,6 +39,14 @@ class Group(Command, click.Group):
     """A group of such commands."""
 
     command_class = Command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with its whole first sentence, which click cuts to one line."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(limit=MAX_SUMMARY)) for name, each in found if each]
+            )
 
 
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:

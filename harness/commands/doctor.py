@@ -17,9 +17,9 @@ from harness.terminal import count_of, join_names, show
 def doctor_command(choice: HostChoice) -> int:
     """Say what is wrong with the machines before the first trial, and what mends it.
 
-    Looks at this machine, or at the hosts that are named, for half a second, while nothing of yours runs on
-    them. It changes nothing. The exit code is 1 if there is a fault: something that would spoil results.
-    Notes are worth a look; what they name may be wanted.
+    The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
+    Run nothing of yours on them meanwhile. The exit code is 1 if there is a fault: something that would spoil
+    results. Notes are worth a look; what they name may be wanted.
     """
     names_hosts = choice.names is not None or choice.in_lab or choice.executor_hosts
     hosts = choice.hosts() if names_hosts else [this_machine()]

@@ -112,8 +112,8 @@ def site_of(experiment: Experiment, results: Path | None) -> Site:
         return HostsSite(experiment.site, experiment.name, results or Path("results"))
     if results is not None:
         raise BadInput(
-            "--results: leave it out, because the lab's containers mount the directory for results when they "
-            "start: set the environment variable RESULTS to another one before that"
+            "--results: leave it out, and set the environment variable RESULTS before the lab starts: its "
+            "containers mount the directory for results when they start"
         )
     return LabSite(experiment.site, experiment.name)
 

@@ -25,6 +25,6 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
     hpl,21.24e9,flop,35.2e9. A sweep of packet sizes, which `clusterlift packets` shows, has
     sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent; the direction
     is `one way` or `both ways`. The command prints the path of the new results file. A file is imported once
-    into a configuration: a copy of a measurement is no new one.
+    into a configuration: a copy is not a new measurement.
     """
     show(visible(str(import_published(file, configuration, parse_facts(facts), results))))

@@ -76,8 +76,8 @@ def lab() -> None:
     default="hdfs",
     show_default=True,
     metavar="NAMES",
-    help=f"The file system, one of {', '.join(LAYOUTS)}, or several with commas between them, of which the "
-    "first is Spark's default. QFS needs QFS_TARBALL (a URL or a file) or QFS_HOME.",
+    help=f"One or more file systems of {', '.join(LAYOUTS)}, with commas between them; the first is Spark's "
+    "default. QFS needs QFS_TARBALL (a URL or a file) or QFS_HOME.",
 )
 @click.option(
     "--racks",
@@ -158,13 +158,13 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
     type=WholeNumber(1, 3600),
     default=5,
     show_default=True,
-    help="Duration of each measurement.",
+    help="Duration of each measurement, in seconds.",
 )
 def verify_command(rates: Sequence[str], seconds: int) -> int:
     """Measure the links and compare them with theory.
 
-    One flow, two opposite flows, three flows into one node, and flows across the uplink if there is
-    one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
+    It measures one flow, two opposite flows, three flows into one node, and flows across the uplink if there
+    is one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
     """
     checks: list[LinkCheck] = []
     try:

@@ -47,9 +47,12 @@ name_option = click.option(
 
 
 def _number_of(
-    service: Service | type[YarnCluster | CephCluster], default: int | None, name: str
+    service: Service | type[YarnCluster | CephCluster],
+    default: int | None,
+    name: str,
+    more: str = "",
 ) -> Decorator:
-    """Return the option of a service's number of servers."""
+    """Return the option of a service's number of servers; `more` ends its help."""
     return click.option(
         f"--{service.servers_option}",
         name,
@@ -57,7 +60,7 @@ def _number_of(
         default=default,
         show_default=True,
         metavar="N",
-        help=f"Number of {service.server}s.",
+        help=f"Number of {service.server}s.{more}",
     )
 
 
@@ -133,7 +136,7 @@ def _network_option(default: str, danger: str) -> Decorator:
         default=default,
         show_default=True,
         help=f"{OWN}: the daemons and COMMAND have a network of their own, without any other machine. "
-        f"{SHARED}: they have the machine's, where all of its users can {danger} meanwhile.",
+        f"{SHARED}: they use the machine's, where all of its users can {danger} meanwhile.",
     )
 
 
@@ -298,15 +301,20 @@ def s3() -> None:
     show_default=True,
     help="The object store. Its programs have to be on the PATH.",
 )
-@_number_of(CephCluster, None, "osds")
+@_number_of(
+    CephCluster,
+    None,
+    "osds",
+    f"  [default: as many as the largest layout needs, at least {FEWEST_OSDS}]",
+)
 @click.option(
     "--layout",
     "layouts",
     metavar="LAYOUT",
     multiple=True,
     callback=converted(lambda texts: tuple(dict.fromkeys(map(Layout.parse, texts)))),
-    help="A layout, replicated:N or rs:D+P[:cell], that a bucket has; the bucket of rs:2+1 is s3a://rs-2-1. "
-    "Of Ceph, give the option again for another bucket.  "
+    help="Layout of a bucket, replicated:N or rs:D+P[:cell]; the bucket of rs:2+1 is s3a://rs-2-1. On Ceph, "
+    "repeat the option for more buckets.  "
     f"[default: {', '.join(f'{layout} of {store}' for store, layout in STORES.items())}]",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -336,7 +344,7 @@ def _disks(store: str, osds: int | None, layouts: Sequence[Layout]) -> int:
         )
     if store != "ceph":
         if osds is not None:
-            raise BadInput(f"--osds {osds} is of Ceph; {store} has a drive for each stripe")
+            raise BadInput(f"--osds {osds} is only for Ceph; leave it out for {store}")
         return largest.nodes
     if osds is not None and osds < largest.nodes:
         raise BadInput(f"--osds {osds}: {largest} needs {largest.nodes}, one for each part of it")

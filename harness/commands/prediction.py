@@ -31,8 +31,8 @@ from harness.terminal import say, show
     "links",
     multiple=True,
     metavar="RATE",
-    help="Rate of the links to buy, such as 2.5gbit; several times for several links. Without it, the rate "
-    "stays, and MTU or layout change alone.",
+    help="Rate of the links to buy, such as 2.5gbit; repeatable. Without it, the rate stays, and only "
+    "MTU or layout change.",
 )
 @mtu_option("MTU after the upgrade. [default: the present one]")
 @click.option(
@@ -124,7 +124,9 @@ def score_command(
     """
     if all_:
         if configurations or id_:
-            raise BadInput("--all scores every prediction under --results: leave out all else")
+            raise BadInput(
+                "--all scores every prediction under --results: leave out everything else"
+            )
         show(render_scores(list(all_scores(list(_all(results))))))
         return
     if len(configurations) != 2:  # noqa: PLR2004  as the usage says

@@ -99,7 +99,7 @@ def power_command(
     RUNS are earlier runs of the baseline: the name of a configuration under --results, a directory of
     results files, or a results file. They show how much trials and runs differ and what they cost. If
     configurations took turns in an experiment, name all of them. Without RUNS, name the noise. The
-    significance level is 5% for the whole table: if nothing changed, at most one table in twenty shows a
+    significance level is 5 % for the whole table: if nothing changed, at most one table in twenty shows a
     change.
     """
     if names:
@@ -133,8 +133,8 @@ def power_command(
 @click.option(
     "--allow-no-probes",
     is_flag=True,
-    help="Be content with a baseline whose network no probe measured. Probes that cannot be read, and what "
-    "they found, still count.",
+    help="Accept a baseline whose network no probe measured. Where there are probes, their faults, and "
+    "files that cannot be read, still count.",
 )
 @results_option
 def ready_command(configurations: Sequence[str], results: Path, *, allow_no_probes: bool) -> int:
@@ -171,6 +171,6 @@ def noise_command(configuration: str, results: Path) -> None:
 
     RUNS are repetitions of one configuration: its name under --results, or a directory of results files.
     The command shows how much trials and runs vary, and how often comparisons of equal runs would claim a
-    change that is not there. Six runs or more are worth looking at, such as those of `make aa RUNS=12`.
+    change that is not there. Make six runs or more for this, such as those of `make aa RUNS=12`.
     """
     show(noise_page.render(identical_runs(find_configuration(configuration, results))))

@@ -202,7 +202,8 @@ _HOST_OPTIONS = (
         type=click.Choice([*TRANSPORTS, SPARK]),
         default=DEFAULT_VIA,
         show_default=True,
-        help="How to reach the hosts: ssh without a password; spark with a task on each executor.",
+        help="How to reach the hosts: ssh without a password; docker, or netns (network namespaces), by "
+        "name; local runs everything on this machine; spark with a task on each executor.",
     ),
     click.option(
         "--spark-options",
@@ -212,7 +213,7 @@ _HOST_OPTIONS = (
     click.option(
         "--spark-port",
         type=WholeNumber(1, 65535),
-        help="For --via spark: the TCP port of this machine at which executors connect, for a firewall."
+        help="For --via spark: the TCP port of this machine to which executors connect, for a firewall."
         "  [default: any free port]",
     ),
     click.option("--lab", "in_lab", is_flag=True, help="Use the nodes of the running lab."),

@@ -90,7 +90,7 @@ _OPTIONS = (
         show_default=True,
         callback=converted(parse_time),
         metavar="TIME",
-        help="A trial that takes longer is stopped, and has failed.",
+        help="A trial that takes longer is stopped, and counts as failed.",
     ),
     fact_option,
 )

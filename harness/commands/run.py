@@ -70,8 +70,8 @@ precision_option = click.option(
     "--precision",
     metavar="3%",
     help="Make runs until the 95 % interval of every workload's time is within this fraction of it, "
-    f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, it is "
-    "the script's.",
+    f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, the "
+    "option is passed to the script.",
 )
 
 
@@ -86,7 +86,7 @@ precision_option = click.option(
     "--minutes",
     type=RealNumber(1, MAX_MINUTES),
     metavar="N",
-    help="In place of --runs: make as many runs as fit into N minutes, but at least two. The same command "
+    help="Instead of --runs: make as many runs as fit into N minutes, but at least two. The same command "
     "again adds runs.",
 )
 @precision_option
@@ -94,8 +94,9 @@ precision_option = click.option(
     "--nodes",
     callback=converted(parse_nodes),
     metavar="N,N,...",
-    help="Run on N nodes for each N, under the name of the configuration, -n and N. Needs --executor-cores, "
-    "the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the executors]",
+    help="Run on N nodes for each N, under the name of the configuration with -nN appended. Needs "
+    "--executor-cores, the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the "
+    "executors]",
 )
 @spark_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
@@ -110,9 +111,9 @@ def run_command(
     """Run jobs/benchmark.py several times, each time as an application of its own.
 
     Options of spark-submit, such as --master and --conf, are passed on to it; all others to the script,
-    whose own --help lists them. The same command continues where it was interrupted or killed: runs
-    with the same arguments count that are complete and have a trial that did not fail. The exit code is 1
-    if a trial failed.
+    whose own --help lists them. The same command continues where it was interrupted or killed: a run
+    with the same arguments counts if it is complete and at least one of its trials did not fail. The exit
+    code is 1 if a trial failed.
 
     With --master yarn --deploy-mode cluster, the script runs on a node of the cluster; its results and
     messages come here all the same.
@@ -224,7 +225,7 @@ def make_runs_within(
             if len(series.complete()) == complete:
                 raise ClusterliftError(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
-                    "makes others"
+                    "makes new ones"
                 )
         budget.end_turn()
 

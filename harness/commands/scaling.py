@@ -26,9 +26,9 @@ def scaling_command(
 ) -> None:
     """Show how performance grows with the number of nodes, for each CONFIGURATION.
 
-    Give its name without -n1, -n2, ...: they were measured with --nodes 1,2,4 (or `scaling` in the file of an
-    experiment). The efficiencies of each further configuration are compared with those of the first: do they
-    fall less as nodes are added?
+    CONFIGURATION is the name without -n1, -n2, ..., which --nodes 1,2,4 (or `scaling` in the file of an
+    experiment) appended. The efficiencies of each further configuration are compared with those of the
+    first: do they fall less as nodes are added?
     """
     if len(set(configurations)) < len(configurations):
         raise BadInput("a configuration is named twice; name it once")

@@ -309,10 +309,12 @@ class ExperimentFile(Measuring, frozen=True):
     def _check_site(self, site: HostsSpec) -> None:
         for key in ("nodes", "cpus", "storage"):
             if getattr(self, key) is not None:
-                raise ValueError(f"{key} is of the lab, and the experiment has a [site]")
+                raise ValueError(f"{key} is only for the lab; leave it out, or leave out [site]")
         for name, table in self.datasets.items():
             if table.storage is not None:
-                raise ValueError(f"datasets.{name}: storage is of the lab; use uri with a [site]")
+                raise ValueError(
+                    f"datasets.{name}: storage is only for the lab; use uri with a [site]"
+                )
             if table.uri is None and site.data is None:
                 raise ValueError(f"datasets.{name}: uri is missing, and the site has no `data`")
 

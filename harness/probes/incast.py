@@ -232,7 +232,7 @@ def _plan(site: Site, *, hub: str | None, seconds: int, message_bytes: int, port
     hosts = site.hosts()
     chosen = hosts[0].name if hub is None else hub
     if chosen not in {host.name for host in hosts}:
-        raise BadInput(f"--hub: {chosen!r} is not one of the hosts")
+        raise BadInput(f"--hub: {chosen!r} is not one of the hosts; name one of them")
     load = Load(seconds, first_port=port)
 
     def make_steps(usable: Sequence[Host], _links: Links) -> list[ProbeStep]:

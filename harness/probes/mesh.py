@@ -96,7 +96,9 @@ def chosen_mesh(
 MESH_OPTIONS = (
     both_ways_option,
     click.option(
-        "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
+        "--alone",
+        is_flag=True,
+        help="Measure one pair at a time, so that a shared link does not show.",
     ),
     click.option(
         "--exhaustive",
@@ -106,7 +108,7 @@ MESH_OPTIONS = (
     click.option(
         "--rounds",
         type=WholeNumber(2, 1000),
-        help="Rounds of random pairs.  [default: the logarithm of the number of hosts to base 2]",
+        help="Rounds of random pairs.  [default: log2 of the number of hosts, rounded up]",
     ),
     seed_option,
     at_once_option,

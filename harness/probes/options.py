@@ -45,7 +45,9 @@ def time_option(name: str, parameter: str, default: str, text: str) -> Callable[
     )
 
 
-seconds_option = integer_option("--seconds", WholeNumber(1, 3600), 10, "Duration of each transfer.")
+seconds_option = integer_option(
+    "--seconds", WholeNumber(1, 3600), 10, "Duration of each transfer, in seconds."
+)
 streams_option = integer_option(
     "--streams", WholeNumber(1, 128), 1, "TCP streams in each transfer."
 )
@@ -63,7 +65,7 @@ at_once_option = integer_option(
     "--pairs-at-once",
     WholeNumber(1, 2048),
     MAX_PAIRS,
-    "Pairs that are measured at the same time; each takes four processes of this machine.",
+    "Pairs that are measured at the same time; each takes four processes on this machine.",
 )
 message_option = integer_option(
     "--message-bytes",

@@ -302,8 +302,8 @@ KIND = ProbeKind(
 
     Every host sends to one other and receives from one, as fast as TCP can: stop other jobs first. Each
     second, every host's throughput, retransmits, errors, drops, carrier, speed, duplex mode, pause frames and
-    temperature are recorded; after each round, the kernel's messages about links. Also says what a soak
-    without a fault proves.
+    temperature are recorded; after each round, the kernel's messages about links. The page also says what
+    a soak without a fault proves.
     """,
     _plan,
     options=(

@@ -67,13 +67,13 @@ class Phold(Program):
             "end",
             "1000",
             whole_number(1, 10**9),
-            "End of the simulated time; about as many events per object.",
+            "End of the simulated time; each object has about as many events.",
         ),
         Option(
             "remote",
             "25",
             whole_number(0, 100),
-            "Percentage of events for an object of any process; others stay local.",
+            "Percentage of events that go to an object of any process; the others stay local.",
         ),
     )
 

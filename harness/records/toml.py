@@ -35,7 +35,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     except ValueError as error:
         raise BadInput(f"{file}: a number has too many digits") from error
     except RecursionError as error:
-        raise BadInput(f"{file}: values are nested too deep") from error
+        raise BadInput(f"{file}: values are nested too deeply") from error
 
 
 def convert(values: Mapping[str, Any], schema: type[T], file: Path) -> T:

@@ -117,7 +117,10 @@ class Journal:
         try:
             with own_file(self._file, flags) as descriptor:
                 if stat.S_IMODE(os.fstat(descriptor).st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
-                    raise BadInput(f"{self._file}: others may write to it, so it is not used")
+                    raise BadInput(
+                        f"{self._file}: others may write to it, so it is not used; check what it says, then "
+                        "chmod go-w"
+                    )
                 yield descriptor
         except FileNotFoundError:
             raise

@@ -334,7 +334,7 @@ def test_a_failed_write_is_reported_in_one_line(
 
 def test_a_dataset_cannot_replace_a_file(write: Write, tmp_path: Path) -> None:
     (tmp_path / "dataset").write_text("")
-    with pytest.raises(BadInput, match="is a file, not a directory"):
+    with pytest.raises(BadInput, match="is a file, not a directory; name a directory"):
         write(Recipe(1))
 
 

@@ -301,7 +301,7 @@ def _require_testable_controls(
     for column, shift in zip(columns[1:], shifts[1:], strict=True):
         if shift is None or shift.interval is None:
             raise BadInput(
-                f"--adjust controls: {column.name!r} and {columns[0].name!r} need {MIN_RUNS} runs each of "
+                f"--adjust controls: {column.name!r} and {columns[0].name!r} need {MIN_RUNS} runs each with "
                 "controls in common; run the Pi workloads and sha-512-cached in both"
             )
 

@@ -36,7 +36,7 @@ _TOP = "ps -eo pcpu,pid,args --sort=-pcpu | head"
 _MEMORY = "stop what needs the memory: ps -eo rss,pid,args --sort=-rss | head"
 _DISKS = "trials wait for the same disks; wait, or stop what uses them: iotop -o"
 _REMEDIES = {
-    STEAL: "trials take as much longer, and not always; take another hour or host; vmstat 1 shows it as st",
+    STEAL: "it lengthens trials, and not all alike; choose another hour or host; vmstat 1 shows it as st",
     OTHERS: f"trials wait for them; stop them: {_TOP}",
     MEMORY_WAIT: f"trials wait, too; {_MEMORY}",
     SWAPPED: f"trials wait for its disk; {_MEMORY}",
@@ -56,7 +56,7 @@ _FACTS = {
         "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
     ),
     ("clock_synchronised", "no"): (
-        "its clock is not synchronised: what nodes did at the same time is not told as the same; "
+        "its clock is not synchronised: what nodes did at the same time seems to be at different times; "
         "timedatectl set-ntp true"
     ),
 }

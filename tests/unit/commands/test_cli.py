@@ -334,6 +334,18 @@ class TestProcess:
         assert command
         assert SUMMARIES[name] == command.get_short_help_str(limit=200)
 
+    @pytest.mark.parametrize(
+        ("group", "end"),
+        [
+            ("probe", "with all hosts sending at the same time."),
+            ("s3", "then stop the store, and delete what it stored."),
+        ],
+    )
+    def test_the_help_of_a_group_cuts_no_summary(self, group: str, end: str) -> None:
+        _, _, listed = process(group, "--help").stdout.decode().partition("Commands:")
+        assert end in " ".join(listed.split())
+        assert "..." not in listed
+
     @pytest.mark.parametrize("option", ["--version", "--help"])
     def test_no_command_is_imported_before_it_is_called(self, option: str) -> None:
         program = f"import sys, harness.cli; harness.cli.main(['{option}']); print(*sys.modules)"

@@ -73,7 +73,10 @@ class TestUsage:
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
-            (["incast", *TWO, "--hub", "node7"], "--hub: 'node7' is not one of the hosts"),
+            (
+                ["incast", *TWO, "--hub", "node7"],
+                "--hub: 'node7' is not one of the hosts; name one of them",
+            ),
             (["incast", *TWO, "--message-bytes", "3"], "'--message-bytes': 3 is not in the range"),
             (["path", *TWO, "--rate", "fast"], "--rate 'fast' is not a rate"),
             (["path", *TWO, "--rate", "100bit"], "--rate"),

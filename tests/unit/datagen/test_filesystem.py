@@ -1,11 +1,15 @@
-"""A file that cannot be read is named with the reason, which Hadoop's own client may hide."""
+"""A file that cannot be read, or is gone, is named with the reason, which Hadoop's own client may hide."""
 
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from py4j.protocol import Py4JError
 
+from datagen.dataset import observe_files
 from datagen.filesystem import Directory
+from datagen.observed_layout import StoredFiles
+from datagen.storage import Storage
 from harness.model.errors import BadInput
 
 LOST_STRIPES = (
@@ -40,3 +44,9 @@ def directory_that_fails(error: str) -> Directory:
 def test_the_reason_is_named(error: str, reason: str) -> None:
     with pytest.raises(BadInput, match=f"^hdfs://n1:9820/rows: .*{reason}"):
         directory_that_fails(error).read("_dataset.json")
+
+
+def test_a_file_that_is_gone_when_it_is_observed_is_named_with_what_to_do() -> None:
+    storage = cast("Storage", SimpleNamespace(observe=lambda *_: StoredFiles({})))
+    with pytest.raises(BadInput, match=r"it lost 1 file \(first: part-0\); repeat the command"):
+        observe_files(storage, directory_that_fails(OTHER), ["part-0"])

@@ -310,7 +310,7 @@ class TestReading:
             ('speed = "1gbit"', 'speed = "fast"', "speed 'fast' is not a rate"),
             ('speed = "1gbit"', 'speed = "1.5mbit"', "speed '1.5mbit' is not a whole number of"),
             ('bond_members_down = ["eth1"]', 'bond_members_down = ["a b"]', "bond_members_down"),
-            ("runs = 2", "runs = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
+            ("runs = 2", "runs = 2\nnodes = 3", "nodes is only for the lab; leave it out, or"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
             ("runs = 2", 'runs = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
             ('"false"', '"\\u0000"', "spark.shuffle.compress has to be from 1 to 1,000 characters"),

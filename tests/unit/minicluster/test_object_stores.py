@@ -148,7 +148,7 @@ class TestRefusals:
                 [*MINIO, "--layout", "rs:4+2", "--layout", "rs:5+1"],
                 "--layout rs:5+1: one MinIO has one layout",
             ),
-            ([*MINIO, "--osds", "4"], "--osds 4 is of Ceph; minio has a drive for each stripe"),
+            ([*MINIO, "--osds", "4"], "--osds 4 is only for Ceph; leave it out for minio"),
         ],
     )
     def test_options(

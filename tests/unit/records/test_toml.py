@@ -88,7 +88,7 @@ def test_a_mistake_outside_of_tables_is_named(tmp_path: Path, text: str, message
         ("a = 1\0", "not TOML: "),
         ("[a]\n[a]", "not TOML: Cannot declare"),
         (f"a = 1{'0' * 5000}", "a number has too many digits"),
-        (f"a = {'[' * 3000}", "values are nested too deep"),
+        (f"a = {'[' * 3000}", "values are nested too deeply"),
         ("#" * (MAX_BYTES + 1), "it is larger than 1,000,000 bytes"),
     ],
 )

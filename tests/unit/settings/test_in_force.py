@@ -358,7 +358,7 @@ class TestJournalOfAStranger:
     ) -> None:
         switches.file.touch()
         switches.file.chmod(mode)
-        with pytest.raises(BadInput, match="others may write to it"):
+        with pytest.raises(BadInput, match=r"others may write to it, .*; check .* chmod go-w"):
             switches.journal.outstanding()
 
     def test_a_link_is_refused(self, switches: Switches) -> None:

@@ -246,13 +246,13 @@ class TestComparison:
             in_runs(column("b", {"pi": scaled(2)}, parameters={})),
         ]
         assert compare(sides).control_shifts == (None, None)
-        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each of"):
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each with"):
             compare(sides, relative_to_controls=True)
 
     def test_controls_of_a_single_run_cannot_be_adjusted_for(self) -> None:
         sides = [column(name, {"pi": SIX}, parameters={"controls": ["pi"]}) for name in "ab"]
         assert known(compare(sides).control_shifts[1]).moved is False
-        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each of"):
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each with"):
             compare(sides, relative_to_controls=True)
 
     def test_rows_are_in_the_order_of_the_baseline_then_of_the_others(self) -> None:

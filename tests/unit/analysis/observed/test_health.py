@@ -59,7 +59,7 @@ def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
     [
         (
             node(stolen_s=0.02, busy_s=0.18),
-            "the hypervisor took processor time (10 %): trials take",
+            "the hypervisor took processor time (10 %): it lengthens trials",
             True,
         ),
         (
