@@ -1,5 +1,6 @@
 """`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
 
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
@@ -29,12 +30,12 @@ from harness.commands.run import (
 from harness.commands.submission import properties_of, run_script
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
-from harness.model.limits import MAX_RUNS
-from harness.node.kernel import count
+from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
+from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
@@ -136,11 +137,15 @@ def _check_same_work(
 ) -> None:
     """Raise BadInput if the configuration has runs of other work, which cannot be pooled with new ones."""
     given = read_arguments(arguments)
+    try:
+        number_of_rows = whole_number(0, MAX_ROWS)(rows)
+    except ArgumentTypeError as error:
+        raise BadInput(f"--rows: {error}") from error
     work = {
-        "rows": count(rows),
+        "rows": number_of_rows,
         "sink": given.sink,
-        "repartition": count(given.repartition),
-        "pi_samples": count(given.pi_samples),
+        "repartition": given.repartition,
+        "pi_samples": given.pi_samples,
     }
     for file in results_files(configuration_directory(results, configuration)):
         run = load(file).run

@@ -21,6 +21,8 @@ from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
     DEFAULT_REPARTITION,
     DEFAULT_SINK,
+    MAX_PARTITIONS,
+    MAX_PI_SAMPLES,
     MAX_RUNS,
     MIN_RUNS,
 )
@@ -29,6 +31,7 @@ from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
 from harness.records.series import Series, is_complete, missing_runs
 from harness.runtime.clock import duration_text
+from harness.runtime.command_line import whole_number
 from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
@@ -343,8 +346,9 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--trials", default="")
     parser.add_argument("--warmup", default=AUTO)
     parser.add_argument("--sink", default=DEFAULT_SINK)
-    parser.add_argument("--repartition", default=str(DEFAULT_REPARTITION))
-    parser.add_argument("--pi-samples", default=str(DEFAULT_PI_SAMPLES))
+    add = parser.add_argument
+    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION)
+    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES)
     try:
         found, _ = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:

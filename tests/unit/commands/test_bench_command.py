@@ -162,6 +162,34 @@ def test_work_that_no_table_could_pool_is_refused_before_anything_is_generated(
     assert not [call for call in spark.calls() if GENERATE in call]
 
 
+@pytest.mark.parametrize("rows", ["1000", "1,000", "1_000", "1e3"])
+def test_the_same_work_is_the_same_however_its_numbers_are_written(
+    spark: FakeSpark, rows: str
+) -> None:
+    dataset = {"uri": "d", "layout": {}, "rows": 1000}
+    work = {"parameters": {"repartition": 1000, "pi_samples": 10**6}, "dataset": dataset}
+    with Recording(Path("results"), a_run("default", **work)):
+        pass
+    (spark.home / "no-data").touch()
+    main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6"])
+    assert GENERATE in spark.calls()[-1]
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("--rows", "'many' is not a whole number"),
+        ("--repartition", "'many' is not a whole number"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_before_anything_is_generated(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str], option: str, problem: str
+) -> None:
+    assert main(["bench", option, "many"]) == 2
+    assert f"{option}: {problem}" in capfd.readouterr().err
+    assert not [call for call in spark.calls() if GENERATE in call]
+
+
 def test_fixed_rounds_are_refused_before_anything_is_generated(
     spark: FakeSpark, capfd: pytest.CaptureFixture[str]
 ) -> None:
