@@ -12,7 +12,7 @@ import pytest
 
 from harness.analysis.compare.power import LeastPrecise
 from harness.cli import main
-from harness.commands.run import SPARK_OPTIONS, _read
+from harness.commands.run import SPARK_OPTIONS, read_arguments
 from harness.commands.submission import _Collector
 from harness.model.run import Ending
 from harness.records.directories import results_files
@@ -62,7 +62,7 @@ class TestCommandLine:
     )
     def test_the_place_of_the_results_is_the_script_s(self, arguments: list[str]) -> None:
         record = parse(arguments).record
-        read = _read([*arguments, "--trials", "3"])
+        read = read_arguments([*arguments, "--trials", "3"])
         assert (read.results, read.configuration) == (record.results, record.configuration)
 
     @pytest.mark.parametrize(
