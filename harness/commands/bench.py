@@ -17,13 +17,13 @@ from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
     budget_of,
+    check_same_work,
     check_time_decides,
     given_options,
     make_runs,
     make_runs_within,
     own_precision,
     precision_option,
-    read_arguments,
     spark_options,
     submission,
 )
@@ -34,7 +34,6 @@ from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
-from harness.records.reader import load
 from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
@@ -115,7 +114,8 @@ def bench_command(
     # Only the script knows its options, and what is wrong with them is to be said before any data is there.
     if arguments and (code := run_script(BENCHMARK, CHECK, ["--check-options", *own, *arguments])):
         return code
-    _check_same_work(configuration, results, rows, [*own, *arguments])
+    for series in submissions:
+        check_same_work(series, [*own, *arguments], rows=_number_of(rows))
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
@@ -132,30 +132,11 @@ def bench_command(
     return code
 
 
-def _check_same_work(
-    configuration: str, results: Path, rows: str, arguments: Sequence[str]
-) -> None:
-    """Raise BadInput if the configuration has runs of other work, which cannot be pooled with new ones."""
-    given = read_arguments(arguments)
+def _number_of(rows: str) -> int:
     try:
-        number_of_rows = whole_number(0, MAX_ROWS)(rows)
+        return whole_number(0, MAX_ROWS)(rows)
     except ArgumentTypeError as error:
         raise BadInput(f"--rows: {error}") from error
-    work = {
-        "rows": number_of_rows,
-        "sink": given.sink,
-        "repartition": given.repartition,
-        "pi_samples": given.pi_samples,
-    }
-    for file in results_files(configuration_directory(results, configuration)):
-        run = load(file).run
-        done = {**run.parameters, **(run.dataset or {})}
-        for name, wanted in work.items():
-            if wanted != (found := done.get(name, wanted)):
-                raise BadInput(
-                    f"--configuration {configuration}: {file} has {name} {found}, and new runs would have "
-                    f"{wanted}, which no column of a table can show together; choose another name"
-                )
 
 
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:

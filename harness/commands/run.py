@@ -29,6 +29,8 @@ from harness.model.limits import (
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
+from harness.records.directories import configuration_directory, results_files
+from harness.records.reader import load
 from harness.records.series import Series, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.command_line import whole_number
@@ -124,6 +126,8 @@ def run_command(
     wanted, arguments = own_precision(precision, arguments)
     given = [_on_nodes(options, arguments, number) for number in nodes or ()]
     submissions = dict(starmap(submission, given or [(options, arguments)]))
+    for series, (_, own) in submissions.items():
+        check_same_work(series, own)
     if minutes is None and wanted is None:
         return make_runs(submissions, runs or DEFAULT_RUNS)
     return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
@@ -299,6 +303,24 @@ def check_time_decides(arguments: Sequence[str]) -> None:
             "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
             "--warmup auto or --trials auto"
         )
+
+
+def check_same_work(series: Series, arguments: Sequence[str], **known: object) -> None:
+    """Raise BadInput if the configuration has runs of other work, which no table can pool with new ones.
+
+    The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
+    """
+    given = read_arguments(arguments)
+    own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
+    for file in results_files(configuration_directory(series.results, series.configuration)):
+        run = load(file).run
+        done = {**run.parameters, **(run.dataset or {})}
+        for name, wanted in {**known, **own}.items():
+            if wanted != (found := done.get(name, wanted)):
+                raise BadInput(
+                    f"--configuration {series.configuration}: {file} has {name} {found}, and new runs would "
+                    f"have {wanted}, which no column of a table can show together; choose another name"
+                )
 
 
 def _make_run(

@@ -17,8 +17,10 @@ from harness.commands.submission import _Collector
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
+from harness.records.writer import Recording
 from harness.terminal import Relay
 from jobs.options import _parser, parse
+from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import PATIENCE_S, eventually
 
@@ -94,6 +96,17 @@ class TestCommandLine:
         [line] = lines(capfd.readouterr().err)
         assert line.startswith(f"clusterlift: error: {message}")
         assert spark.calls() == []
+
+    def test_work_that_no_table_could_pool_is_refused_before_any_run(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """As `bench` does: `compare` said so after hours of runs, which spoilt the configuration."""
+        with Recording(Path("results"), a_run("1g", parameters={"sink": "noop"})):
+            pass
+        assert main(["run", "--configuration", "1g", "--sink", "rdd-count"]) == 2
+        assert "has sink noop, and new runs would have rdd-count" in capfd.readouterr().err
+        assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
+        assert len(spark.calls()) == 1
 
 
 ON_NODE = ("run", "--master", "yarn", "--deploy-mode", "cluster", "--runs", "1")
