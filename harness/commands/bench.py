@@ -33,7 +33,7 @@ from harness.model.errors import BadInput
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
-from harness.records.directories import configuration_directory, results_files
+from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
@@ -116,6 +116,7 @@ def bench_command(
         return code
     for series in submissions:
         check_same_work(series, [*own, *arguments], rows=_number_of(rows))
+    check_writable(results, configuration)
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
