@@ -73,6 +73,7 @@ class TestUsage:
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
+            (["racks", *TWO, "--rack", "a=n1", "--rack", "b=n2"], "--hosts: name them by --rack"),
             (["incast", *TWO, "--hub", "node7"], "--hub: 'node7' is not one of the hosts"),
             (["incast", *TWO, "--message-bytes", "3"], "'--message-bytes': 3 is not in the range"),
             (["path", *TWO, "--rate", "fast"], "--rate 'fast' is not a rate"),
@@ -80,6 +81,7 @@ class TestUsage:
             (["path", *TWO, "--max-loss", "101"], "'--max-loss': 101.0 is not in the range"),
             (["path", *TWO, "--max-loss", "nan"], "'--max-loss': 'nan' is not a number"),
             (["path", *TWO, "--max-delay", "5"], "--max-delay needs --rate"),
+            (["path", *TWO, "--max-loss", "0"], "--max-loss needs --rate"),
             (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
             (
                 ["link", "--lab", "--via", "local"],
