@@ -63,6 +63,7 @@ import msgspec
 
 from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
+from harness.hosts.transports.host import Host
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
@@ -71,6 +72,7 @@ from harness.model.layout import FORMS, Layout
 from harness.model.limits import MAX_NODES, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
+from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
 from harness.runtime.option_values import what_exists
@@ -222,6 +224,7 @@ class ExperimentFile(Measuring, frozen=True):
         self._check_commands()
         self._check_programs()
         self._check_scaling()
+        self._check_problems()
         if self.probe_seconds and self._hosts == 1:
             raise ValueError("probe_seconds: there is no link to probe with a single host")
         properties = [table.spark for table in self.configurations.values()]
@@ -274,6 +277,16 @@ class ExperimentFile(Measuring, frozen=True):
             raise ValueError(
                 f"scaling: {numbers[-1]} nodes are more than the {self._hosts} of the {place}"
             )
+
+    def _check_problems(self) -> None:
+        """What a program cannot divide among its processes is to be known before any data is there."""
+        for program in self._programs:
+            for nodes in self.scaling or (self._hosts,):
+                placement = Placement((Host("", ""),) * nodes, self.per_host)
+                try:
+                    program.problem(placement, growing=self.growing)
+                except BadInput as error:
+                    raise ValueError(f"programs.{program.name}: {error}") from error
 
     @property
     def _hosts(self) -> int:
