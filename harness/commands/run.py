@@ -15,7 +15,7 @@ import click
 from harness.commands.command import command
 from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
-from harness.commands.submission import check_submission, submit
+from harness.commands.submission import check_submission, properties_of, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
@@ -53,6 +53,14 @@ SPARK_OPTIONS = (
     *("deploy-mode", "repositories", "total-executor-cores"),
 )
 """The options of spark-submit that take a value. None of them is an option of the script."""
+
+
+_NUMBERS_OF_EXECUTORS = frozenset(
+    {
+        *("--num-executors", "--total-executor-cores"),
+        *("spark.cores.max", "spark.executor.instances"),
+    }
+)
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -339,7 +347,18 @@ def _make_run(
 def _on_nodes(
     options: SparkOptions, arguments: Sequence[str], nodes: int
 ) -> tuple[SparkOptions, list[str]]:
-    """Return the options and arguments of runs on `nodes` nodes. Raise BadInput without --executor-cores."""
+    """Return the options and arguments of runs on `nodes` nodes.
+
+    Raise BadInput without --executor-cores, and if other options say how many executors there are.
+    """
+    if str(properties_of(options).get("spark.master", "")).startswith("k8s:"):
+        raise BadInput(
+            "--nodes: Kubernetes chooses the nodes of executors, and several may share one"
+        )
+    for option, value in options:
+        name = value.partition("=")[0] if option == "--conf" else option
+        if name in _NUMBERS_OF_EXECUTORS:
+            raise BadInput(f"--nodes decides how many executors there are: leave out {name}")
     given = [value for option, value in options if option == "--executor-cores"]
     cores = positive(given[-1], MAX_CORES) if given else None
     if cores is None:

@@ -81,6 +81,7 @@ from harness.settings.setting import Setting
 from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
+CORES_MAX, EXECUTORS = "spark.cores.max", "spark.executor.instances"
 WORKLOADS = ROOT / "jobs/workloads"
 MAX_SHOWN = 60
 
@@ -174,8 +175,8 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
     """Yield the properties that place executors, of all cores of a node each, on so many nodes."""
     if nodes:
         cores = int(spark.get(EXECUTOR_CORES, "1"))
-        yield "spark.cores.max", str(cores * nodes)
-        yield "spark.executor.instances", str(nodes)
+        yield CORES_MAX, str(cores * nodes)
+        yield EXECUTORS, str(nodes)
         if EXECUTOR_CORES not in spark:
             yield EXECUTOR_CORES, str(cores)
 
@@ -271,6 +272,10 @@ class ExperimentFile(Measuring, frozen=True):
             ):
                 raise ValueError(
                     f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
+                )
+            if numbers and (decided := {CORES_MAX, EXECUTORS} & table.spark.keys()):
+                raise ValueError(
+                    f"configurations.{name}: scaling decides {', '.join(sorted(decided))}: leave it out"
                 )
         place = "lab" if self.site is None else "site"
         if numbers and numbers[-1] > self._hosts:

@@ -558,3 +558,22 @@ class TestNumbersOfNodes:
         assert main(["run", "--nodes", "1,2", *given]) == 2
         assert "--nodes needs --executor-cores: the cores of a node" in capsys.readouterr().err
         assert not spark.calls()
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("--num-executors 4", "leave out --num-executors"),
+            ("--total-executor-cores 4", "leave out --total-executor-cores"),
+            ("--conf spark.cores.max=4", "leave out spark.cores.max"),
+            ("--conf spark.executor.instances=4", "leave out spark.executor.instances"),
+            ("--master k8s://https://h:6443", "--nodes: Kubernetes chooses the nodes of executors"),
+        ],
+    )
+    def test_what_contradicts_it_is_refused_before_spark_starts(
+        self, given: str, message: str, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The options of spark-submit won, and then no run was on so many nodes; properties lost silently."""
+        options = ["run", "--nodes", "1,2", "--executor-cores", "4", *given.split()]
+        assert main(options) == 2
+        assert message in capsys.readouterr().err
+        assert not spark.calls()

@@ -499,6 +499,11 @@ class TestPrograms:
                 '"three"',
                 "configurations.fast: with scaling, spark.executor.cores is the number",
             ),
+            (
+                '"spark.executor.cores" = "3"',
+                '"spark.cores.max" = "3"',
+                "configurations.fast: scaling decides spark.cores.max: leave it out",
+            ),
             ("workloads = []\n", "", "configurations.slow: dataset is missing"),
         ],
     )
