@@ -148,9 +148,11 @@ def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None
 
 def _show_table(configuration: str, results: Path) -> None:
     """Show the configuration beside the one before it, or alone, and what more time would bring."""
-    column = find_configuration(configuration, results)
+    # By its directory: where the command runs, another one may have the configuration's name.
+    own = str(configuration_directory(results, configuration))
+    column = find_configuration(own, results)
     show("")
-    if not show_with_earlier(configuration, results):
+    if not show_with_earlier(own, results):
         show(text.render(overview(column, for_speed=True)))
     expected = outlook(column, MORE_MINUTES * 60)
     if expected is None:

@@ -10,7 +10,7 @@ import pytest
 from harness.cli import main
 from harness.records.writer import Recording
 from harness.runtime.time_budget import TimeBudget
-from tests.unit.builders import a_run
+from tests.unit.builders import a_run, ok
 from tests.unit.commands.fake_spark import ROOT, FakeSpark
 
 GENERATE, BENCHMARK = (
@@ -90,6 +90,21 @@ def test_compares_with_the_configuration_before(capfd: pytest.CaptureFixture[str
     assert "before" in table
     assert "after" in table
     assert "change" in table
+
+
+def test_the_table_is_of_its_own_results_whatever_is_beside_them(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A directory where the command runs that is called like the configuration hid them."""
+    for name in ("before", "after"):
+        with Recording(Path(), a_run(name, f"other-{name}", workloads=("other",))) as recording:
+            recording.trial(ok("other", 9.0))
+    main(["bench", "--configuration", "before", "--runs", "2"])
+    assert "w         1.00 s" in capfd.readouterr().out
+    assert main(["bench", "--configuration", "after", "--runs", "2"]) == 0
+    table = capfd.readouterr().out
+    assert "change" in table
+    assert "other" not in table
 
 
 def test_the_time_left_is_known_from_what_generating_took(
