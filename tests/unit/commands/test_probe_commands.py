@@ -282,3 +282,15 @@ class TestProbing:
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
         assert "- no path MTU was measured; run clusterlift probe all" in lines
+
+
+def test_a_rack_without_a_host_that_can_be_used_is_refused_and_leaves_no_record(
+    network: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All draws were made within the other rack, and showed nothing of what is between the two."""
+    network(steady)
+    racks = ("--rack", "a=node[1-2]=10.0.0.[1-2]", "--rack", "b=node9=10.0.0.9")
+    where = ("--configuration", "1g", "--results", str(tmp_path))
+    assert main(["probe", "racks", *racks, *where]) == 2
+    assert "--rack b: none of its hosts can be used" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
