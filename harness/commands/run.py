@@ -320,9 +320,10 @@ def check_same_work(series: Series, arguments: Sequence[str], **known: object) -
     """
     given = read_arguments(arguments)
     own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
+    own["configuration"] = series.configuration  # a directory may have been renamed
     for file in results_files(configuration_directory(series.results, series.configuration)):
         run = load(file).run
-        done = {**run.parameters, **(run.dataset or {})}
+        done = {**run.parameters, **(run.dataset or {}), "configuration": run.configuration}
         for name, wanted in {**known, **own}.items():
             if wanted != (found := done.get(name, wanted)):
                 raise BadInput(

@@ -105,6 +105,9 @@ class TestCommandLine:
             pass
         assert main(["run", "--configuration", "1g", "--sink", "rdd-count"]) == 2
         assert "has sink noop, and new runs would have rdd-count" in capfd.readouterr().err
+        Path("results/1g").rename("results/old")
+        assert main(["run", "--configuration", "old"]) == 2
+        assert "has configuration 1g, and new runs would have old" in capfd.readouterr().err
         assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
         assert len(spark.calls()) == 1
 
