@@ -1,5 +1,6 @@
 """`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
 
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
@@ -16,25 +17,24 @@ from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
     budget_of,
+    check_same_work,
     check_time_decides,
     given_options,
     make_runs,
     make_runs_within,
     own_precision,
     precision_option,
-    read_arguments,
     spark_options,
     submission,
 )
 from harness.commands.submission import properties_of, run_script
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
-from harness.model.limits import MAX_RUNS
-from harness.node.kernel import count
+from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
-from harness.records.directories import configuration_directory, results_files
-from harness.records.reader import load
+from harness.records.directories import check_writable, configuration_directory, results_files
+from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
@@ -114,7 +114,9 @@ def bench_command(
     # Only the script knows its options, and what is wrong with them is to be said before any data is there.
     if arguments and (code := run_script(BENCHMARK, CHECK, ["--check-options", *own, *arguments])):
         return code
-    _check_same_work(configuration, results, rows, [*own, *arguments])
+    for series in submissions:
+        check_same_work(series, [*own, *arguments], rows=_number_of(rows))
+    check_writable(results, configuration)
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
@@ -131,26 +133,11 @@ def bench_command(
     return code
 
 
-def _check_same_work(
-    configuration: str, results: Path, rows: str, arguments: Sequence[str]
-) -> None:
-    """Raise BadInput if the configuration has runs of other work, which cannot be pooled with new ones."""
-    given = read_arguments(arguments)
-    work = {
-        "rows": count(rows),
-        "sink": given.sink,
-        "repartition": count(given.repartition),
-        "pi_samples": count(given.pi_samples),
-    }
-    for file in results_files(configuration_directory(results, configuration)):
-        run = load(file).run
-        done = {**run.parameters, **(run.dataset or {})}
-        for name, wanted in work.items():
-            if wanted != (found := done.get(name, wanted)):
-                raise BadInput(
-                    f"--configuration {configuration}: {file} has {name} {found}, and new runs would have "
-                    f"{wanted}, which no column of a table can show together; choose another name"
-                )
+def _number_of(rows: str) -> int:
+    try:
+        return whole_number(0, MAX_ROWS)(rows)
+    except ArgumentTypeError as error:
+        raise BadInput(f"--rows: {error}") from error
 
 
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:
@@ -161,9 +148,11 @@ def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None
 
 def _show_table(configuration: str, results: Path) -> None:
     """Show the configuration beside the one before it, or alone, and what more time would bring."""
-    column = find_configuration(configuration, results)
+    # By its directory: where the command runs, another one may have the configuration's name.
+    own = str(configuration_directory(results, configuration))
+    column = find_configuration(own, results)
     show("")
-    if not show_with_earlier(configuration, results):
+    if not show_with_earlier(own, results):
         show(text.render(overview(column, for_speed=True)))
     expected = outlook(column, MORE_MINUTES * 60)
     if expected is None:

@@ -14,7 +14,7 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
-from harness.records.lookup import check_no_run_twice, earlier_configuration, find_probes
+from harness.records.lookup import check_no_run_twice, find_probes, last_run_before
 from harness.terminal import say, show
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
@@ -109,11 +109,15 @@ def show_with_earlier(
 
     If the two cannot be compared, say why.
     """
-    before = earlier_configuration(after, results)
-    if before is None:
+    earlier = last_run_before(after, results)
+    if earlier is None:
         return False
+    before = earlier.run.configuration
     try:
-        shown = (table or partial(_table, results=results, for_speed=True))([before, after])
+        if table is None:
+            shown = _table([str(Path(earlier.source).parent), after], results, for_speed=True)
+        else:
+            shown = table([before, after])
     except BadInput as error:
         say(f"{before!r} was measured before {after!r}, but they cannot be compared: {error}")
         return False

@@ -26,6 +26,7 @@ from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput, ClusterliftError
 from harness.present import markdown, text
 from harness.present import scaling as scaling_tables
+from harness.records.directories import configuration_directory
 from harness.records.outputs import OutputKind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.settings.guard import LEASE_S
@@ -73,7 +74,9 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         outcome = run_to_the_end(experiment, site, file)
     directory = results_of(experiment, site)
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
-        columns = [find_configuration(name, directory) for name in outcome.measured]
+        # By its directory: where the command runs, another one may have the configuration's name.
+        places = [configuration_directory(directory, name) for name in outcome.measured]
+        columns = [find_configuration(str(place), directory) for place in places]
         comparison = compare(columns, for_speed=True)
         scaled = scaling_of(comparison.columns)
         shown = scaling_tables.render(scaled) if scaled else text.render(comparison)

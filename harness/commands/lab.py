@@ -1,12 +1,15 @@
 """`clusterlift lab`: a cluster of containers on this machine, and its links."""
 
 from collections.abc import Sequence
+from os.path import normpath
+from pathlib import Path
 
 import click
 from tabulate import tabulate
 
 from harness.commands.command import group
 from harness.commands.options import converted, mtu_option
+from harness.commands.run import read_arguments
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
 from harness.lab.cluster import Lab, lab_lock, running_lab
@@ -14,7 +17,7 @@ from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import at_rate, read_links, set_links
 from harness.lab.storages import LAYOUTS
-from harness.lab.submit import facts, spark_submit, with_facts
+from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
@@ -199,9 +202,20 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
+    _check_is_kept(read_arguments(arguments).results)
     with lab_lock():
         current = running_lab()
         return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
+
+
+def _check_is_kept(results: Path) -> None:
+    """Raise BadInput unless the master writes these results to a directory of this machine."""
+    kept = Path(CHECKOUT, "results")
+    if not Path(normpath(Path(CHECKOUT, results))).is_relative_to(kept):
+        raise BadInput(
+            f"--results {results} would be in the lab, and removed with it: give results, or a directory in "
+            "it; where that is on this machine, the environment variable RESULTS says when the lab starts"
+        )
 
 
 def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:

@@ -80,6 +80,8 @@ class ProbeSite(HostChoice):
 
         Raise BadInput if these are not two.
         """
+        if self.names is not None:
+            raise BadInput("--hosts: name them by --rack, because a host is in one of two racks")
         found = [self._rack(text) for text in options]
         if self.in_lab and not found:
             found = self._lab_racks()

@@ -15,20 +15,25 @@ import click
 from harness.commands.command import command
 from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
-from harness.commands.submission import check_submission, submit
+from harness.commands.submission import check_submission, properties_of, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
     DEFAULT_REPARTITION,
     DEFAULT_SINK,
+    MAX_PARTITIONS,
+    MAX_PI_SAMPLES,
     MAX_RUNS,
     MIN_RUNS,
 )
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
+from harness.records.directories import configuration_directory, results_files
+from harness.records.reader import load
 from harness.records.series import Series, is_complete, missing_runs
 from harness.runtime.clock import duration_text
+from harness.runtime.command_line import whole_number
 from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
@@ -48,6 +53,15 @@ SPARK_OPTIONS = (
     *("deploy-mode", "repositories", "total-executor-cores"),
 )
 """The options of spark-submit that take a value. None of them is an option of the script."""
+
+
+_NUMBERS_OF_EXECUTORS = frozenset(
+    {
+        *("--num-executors", "--total-executor-cores"),
+        *("spark.cores.max", "spark.executor.instances"),
+    }
+)
+"""What --nodes sets itself."""
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,6 +136,8 @@ def run_command(
     wanted, arguments = own_precision(precision, arguments)
     given = [_on_nodes(options, arguments, number) for number in nodes or ()]
     submissions = dict(starmap(submission, given or [(options, arguments)]))
+    for series, (_, own) in submissions.items():
+        check_same_work(series, own)
     if minutes is None and wanted is None:
         return make_runs(submissions, runs or DEFAULT_RUNS)
     return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
@@ -299,6 +315,25 @@ def check_time_decides(arguments: Sequence[str]) -> None:
         )
 
 
+def check_same_work(series: Series, arguments: Sequence[str], **known: object) -> None:
+    """Raise BadInput if the configuration has runs of other work, which no table can pool with new ones.
+
+    The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
+    """
+    given = read_arguments(arguments)
+    own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
+    own["configuration"] = series.configuration  # a directory may have been renamed
+    for file in results_files(configuration_directory(series.results, series.configuration)):
+        run = load(file).run
+        done = {**run.parameters, **(run.dataset or {}), "configuration": run.configuration}
+        for name, wanted in {**known, **own}.items():
+            if wanted != (found := done.get(name, wanted)):
+                raise BadInput(
+                    f"--configuration {series.configuration}: {file} has {name} {found}, and new runs would "
+                    f"have {wanted}, which no column of a table can show together; choose another name"
+                )
+
+
 def _make_run(
     series: Series, submission_: Submission, ends: Mapping[str, str] | None = None
 ) -> tuple[int, bool]:
@@ -315,7 +350,18 @@ def _make_run(
 def _on_nodes(
     options: SparkOptions, arguments: Sequence[str], nodes: int
 ) -> tuple[SparkOptions, list[str]]:
-    """Return the options and arguments of runs on `nodes` nodes. Raise BadInput without --executor-cores."""
+    """Return the options and arguments of runs on `nodes` nodes.
+
+    Raise BadInput without --executor-cores, and if other options say how many executors there are.
+    """
+    if str(properties_of(options).get("spark.master", "")).startswith("k8s:"):
+        raise BadInput(
+            "--nodes: Kubernetes chooses the nodes of executors, and several may share one"
+        )
+    for option, value in options:
+        name = value.partition("=")[0] if option == "--conf" else option
+        if name in _NUMBERS_OF_EXECUTORS:
+            raise BadInput(f"--nodes decides how many executors there are: leave out {name}")
     given = [value for option, value in options if option == "--executor-cores"]
     cores = positive(given[-1], MAX_CORES) if given else None
     if cores is None:
@@ -344,8 +390,9 @@ def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--trials", default="")
     parser.add_argument("--warmup", default=AUTO)
     parser.add_argument("--sink", default=DEFAULT_SINK)
-    parser.add_argument("--repartition", default=str(DEFAULT_REPARTITION))
-    parser.add_argument("--pi-samples", default=str(DEFAULT_PI_SAMPLES))
+    add = parser.add_argument
+    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION)
+    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES)
     try:
         found, _ = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:

@@ -71,10 +71,12 @@ def run_script(
     arguments: Sequence[str],
     environment: Mapping[str, str] | None = None,
 ) -> int:
-    """Run an entry script with its driver on this machine, and return its exit code.
+    """Run an entry script, and return its exit code. On a node, its driver has our packages.
 
     Raise KeyboardInterrupt like `submit`.
     """
+    if _is_on_node(properties_of(options)):
+        options = _with_packages(options, packages_archive())
     command = [*_spark_submit(options), script_path(script), *arguments]
     return run_to_its_end(command, {**spark_environment(), **(environment or {})})
 
@@ -225,8 +227,7 @@ def _submission(
     environment: Mapping[str, str],
 ) -> list[str]:
     """Return the command that submits a run: with the user's options, and what its driver needs."""
-    properties = properties_of(options)
-    tags, files = properties.get("spark.yarn.tags"), properties.get("spark.submit.pyFiles")
+    tags = properties_of(options).get("spark.yarn.tags")
     own = {
         "spark.yarn.tags": ",".join(filter(None, (tags, collector.name))),
         # A second attempt would be another run, and would find what the first one left.
@@ -234,13 +235,18 @@ def _submission(
         "spark.yarn.submit.waitAppCompletion": "true",
         f"spark.yarn.appMasterEnv.{STAGING}": collector.staging,
     } | {f"spark.yarn.appMasterEnv.{name}": value for name, value in environment.items()}
-    given = [each for each in options if each[0] != "--py-files"]
     return [
-        *_spark_submit(given),
-        *("--py-files", ",".join(filter(None, (files, str(packages))))),
+        *_spark_submit(_with_packages(options, packages)),
         *chain.from_iterable(("--conf", f"{key}={own[key]}") for key in own),
         *(script_path(BENCHMARK), *arguments),
     ]
+
+
+def _with_packages(options: SparkOptions, packages: Path) -> SparkOptions:
+    """Return the options with our packages beside the user's own --py-files."""
+    files = properties_of(options).get("spark.submit.pyFiles")
+    given = [each for each in options if each[0] != "--py-files"]
+    return [*given, ("--py-files", ",".join(filter(None, (files, str(packages)))))]
 
 
 def _spark_submit(options: SparkOptions) -> list[str]:

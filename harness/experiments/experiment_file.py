@@ -63,6 +63,7 @@ import msgspec
 
 from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
+from harness.hosts.transports.host import Host
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
@@ -71,6 +72,7 @@ from harness.model.layout import FORMS, Layout
 from harness.model.limits import MAX_NODES, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
+from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
 from harness.runtime.option_values import what_exists
@@ -79,6 +81,7 @@ from harness.settings.setting import Setting
 from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
+CORES_MAX, EXECUTORS = "spark.cores.max", "spark.executor.instances"
 WORKLOADS = ROOT / "jobs/workloads"
 MAX_SHOWN = 60
 
@@ -172,8 +175,8 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
     """Yield the properties that place executors, of all cores of a node each, on so many nodes."""
     if nodes:
         cores = int(spark.get(EXECUTOR_CORES, "1"))
-        yield "spark.cores.max", str(cores * nodes)
-        yield "spark.executor.instances", str(nodes)
+        yield CORES_MAX, str(cores * nodes)
+        yield EXECUTORS, str(nodes)
         if EXECUTOR_CORES not in spark:
             yield EXECUTOR_CORES, str(cores)
 
@@ -222,6 +225,7 @@ class ExperimentFile(Measuring, frozen=True):
         self._check_commands()
         self._check_programs()
         self._check_scaling()
+        self._check_problems()
         if self.probe_seconds and self._hosts == 1:
             raise ValueError("probe_seconds: there is no link to probe with a single host")
         properties = [table.spark for table in self.configurations.values()]
@@ -269,11 +273,25 @@ class ExperimentFile(Measuring, frozen=True):
                 raise ValueError(
                     f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
                 )
+            if numbers and (decided := {CORES_MAX, EXECUTORS} & table.spark.keys()):
+                raise ValueError(
+                    f"configurations.{name}: scaling decides {', '.join(sorted(decided))}: leave it out"
+                )
         place = "lab" if self.site is None else "site"
         if numbers and numbers[-1] > self._hosts:
             raise ValueError(
                 f"scaling: {numbers[-1]} nodes are more than the {self._hosts} of the {place}"
             )
+
+    def _check_problems(self) -> None:
+        """What a program cannot divide among its processes is to be known before any data is there."""
+        for program in self._programs:
+            for nodes in self.scaling or (self._hosts,):
+                placement = Placement((Host("", ""),) * nodes, self.per_host)
+                try:
+                    program.problem(placement, growing=self.growing)
+                except BadInput as error:
+                    raise ValueError(f"programs.{program.name}: {error}") from error
 
     @property
     def _hosts(self) -> int:

@@ -72,6 +72,8 @@ PATH_PROGRAMS, STEP_PROGRAMS = ("ip", "ping", "iperf3"), ("sockperf",)
 STEP_PERCENTS = (25, 50, 75, 90, 100)
 BASELINE_S, SET_UP_S = 2.0, 3.0
 IPV6_EXTRA_BYTES = 40 - 20
+DEFAULT_MAX_LOSS = 0.1
+"""Percent of the packets of a step."""
 MESSAGES_PER_S = 100
 """Few enough that they hardly add to the rate of a step."""
 
@@ -263,17 +265,21 @@ def _plan(
     site: Site,
     *,
     rate: str | None,
-    max_loss: float,
+    max_loss: float | None,
     max_delay: float | None,
     seconds: int,
     streams: int,
     port: int,
 ) -> ProbePlan:
     rate_bit_s = None if rate is None else parse_rate("--rate", rate, MAX_BIT_S)
-    if rate_bit_s is None and max_delay is not None:
-        raise BadInput("--max-delay needs --rate")
+    for option, given in (("--max-loss", max_loss), ("--max-delay", max_delay)):
+        if rate_bit_s is None and given is not None:
+            raise BadInput(f"{option} needs --rate")
     load = Load(seconds, streams, first_port=port)
-    limits = {"max_loss_percent": max_loss, "max_delay_ms": max_delay or ""}
+    limits = {
+        "max_loss_percent": DEFAULT_MAX_LOSS if max_loss is None else max_loss,
+        "max_delay_ms": max_delay or "",
+    }
     expected = {} if rate_bit_s is None else {"rate_bit_s": rate_bit_s, **limits}
     return ProbePlan(
         site.hosts(),
@@ -344,9 +350,9 @@ KIND = ProbeKind(
         click.option(
             "--max-loss",
             type=RealNumber(0, 100),
-            default=0.1,
-            show_default=True,
-            help="For --rate: percent of packets that a step may lose.",
+            metavar="PERCENT",
+            help="For --rate: percent of packets that a step may lose.  "
+            f"[default: {DEFAULT_MAX_LOSS}]",
         ),
         click.option(
             "--max-delay",

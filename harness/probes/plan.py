@@ -151,7 +151,11 @@ def round_robin_round(hosts: Sequence[T], number: int) -> Pairs[T]:
 def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:
     unknown: set[str] = set()
     links = _record_links(hosts, BEFORE, recording, unknown)
-    steps = plan.make_steps(hosts, links)
+    try:
+        steps = plan.make_steps(hosts, links)
+    except BadInput:  # these hosts cannot be measured as the user wants it
+        recording.discard()
+        raise
     failed: set[str] = set()
 
     def before_step() -> None:

@@ -16,6 +16,7 @@ from harness.analysis.network.mesh import oversubscription_text
 from harness.analysis.network.processor_limit import doubt, shared_limit
 from harness.hosts.parallelism import allow_hosts
 from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import (
@@ -140,6 +141,9 @@ def _plan(
             Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
             for rack in (first, second)
         )
+        for rack in (a, b):
+            if not rack.hosts:
+                raise BadInput(f"--rack {rack.name}: none of its hosts can be used")
         allow_hosts(len(hosts))
         return rack_steps(a, b, load, draws, seed)
 

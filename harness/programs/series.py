@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.model.run import Ending, RecordedRun
+from harness.model.errors import BadInput
+from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
+from harness.programs.program import Problem
 from harness.programs.run import ProgramRun, problem_that_fits, run_program
+from harness.records.directories import configuration_directory, results_files
+from harness.records.reader import load
 from harness.records.series import Series, missing_runs
 from harness.terminal import say
 
@@ -29,11 +33,11 @@ def on_first_hosts(planned: ProgramRun, nodes: Sequence[int]) -> list[ProgramRun
 def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[RecordedRun]:
     """Make the runs that are not complete yet, and return all that are complete, and those made.
 
-    A run that is interrupted is the last. Raise BadInput if a problem does not fit its hosts, before anything
-    runs.
+    A run that is interrupted is the last. Raise BadInput if a problem does not fit its hosts, or could not be
+    pooled with what its configuration has, before anything runs.
     """
     for planned in every:
-        problem_that_fits(planned)
+        _require_same_problem(planned, problem_that_fits(planned), results)
     planned_of = {
         Series(results, planned.configuration, series_id(planned)): planned for planned in every
     }
@@ -47,6 +51,23 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
         if recorded[series][-1].ending is not Ending.COMPLETED:
             break
     return [run for of_series in recorded.values() for run in of_series]
+
+
+def _require_same_problem(planned: ProgramRun, problem: Problem, results: Path) -> None:
+    """Raise BadInput if the configuration has runs of another problem of the program."""
+    for file in results_files(configuration_directory(results, planned.configuration)):
+        done = load(file).run.parameters
+        earlier = done.get("problem")
+        if done.get(PROGRAM) == planned.program.name and earlier and earlier != dict(problem):
+            raise BadInput(
+                f"--configuration {planned.configuration}: {file} has the problem {_text(earlier)}, and new "
+                f"runs would have {_text(problem)}, which no column of a table can show together; choose "
+                "another name"
+            )
+
+
+def _text(problem: Problem) -> str:
+    return ", ".join(f"{name} {value}" for name, value in problem.items())
 
 
 def series_id(planned: ProgramRun) -> str:

@@ -39,8 +39,8 @@ def find_run(name: str, results: Path) -> RecordedRun:
     return find_runs(name, results)[-1]
 
 
-def earlier_configuration(name: str, results: Path) -> str | None:
-    """Return the configuration that was measured last before the newest run of `name`; None if none was.
+def last_run_before(name: str, results: Path) -> RecordedRun | None:
+    """Return the last run of another configuration before the newest run of `name`; None if there is none.
 
     Only runs from the same machine, on a dataset with the same digest, are considered. Files that cannot
     be read are reported, and not considered. Raises BadInput if there is no run of `name`.
@@ -53,7 +53,7 @@ def earlier_configuration(name: str, results: Path) -> str | None:
         and _start(recorded) < _start(newest)
         and _measured_on(recorded) == _measured_on(newest)
     ]
-    return max(earlier, key=_start).run.configuration if earlier else None
+    return max(earlier, key=_start, default=None)
 
 
 def _readable_runs(results: Path) -> Iterator[RecordedRun]:

@@ -98,6 +98,11 @@ class _LineWriter:
         kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
         self._append(kind, asdict(event), durable=durable)
 
+    def discard(self) -> None:
+        """Remove the file, because nothing is measured after all."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
     def _end(self, values: Mapping[str, Any]) -> None:
         """Append the last line; what had to be whole is, and gets its name."""
         self._append("end", {**values, "ended_at": timestamp()})

@@ -1,5 +1,6 @@
 """`clusterlift bench`, with a spark-submit that records runs without Spark."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from harness.cli import main
 from harness.records.writer import Recording
 from harness.runtime.time_budget import TimeBudget
-from tests.unit.builders import a_run
+from tests.unit.builders import a_run, ok
 from tests.unit.commands.fake_spark import ROOT, FakeSpark
 
 GENERATE, BENCHMARK = (
@@ -91,6 +92,21 @@ def test_compares_with_the_configuration_before(capfd: pytest.CaptureFixture[str
     assert "change" in table
 
 
+def test_the_table_is_of_its_own_results_whatever_is_beside_them(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A directory where the command runs that is called like the configuration hid them."""
+    for name in ("before", "after"):
+        with Recording(Path(), a_run(name, f"other-{name}", workloads=("other",))) as recording:
+            recording.trial(ok("other", 9.0))
+    main(["bench", "--configuration", "before", "--runs", "2"])
+    assert "w         1.00 s" in capfd.readouterr().out
+    assert main(["bench", "--configuration", "after", "--runs", "2"]) == 0
+    table = capfd.readouterr().out
+    assert "change" in table
+    assert "other" not in table
+
+
 def test_the_time_left_is_known_from_what_generating_took(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +176,57 @@ def test_work_that_no_table_could_pool_is_refused_before_anything_is_generated(
     assert main(["bench", *arguments]) == 2
     assert difference in capfd.readouterr().err
     assert not [call for call in spark.calls() if GENERATE in call]
+
+
+@pytest.mark.parametrize("rows", ["1000", "1,000", "1_000", "1e3"])
+def test_the_same_work_is_the_same_however_its_numbers_are_written(
+    spark: FakeSpark, rows: str
+) -> None:
+    dataset = {"uri": "d", "layout": {}, "rows": 1000}
+    work = {"parameters": {"repartition": 1000, "pi_samples": 10**6}, "dataset": dataset}
+    with Recording(Path("results"), a_run("default", **work)):
+        pass
+    (spark.home / "no-data").touch()
+    main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6"])
+    assert GENERATE in spark.calls()[-1]
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("--rows", "'many' is not a whole number"),
+        ("--repartition", "'many' is not a whole number"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_before_anything_is_generated(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str], option: str, problem: str
+) -> None:
+    assert main(["bench", option, "many"]) == 2
+    assert f"{option}: {problem}" in capfd.readouterr().err
+    assert not [call for call in spark.calls() if GENERATE in call]
+
+
+def test_results_that_cannot_be_written_are_refused_before_anything_is_generated(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").touch()
+    assert main(["bench", "--results", "file"]) == 2
+    assert "--results: cannot write to file/default" in capfd.readouterr().err
+    assert not spark.calls()
+
+
+def test_on_a_node_of_yarn_the_data_is_generated_with_the_packages_that_it_needs(
+    spark: FakeSpark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are beside the script on no node: each bench there ended before it had data."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (spark.home / "no-data").touch()
+    assert main(["bench", "--master=yarn", "--deploy-mode=cluster", "--py-files", "own.zip"]) == 2
+    [generate] = spark.calls()
+    files = generate[generate.index("--py-files") + 1]
+    assert generate.count("--py-files") == 1
+    assert re.fullmatch(r"own\.zip,/.*/packages/clusterlift-\w+\.zip", files)
+    assert generate.index("--py-files") < generate.index(GENERATE)
 
 
 def test_fixed_rounds_are_refused_before_anything_is_generated(

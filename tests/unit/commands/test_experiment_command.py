@@ -67,6 +67,25 @@ def test_its_table_is_that_of_compare(
     assert printed.startswith(table)
 
 
+def test_its_table_is_of_its_own_results_whatever_is_beside_them(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory where the command runs that is called like a configuration hid them."""
+    monkeypatch.chdir(tmp_path)
+    for results, workload in ((Path(), "other"), (Path("own"), "pi")):
+        for name in ("slow", "fast"):
+            run = a_run(name, f"{workload}-{name}", workloads=(workload,))
+            with Recording(results, run) as recording:
+                recording.trial(ok(workload, 1.0))
+                recording.end(Ending.COMPLETED)
+    ended(monkeypatch, ("slow", "fast"), Path("own"))
+    Path("experiment.toml").write_text(FILE)
+    assert main(["experiment", "experiment.toml"]) == 0
+    table = capfd.readouterr().out
+    assert "pi " in table
+    assert "other" not in table
+
+
 def test_its_table_is_written_where_nothing_that_counts_is_known_of_most_nodes(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,8 @@ class TestWithoutALab:
             ["link", "--rate", "1gbit"],
             ["verify"],
             ["benchmark", "--dataset", "/x"],
+            ["benchmark", "--results", "results/a/../b"],
+            ["benchmark", "--results=/opt/clusterlift/results"],
             ["generate", "/x"],
         ],
     )
@@ -135,6 +137,14 @@ class TestWithoutALab:
         fake(docker="exit 0")
         assert main(["lab", *command]) == 2
         assert "no lab is up" in error_line(capsys)
+
+    @pytest.mark.parametrize("results", ["/tmp/r", "out", "results/../out"])  # noqa: S108  in the lab
+    def test_results_that_would_be_lost_with_the_lab_are_refused(
+        self, capsys: pytest.CaptureFixture[str], results: str
+    ) -> None:
+        """The master mounts one directory for results; any other is in its container."""
+        assert main(["lab", "benchmark", "--results", results]) == 2
+        assert f"--results {results} would be in the lab, and removed with it" in error_line(capsys)
 
     def test_a_lab_that_was_started_with_no_number_of_processors_is_named(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]

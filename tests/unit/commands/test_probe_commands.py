@@ -73,6 +73,7 @@ class TestUsage:
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
+            (["racks", *TWO, "--rack", "a=n1", "--rack", "b=n2"], "--hosts: name them by --rack"),
             (
                 ["incast", *TWO, "--hub", "node7"],
                 "--hub: 'node7' is not one of the hosts; name one of them",
@@ -83,6 +84,7 @@ class TestUsage:
             (["path", *TWO, "--max-loss", "101"], "'--max-loss': 101.0 is not in the range"),
             (["path", *TWO, "--max-loss", "nan"], "'--max-loss': 'nan' is not a number"),
             (["path", *TWO, "--max-delay", "5"], "--max-delay needs --rate"),
+            (["path", *TWO, "--max-loss", "0"], "--max-loss needs --rate"),
             (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
             (
                 ["link", "--lab", "--via", "local"],
@@ -283,3 +285,15 @@ class TestProbing:
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
         assert "- no path MTU was measured; run clusterlift probe all" in lines
+
+
+def test_a_rack_without_a_host_that_can_be_used_is_refused_and_leaves_no_record(
+    network: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All draws were made within the other rack, and showed nothing of what is between the two."""
+    network(steady)
+    racks = ("--rack", "a=node[1-2]=10.0.0.[1-2]", "--rack", "b=node9=10.0.0.9")
+    where = ("--configuration", "1g", "--results", str(tmp_path))
+    assert main(["probe", "racks", *racks, *where]) == 2
+    assert "--rack b: none of its hosts can be used" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

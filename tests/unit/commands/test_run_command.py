@@ -12,13 +12,15 @@ import pytest
 
 from harness.analysis.compare.power import LeastPrecise
 from harness.cli import main
-from harness.commands.run import SPARK_OPTIONS, _read
+from harness.commands.run import SPARK_OPTIONS, read_arguments
 from harness.commands.submission import _Collector
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
+from harness.records.writer import Recording
 from harness.terminal import Relay
 from jobs.options import _parser, parse
+from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import PATIENCE_S, eventually
 
@@ -62,7 +64,7 @@ class TestCommandLine:
     )
     def test_the_place_of_the_results_is_the_script_s(self, arguments: list[str]) -> None:
         record = parse(arguments).record
-        read = _read([*arguments, "--trials", "3"])
+        read = read_arguments([*arguments, "--trials", "3"])
         assert (read.results, read.configuration) == (record.results, record.configuration)
 
     @pytest.mark.parametrize(
@@ -94,6 +96,20 @@ class TestCommandLine:
         [line] = lines(capfd.readouterr().err)
         assert line.startswith(f"clusterlift: error: {message}")
         assert spark.calls() == []
+
+    def test_work_that_no_table_could_pool_is_refused_before_any_run(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """As `bench` does: `compare` said so after hours of runs, which spoilt the configuration."""
+        with Recording(Path("results"), a_run("1g", parameters={"sink": "noop"})):
+            pass
+        assert main(["run", "--configuration", "1g", "--sink", "rdd-count"]) == 2
+        assert "has sink noop, and new runs would have rdd-count" in capfd.readouterr().err
+        Path("results/1g").rename("results/old")
+        assert main(["run", "--configuration", "old"]) == 2
+        assert "has configuration 1g, and new runs would have old" in capfd.readouterr().err
+        assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
+        assert len(spark.calls()) == 1
 
 
 ON_NODE = ("run", "--master", "yarn", "--deploy-mode", "cluster", "--runs", "1")
@@ -544,4 +560,23 @@ class TestNumbersOfNodes:
         given = [] if cores is None else ["--executor-cores", cores]
         assert main(["run", "--nodes", "1,2", *given]) == 2
         assert "--nodes needs --executor-cores: the cores of a node" in capsys.readouterr().err
+        assert not spark.calls()
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("--num-executors 4", "leave out --num-executors"),
+            ("--total-executor-cores 4", "leave out --total-executor-cores"),
+            ("--conf spark.cores.max=4", "leave out spark.cores.max"),
+            ("--conf spark.executor.instances=4", "leave out spark.executor.instances"),
+            ("--master k8s://https://h:6443", "--nodes: Kubernetes chooses the nodes of executors"),
+        ],
+    )
+    def test_what_contradicts_it_is_refused_before_spark_starts(
+        self, given: str, message: str, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The options of spark-submit won, and then no run was on so many nodes; properties lost silently."""
+        options = ["run", "--nodes", "1,2", "--executor-cores", "4", *given.split()]
+        assert main(options) == 2
+        assert message in capsys.readouterr().err
         assert not spark.calls()

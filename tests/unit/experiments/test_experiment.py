@@ -475,6 +475,16 @@ class TestPrograms:
                 "block = 2",
                 "programs.hpcc: block: '2' is not a whole number from 8",
             ),
+            (
+                'memory = "1gb"',
+                'memory = "64kb"',
+                "programs.hpcc: --memory is too small for 2 processes with blocks of 128: give",
+            ),
+            (
+                "[programs.hpcc]",
+                "[programs.phold]\nobjects = 4\n[programs.hpcc]",
+                "programs.phold: --objects is 4, which 8 processes cannot divide; give a multiple of 8",
+            ),
             ("[1, 2, 4]", "[4, 2]", "scaling: the numbers of nodes have to grow"),
             ("[1, 2, 4]", "[1, 5]", "scaling: 5 nodes are more than the 4 of the lab"),
             (
@@ -488,6 +498,11 @@ class TestPrograms:
                 '"3"',
                 '"three"',
                 "configurations.fast: with scaling, spark.executor.cores is the number",
+            ),
+            (
+                '"spark.executor.cores" = "3"',
+                '"spark.cores.max" = "3"',
+                "configurations.fast: scaling decides spark.cores.max: leave it out",
             ),
             ("workloads = []\n", "", "configurations.slow: dataset is missing"),
         ],

@@ -275,6 +275,16 @@ class TestSeries:
         make_runs([planned(trials=2)], 1, tmp_path)
         assert len(cluster.jobs) > before
 
+    def test_another_problem_under_the_same_name_is_refused_before_any_run(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        """No table can pool them: only `compare` said so, after all runs."""
+        make_runs([planned(trials=1)], 1, tmp_path)
+        before = len(cluster.jobs)
+        with pytest.raises(BadInput, match=r"has the problem size 100, .* have size 200, "):
+            make_runs([planned(trials=1, growing=True)], 1, tmp_path)
+        assert len(cluster.jobs) == before
+
     def test_runs_beyond_those_that_are_wanted_stand_for_no_others(
         self, tmp_path: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
     ) -> None:
