@@ -11,6 +11,7 @@ from harness.analysis.observed.speed import table_times
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.run import RecordedRun, moment_of
+from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import Estimate, MixedModel
 from harness.statistics.power import (
     MAX_RUNS,
@@ -86,8 +87,9 @@ def needed_after(
     """Return the runs that a comparison needs with the first of these, the baseline.
 
     The others took turns with it; without others, the comparison is with `configurations` to come. Raises
-    BadInput if the baseline has no times, or if the others took no turns with it.
+    BadInput if the baseline has no times, if the others took no turns with it, or if a run is in two of them.
     """
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     names = baseline.workloads
     model = table_times(columns).model.differences

@@ -211,6 +211,13 @@ class TestTurns:
             "'1g' and '2g' did not take turns in the same applications, two or more: name the baseline alone"
         )
 
+    def test_a_configuration_takes_none_with_itself(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (1, 1.02), in_turns=True)
+        line = refused(capsys, "1g", "1g", "--change", "5%", "--results", str(tmp_path))
+        assert "is given twice; name it once" in line
+
     def test_can_be_assumed(self, capsys: pytest.CaptureFixture[str]) -> None:
         options = ("--change", "5%", "--noise", "3%", "--between", "1%")
         alone, in_turns = power(capsys, *options), power(capsys, *options, "--turns")
