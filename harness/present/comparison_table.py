@@ -202,7 +202,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     """Return the lines above the table: a warning for each column whose controls moved."""
     return tuple(
         _control_warning(column.name, shift, relative=comparison.relative_to_controls)
-        for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
+        for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True)
         if shift and shift.moved
     )
 
