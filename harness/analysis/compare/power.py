@@ -27,14 +27,15 @@ from harness.statistics.power import (
 class WorkloadRuns:
     """What one workload needs.
 
-    `noise` is the relative standard deviation of the trials of a run; `between` that of runs, however
-    many trials they have. `runs` of `trials` on either side find the change; None if that takes too many.
-    `efficient_trials` find the smallest change in a given time; None if the costs are unknown.
+    `noise` is the relative standard deviation of the trials of a run, None if no run repeated one; `between`
+    that of runs, however many trials they have, None if `noise` is or if no run was repeated. `runs` of
+    `trials` on either side find the change; None if that takes too many. `efficient_trials` find the
+    smallest change in a given time; None if `between` or the costs are unknown.
     """
 
     workload: str
-    noise: float
-    between: float
+    noise: float | None
+    between: float | None
     trials: int
     runs: int | None
     efficient_trials: int | None = None
@@ -108,14 +109,18 @@ def needed_after(
     def needed(name: str) -> WorkloadRuns:
         trials = round(median(model.trials(0, name)))
         noise, sd = model.trial_sd(name), model.run_sd(name)
-        between = math.sqrt(max(0.0, sd**2 - median_variance(trials) * noise**2))
+        between = None
+        if noise is not None and model.has_repeated_runs:
+            between = math.sqrt(max(0.0, sd**2 - median_variance(trials) * noise**2))
         return WorkloadRuns(
             name,
             noise,
             between,
             trials,
             runs_needed(change, sd, comparisons, power, df_per_run),
-            efficient_trials(between, noise, *costs) if costs else None,
+            None
+            if noise is None or between is None or costs is None
+            else efficient_trials(between, noise, *costs),
             name in baseline.controls,
         )
 

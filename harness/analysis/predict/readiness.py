@@ -50,13 +50,14 @@ class DetectableChange:
     """The smallest change of a workload that a comparison will detect.
 
     It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
-    the trials of a run, `run_sd` that of runs, None if there is a single run. `min_change` is the
-    smallest relative change that is detected with the usual power, None if the runs are too few.
+    the trials of a run, None if no run repeated one; `run_sd` is that of runs, None if there is a single
+    run. `min_change` is the smallest relative change that is detected with the usual power, None if the
+    runs are too few.
     """
 
     workload: str
     runs: int
-    noise: float
+    noise: float | None
     run_sd: float | None
     min_change: float | None
 
