@@ -3,6 +3,7 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -102,7 +103,7 @@ def network_check(
     allow_no_probes: bool = False,
 ) -> Check:
     """Check what the newest probes found: findings, why they cannot be read, or None without one."""
-    probe = f"clusterlift probe all --configuration {baseline.name}"
+    probe = f"clusterlift probe all --configuration {shlex.quote(baseline.name)}"
     if isinstance(findings, str):
         return _missing(f"the probes cannot be read: {findings}; or run {probe}")
     if findings is None:
@@ -112,7 +113,8 @@ def network_check(
     if faults:
         where = _listed(finding.subject or finding.text for finding in faults)
         return _advice(
-            f"{count_of(len(faults), 'fault')}: {where}; clusterlift gate {baseline.name} lists them"
+            f"{count_of(len(faults), 'fault')}: {where}; clusterlift gate {shlex.quote(baseline.name)} "
+            "lists them"
         )
     return _ok("probes found no fault")
 

@@ -103,6 +103,7 @@ class TestUsage:
             (["1g"], "the probes of 1g have no packet sizes; measure them: clusterlift probe mtu"),
             (["1g", "1g"], "a configuration is named twice"),
             (["2g"], "'2g' has no probes"),
+            (["2 g"], "clusterlift probe all --configuration '2 g'"),
         ],
     )
     def test_packets_need_configurations_with_a_sweep(
