@@ -141,6 +141,16 @@ class TestUsage:
         assert main(["gate", *names]) == 2
         assert "[BEFORE] AFTER" in capsys.readouterr().err
 
+    def test_a_gate_does_not_take_probes_for_those_of_their_own_upgrade(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
+            probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
+            probes.end(Ending.COMPLETED)
+        assert main(["gate", "1g", "1g", "--results", str(tmp_path)]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "is given twice; name it once" in line
+
 
 class TestProbing:
     def test_a_hub_that_is_down_is_an_error_if_it_was_chosen(
