@@ -132,6 +132,8 @@ def _detectable(workload: str, model: MixedModel, comparisons: int) -> Detectabl
 
 _ok, _advice, _missing = (partial(Check, status) for status in CheckStatus)
 
+_NOT_MEASURED = "unknown: there is no measured trial that counts"
+
 
 def _listed(names: Iterable[str]) -> str:
     """Join distinct names: `a, b`."""
@@ -178,6 +180,8 @@ def _enough_runs(baseline: ConfigurationRuns) -> Check:
 
 def _no_failures(baseline: ConfigurationRuns) -> Check:
     """Check that every measured trial is ok."""
+    if not any(measured_trials(baseline.runs)):
+        return _advice(_NOT_MEASURED)
     failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
     if failed:
         first = failed[0]
@@ -190,8 +194,12 @@ def _no_failures(baseline: ConfigurationRuns) -> Check:
 
 def _undisturbed(baseline: ConfigurationRuns) -> Check:
     """Check that trials were watched, and that few were disturbed."""
+    if not any(measured_trials(baseline.runs)) and not any(disturbed_trials(baseline.runs)):
+        return _advice(_NOT_MEASURED)
     if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
-        return _advice("what disturbed the trials is not recorded: an older version measured them")
+        return _advice(
+            "what disturbed the trials is not recorded: an older version measured them, or they were imported"
+        )
     if line := disturbed_line(baseline.runs):
         return _advice(line)
     return _ok("no measured trial was disturbed")
