@@ -142,7 +142,13 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
                 else "give the directory of one configuration, such as results/1g-rs"
             )
             return f"the directory {directory} has no results files (*{SUFFIX}); {advice}"
-    known = sorted(_name_of(child, results) for child in results.glob("*") if results_files(child))
+    others = [child for child in results.glob("*") if results_files(child)]
+    if results_files(results) and {child.name for child in others} <= {PROBES}:
+        return (
+            f"{name!r} is neither a results file nor a directory with results files, and {results} is the "
+            "directory of one configuration; --results is that above it"
+        )
+    known = sorted(_name_of(child, results) for child in others)
     return (
         f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
         f"under {results} (there: {', '.join(known) or 'none'})"
