@@ -5,7 +5,8 @@ from harness.commands.command import command
 from harness.commands.own_machine import known_states, this_machine
 from harness.commands.probe_hosts import HostChoice, on_hosts
 from harness.hosts.node_states import read_states
-from harness.hosts.transports.host import HostError
+from harness.hosts.transports.host import HostError, by_docker, by_netns
+from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
@@ -22,6 +23,8 @@ def doctor_command(choice: HostChoice) -> int:
     results. Notes are worth a look; what they name may be wanted.
     """
     names_hosts = choice.names is not None or choice.in_lab or choice.executor_hosts
+    if not names_hosts and choice.transport in {by_docker, by_netns}:
+        raise BadInput("--via reaches hosts that are named, such as --hosts node[1-4]")
     hosts = choice.hosts() if names_hosts else [this_machine()]
     found = read_states(hosts)
     lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]

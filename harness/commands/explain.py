@@ -26,7 +26,8 @@ def explain_command(before: str, after: str, results: Path) -> None:
     waiting for shuffle blocks, computing, writing shuffle files and so on. It also shows for how long
     the busiest link was full, and in which stage.
     """
-    comparison = compare([find_configuration(name, results) for name in (before, after)])
+    columns = [find_configuration(name, results) for name in (before, after)]
+    comparison = compare(columns, for_speed=True)
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]

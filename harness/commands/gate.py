@@ -16,7 +16,7 @@ from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
-from harness.records.lookup import find_probes
+from harness.records.lookup import check_no_run_twice, find_probes
 from harness.runtime.clock import duration_text
 from harness.terminal import count_of, show, visible
 
@@ -43,7 +43,9 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     """
     if not 1 <= len(names) <= BEFORE_AND_AFTER:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
-    *before, after = (newest_probes(find_probes(name, results)) for name in names)
+    found = [find_probes(name, results) for name in names]
+    check_no_run_twice(probed for probes in found for probed in probes)
+    *before, after = map(newest_probes, found)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     network = network_of(after)
     faults = expectation_faults(network, Expectation(bit_s, mtu))

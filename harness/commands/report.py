@@ -26,7 +26,7 @@ from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
-from harness.terminal import show, visible
+from harness.terminal import say, show, visible
 
 
 @command("report")
@@ -76,7 +76,9 @@ def report_command(
         allow_different_data=allow_different_data,
     )
     baseline, *others = (column.name for column in comparison.columns)
-    declared = declared_costs(comparison.columns)
+    declared, left_out = ({}, ()) if costs else declared_costs(comparison.columns)
+    for line in left_out:
+        say(line)
     given = given_costs(costs, hour, baseline, others, declared=declared)
     probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
     measured = {

@@ -156,9 +156,10 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
             "The configurations took turns in the same applications, so what differs between applications "
             "cancels in a change."
         )
-    for configuration, (low, high) in comparison.control_slopes.items():
+    for configuration, slopes in comparison.control_slopes.items():
+        factors = " to ".join(dict.fromkeys(f"{slope:.2f}" for slope in slopes))
         yield (
-            f"Workloads follow the controls by a factor of {low:.2f} to {high:.2f} in {configuration}, as "
+            f"Workloads follow the controls by a factor of {factors} in {configuration}, as "
             "learnt from runs of the same configuration; that part is taken away from their changes."
         )
     limit = comparison.limit_of_single_runs
@@ -202,7 +203,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     """Return the lines above the table: a warning for each column whose controls moved."""
     return tuple(
         _control_warning(column.name, shift, relative=comparison.relative_to_controls)
-        for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
+        for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True)
         if shift and shift.moved
     )
 

@@ -2,7 +2,7 @@
 
 from harness.analysis.compare.identical_runs import IdenticalRuns
 from harness.model.limits import MIN_RUNS
-from harness.present.quantities import if_known
+from harness.present.quantities import deviation, if_known
 from harness.present.text import fill, simple_table
 from harness.terminal import count_of, shorten, visible
 
@@ -17,8 +17,8 @@ def render(found: IdenticalRuns) -> str:
         [
             (
                 shorten(visible(variation.workload), _NAME_WIDTH),
-                f"{variation.trials_sd:.1%}",
-                f"{variation.runs_sd:.1%}",
+                deviation(variation.trials_sd),
+                deviation(variation.runs_sd),
                 "control" if variation.is_control else "",
             )
             for variation in found.variations

@@ -1,5 +1,6 @@
 """The link of the busiest node over time, and for how long it was full, for the terminal."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, impossible_bytes
@@ -115,6 +116,6 @@ def _limit(configuration: str, uses: LinkUses) -> str:
     if not known:
         return (
             f"What links carry in {configuration} is unknown; measure it with: "
-            f"clusterlift probe mesh --configuration {configuration}"
+            f"clusterlift probe mesh --configuration {shlex.quote(configuration)}"
         )
     return f"Links carry in {configuration}: {', '.join(dict.fromkeys(map(str, known)))}"

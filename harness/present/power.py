@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from harness.analysis.compare.power import RunsNeeded
+from harness.present.quantities import deviation
 from harness.present.text import fill, simple_table
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import MAX_RUNS
@@ -17,8 +18,8 @@ def render(needed: RunsNeeded) -> str:
     rows = [
         (
             shorten(visible(workload.workload), _NAME_WIDTH),
-            f"{workload.noise:.1%}",
-            f"{workload.between:.1%}",
+            deviation(workload.noise),
+            deviation(workload.between),
             str(workload.trials),
             f"> {MAX_RUNS}" if workload.runs is None else str(workload.runs),
         )

@@ -1,5 +1,6 @@
 """Predictions for the terminal, and how they compare with what was measured later."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
@@ -56,8 +57,8 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
                 for saved in frozen
             ),
             fill(
-                f"After the upgrade: clusterlift score {first.baseline.configuration} AFTER. Note the IDs "
-                "elsewhere, too: they show whether a prediction was changed."
+                f"After the upgrade: clusterlift score {shlex.quote(first.baseline.configuration)} AFTER. "
+                "Note the IDs elsewhere, too: they show whether a prediction was changed."
             ),
         ]
     )

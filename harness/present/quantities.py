@@ -31,6 +31,11 @@ def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
     return UNKNOWN if value is None else text_of(value)
 
 
+def deviation(value: float | None) -> str:
+    """Return a relative standard deviation: `5.2%`."""
+    return "unknown" if value is None else f"{value:.1%}"
+
+
 def time_text(seconds: float) -> str:
     """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below.
 

@@ -44,8 +44,8 @@ def _detectable(detectable: Sequence[DetectableChange]) -> str:
         (
             shorten(visible(found.workload), _NAME_WIDTH),
             str(found.runs),
-            f"{found.noise:.1%}",
-            "unknown" if found.run_sd is None else f"{found.run_sd:.1%}",
+            quantities.deviation(found.noise),
+            quantities.deviation(found.run_sd),
             *_faster_and_slower(found),
         )
         for found in detectable

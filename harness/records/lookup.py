@@ -1,5 +1,6 @@
 """From the name that a user gives - a file, a directory or a configuration - to the runs or probes there."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
@@ -91,7 +92,8 @@ def find_probes(name: str, results: Path) -> list[RecordedProbes]:
     if not files:
         raise BadInput(
             f"{name!r} has no probes: it is neither a file of probes nor a configuration under "
-            f"{results} that was probed; probe it with: clusterlift probe all --configuration {name}"
+            f"{results} that was probed; probe it with: "
+            f"clusterlift probe all --configuration {shlex.quote(name)}"
         )
     return _probes(files)
 
@@ -140,8 +142,20 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
                 else "give the directory of one configuration, such as results/1g-rs"
             )
             return f"the directory {directory} has no results files (*{SUFFIX}); {advice}"
-    known = sorted(unquote(child.name) for child in results.glob("*") if results_files(child))
+    others = [child for child in results.glob("*") if results_files(child)]
+    if results_files(results) and {child.name for child in others} <= {PROBES}:
+        return (
+            f"{name!r} is neither a results file nor a directory with results files, and {results} is the "
+            "directory of one configuration; --results is that above it"
+        )
+    known = sorted(_name_of(child, results) for child in others)
     return (
         f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
         f"under {results} (there: {', '.join(known) or 'none'})"
     )
+
+
+def _name_of(directory: Path, results: Path) -> str:
+    """Return the name of the configuration that the directory is of; its path if it is not named like one."""
+    name = unquote(directory.name)
+    return name if configuration_directory(results, name) == directory else str(directory)

@@ -47,6 +47,10 @@ NO_CHECKSUMS = "recorded by an older version, without checksums: damage would no
 
 _RECORDED = {"run": "a run", "probes": "probes"}
 """What a file records, by the kind of its first line."""
+_ADVICE = {
+    "run": "name a configuration that was measured (clusterlift run)",
+    "probes": "name a configuration that was probed (clusterlift probe all)",
+}
 
 T = TypeVar("T")
 EventT = TypeVar("EventT")
@@ -79,7 +83,9 @@ def _read(
     (head, *lines), has_checksums, warnings = _parsed_lines(path)
     if head.kind != head_kind:
         found = _RECORDED.get(head.kind, "neither runs nor probes")
-        head.refuse(f"not a results file of {_RECORDED[head_kind]}: it records {found}")
+        head.refuse(
+            f"not a results file of {_RECORDED[head_kind]}: it records {found}; {_ADVICE[head_kind]}"
+        )
     version = _version(head)
     if not has_checksums:
         if version >= FIRST_WITH_CHECKSUMS:

@@ -80,6 +80,12 @@ class ControlShift:
     p: float | None
 
     @property
+    def of_performance(self) -> "ControlShift":
+        """The shift of the reciprocal of the times, which is how much is done in them."""
+        ends = self.interval and Interval(1 / self.interval.high, 1 / self.interval.low)
+        return replace(self, ratio=1 / self.ratio, interval=ends)
+
+    @property
     def moved(self) -> bool:
         """Whether the shift is significant."""
         return self.p is not None and self.p <= ALPHA

@@ -244,9 +244,13 @@ class MixedModel:
         """Return the standard deviation between runs, as a fraction of the time."""
         return math.sqrt(self._variance(workload).total)
 
-    def trial_sd(self, workload: str) -> float:
-        """Return the standard deviation of the trials of a run, as a fraction of the time."""
-        return math.sqrt(self._trial_variances[workload])
+    def trial_sd(self, workload: str) -> float | None:
+        """Return the standard deviation of the trials of a run, as a fraction of the time.
+
+        None if no run repeated a trial: the model takes what is typical of others then.
+        """
+        variance = self._known_trial_variances.get(workload)
+        return None if variance is None else math.sqrt(variance)
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -289,6 +293,14 @@ class MixedModel:
     @cached_property
     def _trial_variances(self) -> dict[str, float]:
         """The variance of the trials of a run, by workload; the typical one where trials are single."""
+        known = self._known_trial_variances
+        typical = median(known.values()) if known else PRIOR_RUN_SD**2
+        names = dict.fromkeys(name for runs in self.configurations for name in _names(runs))
+        return {name: known.get(name, typical) for name in names}
+
+    @cached_property
+    def _known_trial_variances(self) -> dict[str, float]:
+        """The variance of the trials of a run, of those workloads of which some run has several."""
         known: dict[str, float] = {}
         names = dict.fromkeys(name for runs in self.configurations for name in _names(runs))
         for name in names:
@@ -299,8 +311,7 @@ class MixedModel:
             if repeated:
                 pooled = math.fsum(df * v for df, v in repeated) / sum(df for df, _ in repeated)
                 known[name] = max(pooled, MIN_TRIAL_SD**2)
-        typical = median(known.values()) if known else PRIOR_RUN_SD**2
-        return {name: known.get(name, typical) for name in names}
+        return known
 
     @cached_property
     def _residuals(self) -> _Residuals:

@@ -110,7 +110,7 @@ def prediction_outputs(
 def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = None) -> str:
     """Return the visible text of the page, with the costs that the runs declare."""
     baseline, *others = (column.name for column in comparison.columns)
-    declared = declared_costs(comparison.columns)
+    declared, _ = declared_costs(comparison.columns)
     costs = given_costs((), None, baseline, others, declared=declared)
     benefits = cost_benefits(comparison, costs) if costs else ()
     return _visible(page.render(Evidence(comparison, measured or {}), benefits))

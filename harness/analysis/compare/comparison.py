@@ -103,6 +103,15 @@ class Comparison:
         return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
 
     @property
+    def shown_control_shifts(self) -> tuple[ControlShift | None, ...]:
+        """The shifts of what the table shows of the controls: of performances if all count their work."""
+        counted = {row.workload for row in self.rows if row.cells[0].sample.unit}
+        return tuple(
+            shift.of_performance if shift and counted.issuperset(shift.workloads) else shift
+            for shift in self.control_shifts
+        )
+
+    @property
     def control_slopes(self) -> dict[str, tuple[float, float]]:
         """The smallest and the largest factor by which workloads follow the controls, by configuration.
 

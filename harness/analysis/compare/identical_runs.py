@@ -25,12 +25,13 @@ _MOST = 0.95
 class Variation:
     """How much a workload varies, as fractions of its time.
 
-    `trials_sd` is the standard deviation of the trials of a run, `runs_sd` that of the medians of runs.
+    `trials_sd` is the standard deviation of the trials of a run, None if no run repeated one; `runs_sd` is
+    that of the medians of runs.
     """
 
     workload: str
     is_control: bool
-    trials_sd: float
+    trials_sd: float | None
     runs_sd: float
 
 

@@ -11,6 +11,7 @@ from harness.analysis.observed.speed import table_times
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.run import RecordedRun, moment_of
+from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import Estimate, MixedModel
 from harness.statistics.power import (
     MAX_RUNS,
@@ -26,14 +27,15 @@ from harness.statistics.power import (
 class WorkloadRuns:
     """What one workload needs.
 
-    `noise` is the relative standard deviation of the trials of a run; `between` that of runs, however
-    many trials they have. `runs` of `trials` on either side find the change; None if that takes too many.
-    `efficient_trials` find the smallest change in a given time; None if the costs are unknown.
+    `noise` is the relative standard deviation of the trials of a run, None if no run repeated one; `between`
+    that of runs, however many trials they have, None if `noise` is or if no run was repeated. `runs` of
+    `trials` on either side find the change; None if that takes too many. `efficient_trials` find the
+    smallest change in a given time; None if `between` or the costs are unknown.
     """
 
     workload: str
-    noise: float
-    between: float
+    noise: float | None
+    between: float | None
     trials: int
     runs: int | None
     efficient_trials: int | None = None
@@ -86,8 +88,9 @@ def needed_after(
     """Return the runs that a comparison needs with the first of these, the baseline.
 
     The others took turns with it; without others, the comparison is with `configurations` to come. Raises
-    BadInput if the baseline has no times, or if the others took no turns with it.
+    BadInput if the baseline has no times, if the others took no turns with it, or if a run is in two of them.
     """
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     names = baseline.workloads
     model = table_times(columns).model.differences
@@ -106,14 +109,18 @@ def needed_after(
     def needed(name: str) -> WorkloadRuns:
         trials = round(median(model.trials(0, name)))
         noise, sd = model.trial_sd(name), model.run_sd(name)
-        between = math.sqrt(max(0.0, sd**2 - median_variance(trials) * noise**2))
+        between = None
+        if noise is not None and model.has_repeated_runs:
+            between = math.sqrt(max(0.0, sd**2 - median_variance(trials) * noise**2))
         return WorkloadRuns(
             name,
             noise,
             between,
             trials,
             runs_needed(change, sd, comparisons, power, df_per_run),
-            efficient_trials(between, noise, *costs) if costs else None,
+            None
+            if noise is None or between is None or costs is None
+            else efficient_trials(between, noise, *costs),
             name in baseline.controls,
         )
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -107,15 +106,26 @@ def _parsed(
     return {**(dict.fromkeys(others, of_all) if of_all else {}), **found}
 
 
-def declared_costs(columns: Sequence[ConfigurationRuns]) -> dict[str, Money]:
-    """Return the costs that runs declare, as with `--fact cost=350USD`, by configuration.
+def declared_costs(
+    columns: Sequence[ConfigurationRuns],
+) -> tuple[dict[str, Money], tuple[str, ...]]:
+    """Return what runs declare, as with `--fact cost=350USD`, by configuration, and what is left out.
 
-    A configuration has a cost if all its runs declare the same.
+    A configuration has a cost if all its runs declare the same. If what the baseline declares, the first
+    column, cannot be used, none has: whether costs are those of whole clusters would depend on a mistake.
     """
-    found = {}
+    found: dict[str, Money] = {}
+    left_out: dict[str, str] = {}
     for column in columns:
-        costs = {str(recorded.run.facts.get(COST_FACT)) for recorded in column.runs}
-        if len(costs) == 1:
-            with suppress(BadInput):  # it is no amount of money
-                found[column.name] = parse_money(COST_FACT, costs.pop())
-    return found
+        declared = dict.fromkeys(recorded.run.facts.get(COST_FACT) for recorded in column.runs)
+        texts = [text for text in declared if text is not None]
+        try:
+            if len(declared) > 1:
+                raise BadInput(
+                    f"not all runs of {column.name!r} declare the same; give it by --cost"
+                )
+            if texts:
+                found[column.name] = parse_money(f"{column.name!r} declares {COST_FACT}:", texts[0])
+        except BadInput as error:
+            left_out[column.name] = f"a declared cost is left out: {error}"
+    return {} if columns[0].name in left_out else found, tuple(left_out.values())

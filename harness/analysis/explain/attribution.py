@@ -270,11 +270,15 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explained changes of all workloads between two configurations."""
+    """The explained changes of all workloads between two configurations.
+
+    `is_adjusted` is whether the changes, but not their parts, are adjusted for the speed of processors.
+    """
 
     before: ConfigurationRuns
     after: ConfigurationRuns
     rows: tuple[ExplainedRow, ...]
+    is_adjusted: bool = False
 
 
 def explain(comparison: Comparison, profiles: Profiles | None = None) -> Explanation:
@@ -293,7 +297,7 @@ def explain(comparison: Comparison, profiles: Profiles | None = None) -> Explana
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
             "explains the changes; run the benchmark again with this version of clusterlift"
         )
-    return Explanation(before, after, rows)
+    return Explanation(before, after, rows, is_adjusted=comparison.speed is not None)
 
 
 def _explained(

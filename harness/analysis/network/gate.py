@@ -87,7 +87,11 @@ def _link_faults(
     if link.rate_bit_s is None:
         best = network.goodput.best(link.host) or 0.0
         least = MIN_FRACTION_OF_THEORY * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
-        if not least or best < least:
+        if rate_bit_s is None:
+            yield Finding(
+                name, "its rate is unknown; say what to expect, for example --expect 1gbit"
+            )
+        elif not least or best < least:
             yield Finding(
                 name, "its rate is unknown, and its goodput does not prove the expected rate"
             )

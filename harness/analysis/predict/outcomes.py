@@ -1,5 +1,6 @@
 """Finds the configuration that is the outcome of a saved prediction, and scores it."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
     if not ledger:
         raise BadInput(
             f"{before.name!r} has no prediction; make one before the upgrade: clusterlift predict "
-            f"{before.name}"
+            f"{shlex.quote(before.name)} --link RATE"
         )
     found = [
         frozen

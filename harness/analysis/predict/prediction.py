@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -243,7 +244,7 @@ class Predictor:
         if not link.is_measured:
             yield (
                 f"no probe measured what the links of {name} carry: what their rate allows in theory is "
-                f"taken (clusterlift probe mesh --configuration {name})"
+                f"taken (clusterlift probe mesh --configuration {shlex.quote(name)})"
             )
         timelines = [trial.timeline for trial in measured_trials(self.baseline.runs)]
         silent = {host for timeline in timelines if timeline for host in silent_nodes(timeline)}

@@ -3,6 +3,7 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,13 +51,14 @@ class DetectableChange:
     """The smallest change of a workload that a comparison will detect.
 
     It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
-    the trials of a run, `run_sd` that of runs, None if there is a single run. `min_change` is the
-    smallest relative change that is detected with the usual power, None if the runs are too few.
+    the trials of a run, None if no run repeated one; `run_sd` is that of runs, None if there is a single
+    run. `min_change` is the smallest relative change that is detected with the usual power, None if the
+    runs are too few.
     """
 
     workload: str
     runs: int
-    noise: float
+    noise: float | None
     run_sd: float | None
     min_change: float | None
 
@@ -101,7 +103,7 @@ def network_check(
     allow_no_probes: bool = False,
 ) -> Check:
     """Check what the newest probes found: findings, why they cannot be read, or None without one."""
-    probe = f"clusterlift probe all --configuration {baseline.name}"
+    probe = f"clusterlift probe all --configuration {shlex.quote(baseline.name)}"
     if isinstance(findings, str):
         return _missing(f"the probes cannot be read: {findings}; or run {probe}")
     if findings is None:
@@ -111,7 +113,8 @@ def network_check(
     if faults:
         where = _listed(finding.subject or finding.text for finding in faults)
         return _advice(
-            f"{count_of(len(faults), 'fault')}: {where}; clusterlift gate {baseline.name} lists them"
+            f"{count_of(len(faults), 'fault')}: {where}; clusterlift gate {shlex.quote(baseline.name)} "
+            "lists them"
         )
     return _ok("probes found no fault")
 
@@ -128,6 +131,8 @@ def _detectable(workload: str, model: MixedModel, comparisons: int) -> Detectabl
 
 
 _ok, _advice, _missing = (partial(Check, status) for status in CheckStatus)
+
+_NOT_MEASURED = "unknown: there is no measured trial that counts"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -175,6 +180,8 @@ def _enough_runs(baseline: ConfigurationRuns) -> Check:
 
 def _no_failures(baseline: ConfigurationRuns) -> Check:
     """Check that every measured trial is ok."""
+    if not any(measured_trials(baseline.runs)):
+        return _advice(_NOT_MEASURED)
     failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
     if failed:
         first = failed[0]
@@ -187,8 +194,12 @@ def _no_failures(baseline: ConfigurationRuns) -> Check:
 
 def _undisturbed(baseline: ConfigurationRuns) -> Check:
     """Check that trials were watched, and that few were disturbed."""
+    if not any(measured_trials(baseline.runs)) and not any(disturbed_trials(baseline.runs)):
+        return _advice(_NOT_MEASURED)
     if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
-        return _advice("what disturbed the trials is not recorded: an older version measured them")
+        return _advice(
+            "what disturbed the trials is not recorded: an older version measured them, or they were imported"
+        )
     if line := disturbed_line(baseline.runs):
         return _advice(line)
     return _ok("no measured trial was disturbed")

@@ -1,5 +1,6 @@
 """The typical link of a configuration, and the links that are to be bought: rate, MTU and goodput."""
 
+import shlex
 from dataclasses import dataclass
 
 from harness.analysis.network.goodput import rate_bit_s
@@ -50,7 +51,7 @@ def typical_link(column: ConfigurationRuns) -> TypicalLink:
     if not goodput:
         raise BadInput(
             f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
-            f"clusterlift probe mesh --configuration {column.name}"
+            f"clusterlift probe mesh --configuration {shlex.quote(column.name)}"
         )
     return TypicalLink(rate, mtu, goodput, is_measured=bool(measured))
 

@@ -74,7 +74,7 @@ def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tup
             _headline(outcomes),
             (
                 *_changes(outcomes),
-                _controls(comparison.control_shifts[index]),
+                _controls(comparison.shown_control_shifts[index]),
                 _other_differences(baseline, column),
                 *(
                     Remark(Tone.LEVEL, "Cost", (cost_summary(benefit),))

@@ -1,5 +1,7 @@
 """Explained changes as they are printed: golden files, and properties of any explanation."""
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -343,6 +345,22 @@ class TestCommand:
         printed = capfd.readouterr().out
         assert printed.startswith("Where the time went, from 1g-rs")
         assert re.search(r"^repartition: -7\.54 s", printed, re.MULTILINE)
+
+    def test_a_change_is_significant_exactly_where_it_is_in_the_table(
+        self, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Of times that are adjusted for the speed of the processors, too."""
+        rates = str(Path(__file__).parents[3] / "results/rates")
+        assert main(["compare", "100mbit", "250mbit", "--format", "csv", "--results", rates]) == 0
+        table = csv.DictReader(io.StringIO(capfd.readouterr().out))
+        noise = {row["workload"]: row["verdict"] == "noise" for row in table if row["verdict"]}
+        assert set(noise.values()) == {True, False}
+        assert main(["explain", "100mbit", "250mbit", "--results", rates]) == 0
+        printed = capfd.readouterr().out
+        assert noise == {
+            workload: "~" in printed.split(f"\n{workload} ")[1].split("\n")[0] for workload in noise
+        }
+        assert "Changes are adjusted for the speed of the processors" in printed
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -51,6 +51,17 @@ def test_notes_alone_are_no_failure(
     assert asked[0].prefix == ()
 
 
+@pytest.mark.parametrize("via", ["docker", "netns"])
+def test_a_way_to_hosts_without_their_names_does_not_lead_to_this_machine(
+    via: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked = answers(monkeypatch, QUIET)
+    assert main(["doctor", "--via", via]) == 2
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.endswith("--via reaches hosts that are named, such as --hosts node[1-4]")
+    assert asked == []
+
+
 def test_a_host_that_does_not_answer_is_a_fault(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

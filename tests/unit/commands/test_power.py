@@ -160,6 +160,26 @@ class TestFromEarlierRuns:
         record(tmp_path, (1,))
         printed = power(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
         assert "A single run does not show how much runs differ" in " ".join(printed.split())
+        [row] = [line.split() for line in printed.splitlines() if line.startswith("differs")]
+        assert row[2] == "unknown"
+        assert "trials a run make the best use" not in " ".join(printed.split())
+
+    def test_the_noise_of_single_trials_is_unknown_and_no_assumption_looks_measured(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for number, factor in enumerate((0.97, 1, 1.03)):
+            with Recording(tmp_path, a_run("1g", f"1g-{number}", workloads=("w",))) as recording:
+                recording.trial(ok("w", 10 * factor))
+                recording.end(Ending.COMPLETED)
+        for command, deviations in (
+            (("power", "--change", "5%"), ["unknown", "unknown", "1"]),
+            (("ready",), ["3", "unknown", "3.0%"]),
+            (("noise",), ["unknown", "3.0%"]),
+        ):
+            main([*command, "1g", "--results", str(tmp_path)])
+            printed = capsys.readouterr().out
+            [row] = [line.split() for line in printed.splitlines() if line.startswith("w ")]
+            assert row[1 : 1 + len(deviations)] == deviations
 
     def test_runs_that_take_long_to_start_are_worth_more_trials(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -210,6 +230,13 @@ class TestTurns:
         assert line.endswith(
             "'1g' and '2g' did not take turns in the same applications, two or more: name the baseline alone"
         )
+
+    def test_a_configuration_takes_none_with_itself(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (1, 1.02), in_turns=True)
+        line = refused(capsys, "1g", "1g", "--change", "5%", "--results", str(tmp_path))
+        assert "is given twice; name it once" in line
 
     def test_can_be_assumed(self, capsys: pytest.CaptureFixture[str]) -> None:
         options = ("--change", "5%", "--noise", "3%", "--between", "1%")

@@ -326,7 +326,9 @@ def test_all_is_every_directory(
 
 def test_nothing_is_scored_without_a_prediction(results: Path, capfd: Capture) -> None:
     assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 2
-    assert "'1g-rs' has no prediction; make one before the upgrade" in error(capfd)
+    assert error(capfd).endswith(
+        "'1g-rs' has no prediction; make one before the upgrade: clusterlift predict 1g-rs --link RATE"
+    )
 
 
 def test_a_prediction_of_an_earlier_version_is_scored_as_it_is(

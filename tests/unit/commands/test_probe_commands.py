@@ -108,6 +108,7 @@ class TestUsage:
             (["1g"], "the probes of 1g have no packet sizes; measure them: clusterlift probe mtu"),
             (["1g", "1g"], "a configuration is named twice"),
             (["2g"], "'2g' has no probes"),
+            (["2 g"], "clusterlift probe all --configuration '2 g'"),
         ],
     )
     def test_packets_need_configurations_with_a_sweep(
@@ -144,6 +145,16 @@ class TestUsage:
     ) -> None:
         assert main(["gate", *names]) == 2
         assert "[BEFORE] AFTER" in capsys.readouterr().err
+
+    def test_a_gate_does_not_take_probes_for_those_of_their_own_upgrade(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
+            probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
+            probes.end(Ending.COMPLETED)
+        assert main(["gate", "1g", "1g", "--results", str(tmp_path)]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "is given twice; name it once" in line
 
 
 class TestProbing:

@@ -145,9 +145,17 @@ class TestCost:
         assert "800 USD" in page
         assert "900 USD" not in page
 
-    def test_a_declared_cost_that_is_not_money_is_ignored(self, results: Path) -> None:
+    def test_a_declared_cost_that_is_not_money_is_left_out_and_said_to_be(
+        self, results: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         record(results, "10g", 0.5, cost="too much")
         assert "What it is worth" not in report("1g", "10g")
+        [line] = capsys.readouterr().err.splitlines()
+        assert line.startswith(
+            "a declared cost is left out: '10g' declares cost: 'too much' is not"
+        )
+        report("1g", "10g", "--cost", "800USD")
+        assert not capsys.readouterr().err
 
     @pytest.mark.parametrize(
         ("options", "message"),

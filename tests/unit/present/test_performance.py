@@ -1,6 +1,7 @@
 """Workloads that count their work: tables show performance, and more of it is better."""
 
 import json
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -24,6 +25,7 @@ from harness.statistics.change import Change, Verdict
 from harness.statistics.median import Interval
 from tests.unit.builders import a_run, configured, ok, recorded
 
+CONTROL_HPL = {"controls": ["hpl"]}
 STEADY = (1.0, 1.004, 0.996, 1.002)
 
 
@@ -115,6 +117,20 @@ class TestTable:
         [answer] = answers(upgrade())
         gains = next(remark for remark in answer.remarks if remark.tone is Tone.GAIN)
         assert any(item.startswith("hpl +25.0% flop/s") for item in gains.items)
+
+    def test_controls_that_count_their_work_move_as_the_table_shows_them(self) -> None:
+        def controls(name: str, gflops: float) -> ConfigurationRuns:
+            runs = column(name, gflops).runs
+            return ConfigurationRuns(
+                name, tuple(replace(r, run=replace(r.run, parameters=CONTROL_HPL)) for r in runs)
+            )
+
+        comparison = compare([controls("1g", 20.0), controls("2.5g", 25.0)])
+        assert "+25.0%" in text.render(comparison).partition("hpl ")[2].partition("\n")[0]
+        assert "The controls (hpl) moved in 2.5g: +25.0 % (" in text.render(comparison)
+        [answer] = answers(comparison)
+        [moved] = [remark for remark in answer.remarks if remark.topic == "Controls moved"]
+        assert moved.items[0].startswith("+25.0% (")
 
     def test_machine_formats_have_it_in_full(self) -> None:
         comparison = upgrade(declared=40e9)

@@ -258,6 +258,23 @@ def test_runs_that_cannot_show_a_change_say_so_without_a_number() -> None:
     assert "With one run on a side, these runs cannot show a change of any size" in caption
 
 
+def test_a_single_workload_follows_the_controls_by_one_factor() -> None:
+    sides = {
+        name: {"w": scaled(1 + late), "pi": [2.0, 2.1, 2.05]}
+        for name, late in (("1g", 0.0), ("2.5g", 0.1))
+    }
+    comparison = compare(
+        [
+            in_runs(column(name, times, parameters={"controls": ["pi"]}), 3)
+            for name, times in sides.items()
+        ],
+        relative_to_controls=True,
+    )
+    said = " ".join(text.render(comparison).split())
+    [factor] = re.findall(r"follow the controls by a factor of ([0-9. to]+) in 2.5g", said)
+    assert " to " not in factor
+
+
 def test_runs_of_unequal_numbers_of_trials_are_not_said_to_have_the_mean_number() -> None:
     """Five trials of one run and seven of the other are not two runs of six trials each."""
 

@@ -92,7 +92,10 @@ class TestFile:
         ("change", "reason"),
         [
             ({"schema_version": 99}, "schema version 99 is not known here"),
-            ({"kind": "run"}, "not a results file of probes: it records a run"),
+            (
+                {"kind": "run"},
+                r"not a results file of probes: it records a run; .*clusterlift probe",
+            ),
             ({"hosts": "node1"}, r"Expected `array`, got `str` - at `\$\.hosts`"),
             ({"id": None}, r"Expected `str`, got `null` - at `\$\.id`"),
             ({"started_at": "x"}, r"Invalid RFC3339 encoded datetime - at `\$\.started_at`"),

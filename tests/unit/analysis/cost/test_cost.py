@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import CostBenefit, cost_benefits, saving
 from harness.analysis.cost.costs import Costs, Money, declared_costs, given_costs, parse_money
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
 from harness.present.costs import cost_remarks, cost_table, money_text
 from harness.present.data_table import Quantity
@@ -234,11 +235,29 @@ class TestCosts:
             column(name, {"w": SIX}, facts={"cost": cost})
             for name, cost in (("1g", "100USD"), ("2.5g", "350USD"), ("10g", f"{'9' * 400}USD"))
         ]
-        declared = declared_costs(columns)
+        declared, [left_out] = declared_costs(columns)
         assert declared == {"1g": usd(100), "2.5g": usd(350)}
+        assert left_out.startswith("a declared cost is left out: '10g' declares cost: '9999")
         found = given_costs((), None, "1g", ("2.5g", "10g"), declared=declared)
         assert found == Costs(usd(100), {"2.5g": usd(350)})
         assert given_costs((), None, "1g", ("2.5g",), declared={"1g": usd(1)}) is None
+
+    def test_what_the_baseline_declares_by_mistake_makes_no_cost_that_of_a_change(self) -> None:
+        mistaken, plain = (
+            column(name, {"w": SIX}, facts={"cost": cost})
+            for name, cost in (("1g", "2000"), ("2.5g", "2350USD"))
+        )
+        declared, left_out = declared_costs([mistaken, plain])
+        assert declared == {}
+        [line] = left_out
+        assert line.startswith("a declared cost is left out: '1g' declares cost: '2000' is not an")
+        assert declared_costs([plain, mistaken])[0] == {"2.5g": usd(2350)}
+
+    def test_runs_that_declare_different_ones_say_so(self) -> None:
+        runs = [column("1g", {"w": SIX}, facts={"cost": text}).runs[0] for text in ("1USD", "2USD")]
+        declared, [left_out] = declared_costs([ConfigurationRuns("1g", tuple(runs))])
+        assert declared == {}
+        assert left_out.endswith("not all runs of '1g' declare the same; give it by --cost")
 
 
 class TestTable:

@@ -105,6 +105,13 @@ class TestLinks:
             in lines
         )
 
+    def test_where_no_rate_is_known_or_given_none_is_called_the_expected_one(self) -> None:
+        lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), LIKE_MOST)
+        assert (
+            "node1 eth0: its rate is unknown; say what to expect, for example --expect 1gbit"
+            in lines
+        )
+
     def test_a_bond_with_a_member_in_another_aggregator_is_named_with_it(self) -> None:
         members = tuple(
             BondMember(name, "up", 1000, "full", number)

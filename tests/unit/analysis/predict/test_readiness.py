@@ -348,6 +348,12 @@ class TestDisturbances:
             "n2: it swapped (2); n1: processors slower than usual (1)"
         )
 
+    def test_of_no_trials_nothing_is_known_nor_of_failures(self) -> None:
+        checks = readiness(of_trials()).checks
+        for name in ("disturbances", "failures"):
+            assert checks[name].status is CheckStatus.ADVICE
+            assert checks[name].message == "unknown: there is no measured trial that counts"
+
     def test_that_were_not_recorded_are_an_advice(self) -> None:
         found = readiness(of_trials(*trials(interference=None))).checks["disturbances"]
         assert found.status is CheckStatus.ADVICE
