@@ -29,9 +29,7 @@ from harness.model.limits import (
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
-from harness.records.directories import configuration_directory, results_files
-from harness.records.reader import load
-from harness.records.series import Series, is_complete, missing_runs
+from harness.records.series import Series, is_complete, missing_runs, require_same_work
 from harness.runtime.clock import duration_text
 from harness.runtime.command_line import whole_number
 from harness.runtime.option_values import parse_fraction
@@ -323,15 +321,15 @@ def check_same_work(series: Series, arguments: Sequence[str], **known: object) -
     given = read_arguments(arguments)
     own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
     own["configuration"] = series.configuration  # a directory may have been renamed
-    for file in results_files(configuration_directory(series.results, series.configuration)):
-        run = load(file).run
-        done = {**run.parameters, **(run.dataset or {}), "configuration": run.configuration}
-        for name, wanted in {**known, **own}.items():
-            if wanted != (found := done.get(name, wanted)):
-                raise BadInput(
-                    f"--configuration {series.configuration}: {file} has {name} {found}, and new runs would "
-                    f"have {wanted}, which no column of a table can show together; choose another name"
-                )
+    done = {
+        recorded.source: {
+            **recorded.run.parameters,
+            **(recorded.run.dataset or {}),
+            "configuration": recorded.run.configuration,
+        }
+        for recorded in series.of_configuration()
+    }
+    require_same_work(series.configuration, {**known, **own}, done)
 
 
 def _make_run(
@@ -385,12 +383,12 @@ def _on_nodes(
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Return some of the script's options, read and defaulted as the script does."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--configuration", type=str.strip, default="default")
-    parser.add_argument("--trials", default="")
-    parser.add_argument("--warmup", default=AUTO)
-    parser.add_argument("--sink", default=DEFAULT_SINK)
     add = parser.add_argument
+    add("--results", type=Path, default=Path("results"))
+    add("--configuration", type=str.strip, default="default")
+    add("--trials", default="")
+    add("--warmup", default=AUTO)
+    add("--sink", default=DEFAULT_SINK)
     add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION)
     add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES)
     try:

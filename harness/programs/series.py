@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.model.errors import BadInput
 from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.program import Problem
 from harness.programs.run import ProgramRun, problem_that_fits, run_program
-from harness.records.directories import configuration_directory, results_files
-from harness.records.reader import load
-from harness.records.series import Series, missing_runs
+from harness.records.series import Series, missing_runs, require_same_work
 from harness.terminal import say
 
 
@@ -36,11 +33,12 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
     A run that is interrupted is the last. Raise BadInput if a problem does not fit its hosts, or could not be
     pooled with what its configuration has, before anything runs.
     """
+    planned_of = {}
     for planned in every:
-        _require_same_problem(planned, problem_that_fits(planned), results)
-    planned_of = {
-        Series(results, planned.configuration, series_id(planned)): planned for planned in every
-    }
+        problem = problem_that_fits(planned)
+        series = Series(results, planned.configuration, series_id(planned))
+        _require_same_problem(series, planned.program.name, problem)
+        planned_of[series] = planned
     recorded = {series: series.complete() for series in planned_of}
     missing = list(missing_runs(list(planned_of), runs))
     if existing := runs * len(every) - len(missing):
@@ -53,17 +51,15 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
     return [run for of_series in recorded.values() for run in of_series]
 
 
-def _require_same_problem(planned: ProgramRun, problem: Problem, results: Path) -> None:
+def _require_same_problem(series: Series, program: str, problem: Problem) -> None:
     """Raise BadInput if the configuration has runs of another problem of the program."""
-    for file in results_files(configuration_directory(results, planned.configuration)):
-        done = load(file).run.parameters
-        earlier = done.get("problem")
-        if done.get(PROGRAM) == planned.program.name and earlier and earlier != dict(problem):
-            raise BadInput(
-                f"--configuration {planned.configuration}: {file} has the problem {_text(earlier)}, and new "
-                f"runs would have {_text(problem)}, which no column of a table can show together; choose "
-                "another name"
-            )
+    done = {
+        recorded.source: {"the problem": earlier}
+        for recorded in series.of_configuration()
+        if recorded.run.parameters.get(PROGRAM) == program
+        and (earlier := recorded.run.parameters.get("problem"))
+    }
+    require_same_work(series.configuration, {"the problem": dict(problem)}, done, _text)
 
 
 def _text(problem: Problem) -> str:

@@ -1,10 +1,11 @@
 """A series: runs of one configuration that are made in the same way, so that one can stand for another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from harness.model.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
@@ -20,15 +21,40 @@ class Series:
     configuration: str
     id: str
 
+    def of_configuration(self) -> list[RecordedRun]:
+        """Return all runs of its configuration. Raise BadInput if a file cannot be read."""
+        return list(
+            map(load, results_files(configuration_directory(self.results, self.configuration)))
+        )
+
     def recorded(self) -> list[RecordedRun]:
         """Return its runs, complete or not. Raise BadInput if a file cannot be read."""
-        files = results_files(configuration_directory(self.results, self.configuration))
-        runs = map(load, files)
+        runs = self.of_configuration()
         return [recorded for recorded in runs if recorded.run.parameters.get("series") == self.id]
 
     def complete(self) -> list[RecordedRun]:
         """Return its runs that are complete."""
         return list(filter(is_complete, self.recorded()))
+
+
+def require_same_work(
+    configuration: str,
+    wanted: Mapping[str, Any],
+    done: Mapping[str, Mapping[str, Any]],
+    text_of: Callable[[Any], str] = str,
+) -> None:
+    """Raise BadInput if runs of the configuration did other work, which no table can pool with new ones.
+
+    `wanted` has the values of the new runs by their names, `done` those of each file, as far as it has them.
+    """
+    for source, values in done.items():
+        for name, value in wanted.items():
+            if value != (found := values.get(name, value)):
+                raise BadInput(
+                    f"--configuration {configuration}: {source} has {name} {text_of(found)}, and new runs "
+                    f"would have {text_of(value)}, which no column of a table can show together; choose "
+                    "another name"
+                )
 
 
 def is_complete(recorded: RecordedRun) -> bool:

@@ -82,8 +82,9 @@ class ControlShift:
     @property
     def of_performance(self) -> "ControlShift":
         """The shift of the reciprocal of the times, which is how much is done in them."""
-        ends = self.interval and Interval(1 / self.interval.high, 1 / self.interval.low)
-        return replace(self, ratio=1 / self.ratio, interval=ends)
+        return replace(
+            self, ratio=1 / self.ratio, interval=self.interval and self.interval.of_reciprocal
+        )
 
     @property
     def moved(self) -> bool:

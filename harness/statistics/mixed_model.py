@@ -252,10 +252,11 @@ class MixedModel:
         variance = self._known_trial_variances.get(workload)
         return None if variance is None else math.sqrt(variance)
 
-    @property
+    @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Every workload that has a time in some run."""
-        return tuple(self._trial_variances)
+        names = (name for runs in self.configurations for name in _names(runs))
+        return tuple(dict.fromkeys(names))
 
     @property
     def has_repeated_runs(self) -> bool:
@@ -295,15 +296,13 @@ class MixedModel:
         """The variance of the trials of a run, by workload; the typical one where trials are single."""
         known = self._known_trial_variances
         typical = median(known.values()) if known else PRIOR_RUN_SD**2
-        names = dict.fromkeys(name for runs in self.configurations for name in _names(runs))
-        return {name: known.get(name, typical) for name in names}
+        return {name: known.get(name, typical) for name in self.workloads}
 
     @cached_property
     def _known_trial_variances(self) -> dict[str, float]:
         """The variance of the trials of a run, of those workloads of which some run has several."""
         known: dict[str, float] = {}
-        names = dict.fromkeys(name for runs in self.configurations for name in _names(runs))
-        for name in names:
+        for name in self.workloads:
             times = [run[name] for runs in self.configurations for run in runs if name in run]
             repeated = [
                 (t.trials - 1, t.trial_variance) for t in times if t.trial_variance is not None

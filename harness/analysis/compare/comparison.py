@@ -24,7 +24,6 @@ from harness.statistics.change import (
     changes_of_table,
     shift_of_controls,
 )
-from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel
 from harness.terminal import count_of
 
@@ -56,7 +55,7 @@ class Cell:
         return Performance(
             value,
             unit,
-            interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
+            interval_s and interval_s.of_reciprocal,
             {source: value / peak for source, peak in self.sample.peaks.items()},
         )
 
