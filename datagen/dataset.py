@@ -15,7 +15,7 @@ from datagen.replaceable import GENERATION, HALF_WRITTEN, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from harness.model.errors import BadInput
-from harness.terminal import count_of, first_line, shorten
+from harness.words import count_of, first_line, shorten
 
 
 def is_data(entry: Entry) -> bool:

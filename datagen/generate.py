@@ -33,7 +33,8 @@ from harness.model.limits import MAX_ROWS
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
-from harness.terminal import show, visible
+from harness.terminal import show
+from harness.words import visible
 
 PROG = "generate.py"
 

@@ -15,7 +15,8 @@ import datagen
 import harness
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
-from harness.terminal import first_line, say
+from harness.terminal import say
+from harness.words import first_line
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0

@@ -18,7 +18,7 @@ from harness.model.errors import BadInput
 from harness.model.run import timestamp
 from harness.node.namespaces import process_namespace
 from harness.node.sampler import start_time
-from harness.terminal import shorten
+from harness.words import shorten
 
 NAME_WIDTH = 80
 MAX_PID = 2**31 - 1

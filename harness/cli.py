@@ -10,7 +10,8 @@ import click
 from harness import __version__
 from harness.commands.command import Group, group
 from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
-from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
+from harness.terminal import OutputLost, hold_standard_descriptors, say, say_error, show
+from harness.words import first_line
 
 GROUPS = {
     "Measure a configuration": {

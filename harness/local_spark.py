@@ -18,7 +18,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import cache_directory, kept_in
-from harness.terminal import last_line
+from harness.words import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("datagen", "harness", "jobs")

@@ -25,7 +25,8 @@ from harness.records.directories import SUFFIX, sync
 from harness.runtime.cluster_mode import NO_APPLICATION, ready_line
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import ignored_signals
-from harness.terminal import Relay, say, shorten, show
+from harness.terminal import Relay, say, show
+from harness.words import shorten
 from jobs.staging import CONSOLE, EXIT_CODE, Hadoop, Staging
 
 PROG = "collect.py"

@@ -28,7 +28,8 @@ from harness.runtime.rounds import FixedRounds, Goal, Rounds, ThenProfiled, Unti
 from harness.runtime.time_budget import EXPECTED_END, seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
-from harness.terminal import say, show, visible
+from harness.terminal import say, show
+from harness.words import visible
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
 from jobs.outbox import Outbox

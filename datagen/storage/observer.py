@@ -11,7 +11,7 @@ from datagen.observed_layout import StoredFiles
 from datagen.storage.bucket import Bucket
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
-from harness.terminal import first_line
+from harness.words import first_line
 
 PROGRAM_S = 120.0
 ERROR = re.compile(r"^(?:> )*error: (.*)$", re.MULTILINE)

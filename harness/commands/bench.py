@@ -37,7 +37,8 @@ from harness.records.directories import check_writable, configuration_directory,
 from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
 from harness.runtime.time_budget import RUN_TO_GENERATION
-from harness.terminal import percent, show
+from harness.terminal import show
+from harness.words import percent
 
 DEFAULT_MINUTES = 5.0
 MORE_MINUTES = 10

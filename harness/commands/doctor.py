@@ -10,7 +10,8 @@ from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
-from harness.terminal import count_of, join_names, show
+from harness.terminal import show
+from harness.words import count_of, join_names
 
 
 @command("doctor")

@@ -31,7 +31,8 @@ from harness.records.outputs import OutputKind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.settings.guard import LEASE_S
 from harness.settings.in_force import NotPutBack, plan
-from harness.terminal import count_of, show, visible
+from harness.terminal import show
+from harness.words import count_of, visible
 
 
 @command("experiment")

@@ -13,7 +13,8 @@ from harness.commands.options import optional_import, results_option
 from harness.present import export
 from harness.records.lookup import check_no_run_twice, find_runs, probes_beside
 from harness.records.outputs import OutputKind, write_directory
-from harness.terminal import count_of, show, visible
+from harness.terminal import show
+from harness.words import count_of, visible
 
 EXPORT = OutputKind("an export of clusterlift", export.is_export)
 

@@ -18,7 +18,8 @@ from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
 from harness.records.lookup import check_no_run_twice, find_probes
 from harness.runtime.clock import duration_text
-from harness.terminal import count_of, show, visible
+from harness.terminal import show
+from harness.words import count_of, visible
 
 BEFORE_AND_AFTER = 2
 

@@ -29,7 +29,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.option_types import WholeNumber
 from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
-from harness.terminal import count_of, say, show, visible
+from harness.terminal import say, show
+from harness.words import count_of, visible
 
 MAX_SERVERS = 64
 FEWEST_OSDS = 3

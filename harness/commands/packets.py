@@ -13,7 +13,8 @@ from harness.model.probe import RecordedProbes, links_seen
 from harness.present.packets import packet_sections, uncounted
 from harness.present.probes import REMARKED, page, remarks
 from harness.records.lookup import check_no_run_twice, find_probes
-from harness.terminal import show, visible
+from harness.terminal import show
+from harness.words import visible
 
 
 @command("packets")

@@ -11,7 +11,8 @@ from harness.model.run import Ending
 from harness.present.probes import remarks
 from harness.probes.kind import ProbeKind
 from harness.probes.kinds import findings, kinds
-from harness.terminal import show, visible
+from harness.terminal import show
+from harness.words import visible
 
 
 class _Probes(Group):

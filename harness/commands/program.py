@@ -22,7 +22,8 @@ from harness.programs.program import Option, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
 from harness.runtime.option_values import parse_facts, parse_time
-from harness.terminal import count_of, show, visible
+from harness.terminal import show
+from harness.words import count_of, visible
 
 
 @group("program")

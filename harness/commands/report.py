@@ -26,7 +26,8 @@ from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
-from harness.terminal import say, show, visible
+from harness.terminal import say, show
+from harness.words import visible
 
 
 @command("report")

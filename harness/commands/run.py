@@ -36,7 +36,8 @@ from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
 from harness.runtime.warm_up import AUTO
-from harness.terminal import count_of, percent, say, show
+from harness.terminal import say, show
+from harness.words import count_of, percent
 
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3

@@ -78,7 +78,7 @@ from harness.records.toml import convert, read_toml
 from harness.runtime.option_values import what_exists
 from harness.settings.kinds import own_command
 from harness.settings.setting import Setting
-from harness.terminal import shorten
+from harness.words import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
 CORES_MAX, EXECUTORS = "spark.cores.max", "spark.executor.instances"

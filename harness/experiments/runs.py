@@ -31,7 +31,8 @@ from harness.runtime.clock import duration_text
 from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
-from harness.terminal import join_names, say, shorten
+from harness.terminal import say
+from harness.words import join_names, shorten
 
 JOURNAL = "settings.journal"
 NUMBER = "round"

@@ -19,7 +19,7 @@ from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS, allow_commands
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import UNEXPECTED, ToolError
-from harness.terminal import last_line
+from harness.words import last_line
 
 K = TypeVar("K")
 T = TypeVar("T")

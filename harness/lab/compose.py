@@ -18,7 +18,7 @@ from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
 from harness.model.link import MAX_MTU, rate_text
 from harness.records.directories import kept_in
-from harness.terminal import count_of, last_line
+from harness.words import count_of, last_line
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4

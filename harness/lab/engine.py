@@ -9,7 +9,8 @@ from typing import IO
 
 from harness.child_process import finished
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import last_line, say
+from harness.terminal import say
+from harness.words import last_line
 
 NO_OUTPUT = "no message"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -16,7 +16,7 @@ from harness.minicluster.object_store import ObjectStore, endpoint
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
-from harness.terminal import last_line
+from harness.words import last_line
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 OLDEST = 18

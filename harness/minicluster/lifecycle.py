@@ -25,7 +25,8 @@ from harness.minicluster.daemon import (
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
-from harness.terminal import count_of, say
+from harness.terminal import say
+from harness.words import count_of
 
 ATTEMPTS = 3
 READY_S = 120.0

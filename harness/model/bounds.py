@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, get_type_hints
 
-from harness.terminal import shorten
+from harness.words import shorten
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.model.task_metrics import MIN_SECONDS, Quantities
-from harness.terminal import percent, significant
+from harness.words import percent, significant
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from harness.model.interface import (
     BondMember,
     HostLink,
 )
-from harness.terminal import shorten
+from harness.words import shorten
 
 SYSCTLS = (
     "net.core.default_qdisc",

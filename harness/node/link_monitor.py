@@ -20,7 +20,7 @@ from harness.node.kernel import (
     snmp_counter,
 )
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
-from harness.terminal import count_of
+from harness.words import count_of
 
 READING_BYTES = 2**17
 """More than a reading has on a host of 512 processors."""

@@ -18,7 +18,7 @@ from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
 from harness.statistics.change import Verdict
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 
 NAMES: Mapping[str, str] = {
     "fetch_wait_s": "fetch wait",

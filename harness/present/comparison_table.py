@@ -20,7 +20,7 @@ from harness.present.table import (
 )
 from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",

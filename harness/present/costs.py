@@ -6,7 +6,7 @@ from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, 
 from harness.analysis.cost.costs import Money
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
-from harness.terminal import count_of, significant
+from harness.words import count_of, significant
 
 _CENT = 0.01
 HEADINGS = (

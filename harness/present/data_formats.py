@@ -11,7 +11,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
-from harness.terminal import visible
+from harness.words import visible
 
 CSV_COLUMNS = (
     *("workload", "configuration", "outcome", "time_s", "time_low_s", "time_high_s"),

@@ -12,7 +12,7 @@ from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
 from harness.statistics.change import Verdict
-from harness.terminal import percent, shorten, visible
+from harness.words import percent, shorten, visible
 
 CAVEATS = """\
 One second of a task counts as 1 / slots of a second of wall time; idle is slot time that no task used. \

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.model.finding import Finding
 from harness.runtime.clock import HOUR, MINUTE
-from harness.terminal import visible
+from harness.words import visible
 
 MAX_FINDINGS = 50
 """Of one list; more are only counted."""

@@ -4,7 +4,7 @@ from harness.analysis.compare.identical_runs import IdenticalRuns
 from harness.model.limits import MIN_RUNS
 from harness.present.quantities import deviation, if_known
 from harness.present.text import fill, simple_table
-from harness.terminal import count_of, shorten, visible
+from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 40
 _TOO_FEW = f"From single runs nothing is claimed: make {2 * MIN_RUNS} identical runs or more."

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.present.text import simple_table
-from harness.terminal import count_of, visible
+from harness.words import count_of, visible
 
 MAX_NAMES = 10
 """Differing files that are listed by name; further ones are only counted."""

@@ -8,7 +8,7 @@ from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
-from harness.terminal import percent, shorten, visible
+from harness.words import percent, shorten, visible
 
 LinkUses = Mapping[str, LinkUse]
 """By workload."""

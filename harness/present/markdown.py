@@ -7,7 +7,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes, Table
-from harness.terminal import visible
+from harness.words import visible
 
 _MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
 _HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

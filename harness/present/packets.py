@@ -14,7 +14,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, Metric
 from harness.present.probes.columns import Column
 from harness.present.text import simple_table
-from harness.terminal import visible
+from harness.words import visible
 
 Sweeps = Mapping[str, tuple[Sequence[Measurement], Mapping[str, HostLink]]]
 """The measurements of each configuration, and the links of its hosts by name."""

@@ -8,7 +8,7 @@ from harness.present.quantities import deviation
 from harness.present.text import fill, simple_table
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import MAX_RUNS
-from harness.terminal import count_of, percent, shorten, visible
+from harness.words import count_of, percent, shorten, visible
 
 _NAME_WIDTH = 40
 

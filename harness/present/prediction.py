@@ -12,7 +12,7 @@ from harness.present.data_table import Quantity
 from harness.present.quantities import UNKNOWN, change, if_known, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.terminal import count_of, join_names, percent, shorten, visible
+from harness.words import count_of, join_names, percent, shorten, visible
 
 _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"

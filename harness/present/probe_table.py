@@ -13,7 +13,7 @@ from harness.present.table import (
     common,
     fields,
 )
-from harness.terminal import significant
+from harness.words import significant
 
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""

@@ -8,7 +8,7 @@ from harness.analysis.explain.profile import MIN_SHARE, Check, ClassTime, Kind, 
 from harness.present.attribution_tables import narrow_table
 from harness.present.quantities import UNKNOWN, if_known
 from harness.present.text import fill
-from harness.terminal import percent, shorten, visible
+from harness.words import percent, shorten, visible
 
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from harness.terminal import significant
+from harness.words import significant
 
 UNKNOWN = "-"
 """Stands in a table for what is not known."""

@@ -9,7 +9,7 @@ from harness.analysis.predict.readiness import Check, DetectableChange, Readines
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
-from harness.terminal import percent, shorten, visible
+from harness.words import percent, shorten, visible
 
 _NAME_WIDTH = 40
 _MESSAGE_WIDTH = 72

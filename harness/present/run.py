@@ -13,7 +13,7 @@ from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
 from harness.present.profile_table import profile_section
-from harness.terminal import join_names, visible
+from harness.words import join_names, visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50

@@ -13,7 +13,7 @@ from harness.present.comparison_table import mark_sentences, workload_entry
 from harness.present.table import Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
-from harness.terminal import count_of, visible
+from harness.words import count_of, visible
 
 JSON_SCHEMA_VERSION = 1
 

@@ -9,7 +9,7 @@ from itertools import product
 from harness.analysis.compare.comparison import Comparison
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Fields, Footnotes, Table, superscript
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 
 WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (10, 12), (8, 8))

@@ -53,7 +53,7 @@ from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.tools.ping import Echo
 from harness.probes.traffic import Flow, Load, worst_processors
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 INCAST_PROGRAMS = ("ip", "ping", "iperf3", "sockperf")
 SET_UP_S = 3.0

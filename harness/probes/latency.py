@@ -34,7 +34,7 @@ from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import OMITTED_S, Flow, Load, open_runs
-from harness.terminal import join_names
+from harness.words import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 SET_UP_S = 3.0

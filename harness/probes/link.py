@@ -13,7 +13,7 @@ from harness.present.probes import UNKNOWN
 from harness.probes.kind import ProbeKind
 from harness.probes.plan import ProbePlan
 from harness.probes.site import Site
-from harness.terminal import count_of, shorten, visible
+from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 24
 _SHORT_NAMES = {

@@ -26,7 +26,7 @@ from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.perf import Counters
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.terminal import join_names
+from harness.words import join_names
 
 PACKET_PROGRAMS = ("iperf3",)
 IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)

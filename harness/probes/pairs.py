@@ -20,7 +20,7 @@ from harness.model.probe import Measurement, Metric
 from harness.probes.plan import Pairs, ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.terminal import join_names
+from harness.words import join_names
 
 PAIR_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0

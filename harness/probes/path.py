@@ -66,7 +66,7 @@ from harness.probes.tools import iperf3, ping
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
-from harness.terminal import join_names
+from harness.words import join_names
 
 PATH_PROGRAMS, STEP_PROGRAMS = ("ip", "ping", "iperf3"), ("sockperf",)
 STEP_PERCENTS = (25, 50, 75, 90, 100)

@@ -15,7 +15,7 @@ from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, flows_both_ways
-from harness.terminal import join_names
+from harness.words import join_names
 
 MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q

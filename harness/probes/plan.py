@@ -30,7 +30,8 @@ from harness.model.run import Ending
 from harness.model.soak import SoakEvent, SoakFlow
 from harness.records.writer import ProbeRecording
 from harness.runtime.clock import Clock, duration_text
-from harness.terminal import count_of, say
+from harness.terminal import say
+from harness.words import count_of
 
 T = TypeVar("T")
 

@@ -27,7 +27,8 @@ from harness.statistics.pairwise import (
     suspects,
     unexplained,
 )
-from harness.terminal import count_of, say
+from harness.terminal import say
+from harness.words import count_of
 
 T = TypeVar("T")
 

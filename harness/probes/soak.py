@@ -44,7 +44,8 @@ from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, open_flows
 from harness.runtime.clock import Clock
-from harness.terminal import count_of, say
+from harness.terminal import say
+from harness.words import count_of
 
 SOAK_PROGRAMS = ("ip", "iperf3", "grep")
 SET_UP_S = 2.0

@@ -12,7 +12,7 @@ from harness.node.kernel import count, positive
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
-from harness.terminal import join_names
+from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _MEMORY = (

@@ -25,7 +25,7 @@ from harness.hosts.remote_process import (
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
 from harness.node import kernel
-from harness.terminal import join_names, shorten
+from harness.words import join_names, shorten
 
 MPI_EXECUTABLES = ("mpirun", "orted")
 

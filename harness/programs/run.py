@@ -43,7 +43,8 @@ from harness.runtime.command_line import given_command
 from harness.runtime.disturbances import judged
 from harness.runtime.interrupt import interruptible
 from harness.runtime.rounds import FixedRounds
-from harness.terminal import join_names, say
+from harness.terminal import say
+from harness.words import join_names
 
 MIN_EXCHANGED_BYTES = 100_000
 """A program that computes on several hosts exchanges more than this; Open MPI's start alone does not."""

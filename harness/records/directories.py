@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from harness.model.errors import BadInput
 from harness.records.own_file import own_file
-from harness.terminal import shorten
+from harness.words import shorten
 
 SUFFIX = ".jsonl"
 PROBES = "probes"

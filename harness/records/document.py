@@ -5,7 +5,7 @@ from typing import TypeVar
 import msgspec
 
 from harness.records.rules import check
-from harness.terminal import shorten
+from harness.words import shorten
 
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""

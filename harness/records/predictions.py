@@ -21,7 +21,7 @@ from harness.records.checksum import checksum
 from harness.records.directories import PREDICTIONS, not_writable, results_files, sync
 from harness.records.document import MAX_REASON, decoded
 from harness.records.regular_file import content_of
-from harness.terminal import shorten
+from harness.words import shorten
 
 SUFFIX = ".json"
 MAX_BYTES = 10**6

@@ -52,7 +52,7 @@ from harness.records.document import MAX_REASON
 from harness.records.reader import load, load_probes
 from harness.records.regular_file import content_of
 from harness.records.writer import record_all
-from harness.terminal import shorten
+from harness.words import shorten
 
 PARTS = "part-*.csv"
 MAX_BYTES = 10**8

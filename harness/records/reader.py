@@ -38,7 +38,7 @@ from harness.records.rules import (
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
 from harness.runtime.disturbances import with_disturbances
 from harness.runtime.warm_up import AUTO, needed_trials, with_phases
-from harness.terminal import shorten
+from harness.words import shorten
 
 READABLE_VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 """A version that was written once stays readable; the tests keep a file of each."""

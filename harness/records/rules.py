@@ -28,7 +28,7 @@ from harness.model.probe import LinkSnapshot, Measurement
 from harness.model.run import Trial
 from harness.model.soak import SoakFlow
 from harness.records.shapes import SHAPES
-from harness.terminal import shorten
+from harness.words import shorten
 
 MAX_NESTING = 50
 """Levels of objects and arrays in a line; the writer needs about six."""

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.records.regular_file import content_of
-from harness.terminal import shorten
+from harness.words import shorten
 
 T = TypeVar("T")
 

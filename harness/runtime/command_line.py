@@ -9,15 +9,8 @@ from typing import Any, NoReturn, TypeVar
 from harness.model.errors import INTERRUPTED, ClusterliftError
 from harness.redaction import redacted_command
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import (
-    OutputLost,
-    first_line,
-    hold_standard_descriptors,
-    say,
-    say_error,
-    shorten,
-    show,
-)
+from harness.terminal import OutputLost, hold_standard_descriptors, say, say_error, show
+from harness.words import first_line, shorten
 
 T = TypeVar("T")
 

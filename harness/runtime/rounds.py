@@ -13,7 +13,7 @@ from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up
 from harness.statistics.median import median_interval
-from harness.terminal import count_of
+from harness.words import count_of
 
 MAX_FAILED_TRIALS = 6
 """A workload that has failed this often, and never succeeded, is not waited for any longer."""

@@ -22,7 +22,8 @@ from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
 from harness.runtime.disturbances import judged
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import first_line, last_line, say, show
+from harness.terminal import say, show
+from harness.words import first_line, last_line
 
 MAX_ERROR_LENGTH = 500
 STACK = "Traceback (most recent call last)"

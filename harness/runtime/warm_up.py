@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from harness.model.run import Phase, Run, Trial, by_workload
 from harness.statistics.steadiness import steady_from
-from harness.terminal import count_of
+from harness.words import count_of
 
 AUTO = "auto"
 """What the parameter `warmup` says if the warm-up ends where the workload is steady."""

@@ -21,7 +21,7 @@ from harness.hosts.lease import HEAR, STAY, Renewal
 from harness.hosts.parallelism import allow_commands
 from harness.hosts.remote_process import END_S, as_line, error_line
 from harness.hosts.transports.host import Host, HostError
-from harness.terminal import last_line
+from harness.words import last_line
 
 LEASE_S = 20
 """A host that has not heard of us for so long puts everything back."""

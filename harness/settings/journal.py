@@ -20,7 +20,7 @@ from harness.records.directories import locked, sync
 from harness.records.document import MAX_REASON
 from harness.records.own_file import own_file
 from harness.settings.setting import Change
-from harness.terminal import shorten
+from harness.words import shorten
 
 State = Literal["set", "put back"]
 SET: State = "set"

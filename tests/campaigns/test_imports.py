@@ -21,7 +21,7 @@ from harness.records.published import (
     read_published,
 )
 from harness.records.reader import load_probes
-from harness.terminal import visible
+from harness.words import visible
 from tests.campaigns.consumers import problem_of
 from tests.hostile.mutations import HOSTILE_TEXT, NUMBERS
 

@@ -35,7 +35,8 @@ from harness.records.shapes import CheckedRun
 from harness.settings import journal
 from harness.settings.in_force import NotPutBack, put_back
 from harness.settings.kinds import mtu
-from harness.terminal import MAX_ERROR, shorten, visible
+from harness.terminal import MAX_ERROR
+from harness.words import shorten, visible
 from tests.campaigns.consumers import (
     prediction_outputs,
     probe_outputs,

@@ -27,7 +27,7 @@ from harness.hosts.transports.spark.agent import (
 )
 from harness.hosts.transports.spark.relay import Relay
 from harness.model.errors import ClusterliftError
-from harness.terminal import visible
+from harness.words import visible
 from tests.campaigns.mutations import MUTATIONS
 from tests.hostile.campaign import COUNTS, ONLY, SCALE, SEED, problem_of_text, reported
 from tests.hostile.mutations import HOSTILE_TEXT, NUMBERS

@@ -20,7 +20,7 @@ from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
 from harness.present.quantities import uncertainty
 from harness.programs.program import programs
-from harness.terminal import percent
+from harness.words import percent
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.bench.backtest import backtest, model_errors, without_profiles

@@ -16,14 +16,12 @@ from harness.terminal import (
     continue_line,
     end_line,
     hold_standard_descriptors,
-    join_names,
-    percent,
     replace_lines,
     say,
     say_error,
     show,
-    significant,
 )
+from harness.words import join_names, percent, significant
 
 ROOT = Path(__file__).parents[2]
 

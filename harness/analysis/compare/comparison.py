@@ -25,7 +25,7 @@ from harness.statistics.change import (
     shift_of_controls,
 )
 from harness.statistics.mixed_model import MixedModel
-from harness.terminal import count_of
+from harness.words import count_of
 
 MIN_CONFIGURATIONS = 2
 

@@ -22,7 +22,7 @@ from harness.analysis.observed.environment import (
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.machines import KERNEL, OF_DRIVER
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
-from harness.terminal import shorten
+from harness.words import shorten
 
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""

@@ -7,7 +7,7 @@ from harness.analysis.observed.declared import declares_value
 from harness.analysis.observed.machines import KERNEL, fact_keys, fact_name
 from harness.model.run import Run
 from harness.node.machine import facts_by_node
-from harness.terminal import join_names
+from harness.words import join_names
 
 _Values = Mapping[str, AbstractSet[str]]
 """The values of one fact in all runs of a side, by node."""

@@ -29,7 +29,7 @@ from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import Estimate
-from harness.terminal import join_names
+from harness.words import join_names
 
 MIN_POINTS = 2
 

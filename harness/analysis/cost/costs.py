@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
-from harness.terminal import join_names, shorten
+from harness.words import join_names, shorten
 
 MAX_AMOUNT = 10**12
 """Larger amounts are taken for mistakes."""

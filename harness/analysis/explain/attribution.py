@@ -14,7 +14,7 @@ from harness.model.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime, WireBytes
-from harness.terminal import percent
+from harness.words import percent
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
 PARTS = (*(field.name for field in fields(TaskTime)), IDLE)

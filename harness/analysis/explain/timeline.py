@@ -15,7 +15,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Run, Trial
 from harness.model.timeline import NodeTimeline, Timeline
-from harness.terminal import percent
+from harness.words import percent
 
 FULL = 0.7
 """A link is full in a slice in which it carries more than this part of its goodput."""

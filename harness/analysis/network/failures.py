@@ -7,7 +7,7 @@ from harness.analysis.network.mesh import MIN_PEERS
 from harness.model.finding import Finding
 from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
-from harness.terminal import count_of
+from harness.words import count_of
 
 
 def record_findings(probed: RecordedProbes) -> Iterator[Finding]:

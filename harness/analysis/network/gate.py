@@ -18,7 +18,7 @@ from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU
 from harness.model.probe import ARROW, BOTH_WAYS_ARROW, RecordedProbes
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 MIN_FRACTION_OF_THEORY = 0.9
 """Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;

@@ -19,7 +19,7 @@ from harness.model.network_metrics import (
     SLOWEST_FLOW,
 )
 from harness.model.probe import ARROW, Measurement, RecordedProbes
-from harness.terminal import count_of, join_names, percent
+from harness.words import count_of, join_names, percent
 
 COLLAPSE_FRACTION, FALL_FRACTION = 0.5, 0.9
 """Goodput below these fractions of the best at fewer flows is a collapse, or a fall. Queues that overflow

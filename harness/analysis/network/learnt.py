@@ -16,7 +16,7 @@ from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
 from harness.statistics.median import MAD_TO_SD
 from harness.statistics.student import two_sided_quantile
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 MIN_HOSTS = 5
 """Of fewer hosts, nothing can be learnt: two bad ones would be the rule."""

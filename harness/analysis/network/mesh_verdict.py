@@ -27,7 +27,7 @@ from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE
 from harness.model.probe import RecordedProbes
-from harness.terminal import percent
+from harness.words import percent
 
 
 @dataclass(frozen=True)

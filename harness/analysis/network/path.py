@@ -16,7 +16,7 @@ from harness.model.network_metrics import (
     STEP_SENT,
 )
 from harness.model.probe import Metric, RecordedProbes
-from harness.terminal import count_of, percent, significant
+from harness.words import count_of, percent, significant
 
 MIN_SENT_FRACTION = 0.99
 """A step whose sender offered less than this of its rate says nothing about the path."""

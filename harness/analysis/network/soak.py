@@ -21,7 +21,7 @@ from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.probe import BEFORE, RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 STALLED = 0.05
 """Below this fraction of its own rate, a transfer stands still."""

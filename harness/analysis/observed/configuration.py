@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
-from harness.terminal import count_of, unique_name
+from harness.words import count_of, unique_name
 
 
 @dataclass(frozen=True)

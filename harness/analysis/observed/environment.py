@@ -19,7 +19,7 @@ from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.kernel import positive
 from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
-from harness.terminal import count_of
+from harness.words import count_of
 
 NOT_SET = "not set"
 KUBERNETES = "k8s"

@@ -19,7 +19,7 @@ from harness.model.interference import (
 )
 from harness.node.kernel import count
 from harness.node.state import NodeState
-from harness.terminal import percent, significant
+from harness.words import percent, significant
 
 MIN_SCRATCH_BYTES = 5e9
 """Shuffles of some ten million rows, and what Spark spills, take as much."""

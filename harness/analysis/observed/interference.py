@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.analysis.observed.sample import disturbed_trials, measured_trials, with_slowed_trials
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""

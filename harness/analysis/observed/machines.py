@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.model.run import PROGRAM, Run
 from harness.node.machine import FACT_NAMES, NODE_NAME, MachineFacts, facts_by_node
-from harness.terminal import join_names
+from harness.words import join_names
 
 KERNEL = "kernel"
 OF_DRIVER = " of the driver's node"

@@ -37,7 +37,7 @@ from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, MixedModel
 from harness.statistics.saturation import EFFECT, WHOLE, Belief, enough, log_ratio
-from harness.terminal import join_names, percent
+from harness.words import join_names, percent
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.sd:.2f})"
 MIN_EFFICIENCY = 0.9

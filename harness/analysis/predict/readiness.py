@@ -27,7 +27,7 @@ from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
 from harness.statistics.mixed_model import MixedModel
 from harness.statistics.power import detectable_change
-from harness.terminal import count_of
+from harness.words import count_of
 
 
 class CheckStatus(StrEnum):

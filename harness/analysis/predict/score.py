@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction
-from harness.terminal import count_of, percent
+from harness.words import count_of, percent
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from math import prod
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import MAX_ERROR, shorten
+from harness.terminal import MAX_ERROR
+from harness.words import shorten
 
 SSH = (
     *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),

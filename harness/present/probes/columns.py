@@ -8,7 +8,7 @@ from harness.analysis.network.cases import MeasuredCase
 from harness.model.probe import Metric, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import fill, simple_table
-from harness.terminal import count_of, shorten, visible
+from harness.words import count_of, shorten, visible
 
 R = TypeVar("R")
 

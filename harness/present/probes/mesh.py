@@ -21,7 +21,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
-from harness.terminal import count_of, percent, shorten, visible
+from harness.words import count_of, percent, shorten, visible
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10

@@ -10,7 +10,7 @@ from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.packets import packet_sections
 from harness.present.probes.mesh import pair_table
-from harness.terminal import count_of
+from harness.words import count_of
 
 _FRAME = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
 

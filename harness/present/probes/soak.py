@@ -12,7 +12,7 @@ from harness.present.probes import UNKNOWN
 from harness.present.quantities import quantity_text
 from harness.present.text import fill, simple_table
 from harness.runtime.clock import HOUR, duration_text
-from harness.terminal import count_of, visible
+from harness.words import count_of, visible
 
 _HEADINGS = ("host", "rounds", "sends", "receives", "slowest", "errors", "carrier changes", "°C")
 

@@ -14,7 +14,7 @@ from harness.present.costs import cost_summary
 from harness.present.report.table import Tone
 from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, ControlShift, Verdict
-from harness.terminal import count_of
+from harness.words import count_of
 
 MAX_DIFFERENCES = 4
 """The answer lists at most this number of differences; the table of environments has all."""

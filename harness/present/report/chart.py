@@ -13,7 +13,7 @@ from typing import Any
 import vl_convert
 
 from harness import __version__
-from harness.terminal import shorten, unique_name, visible
+from harness.words import shorten, unique_name, visible
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""

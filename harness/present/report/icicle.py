@@ -9,7 +9,7 @@ from html import escape
 
 from harness.model.profile import Stack
 from harness.present import quantities
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 
 WIDTH_PX, ROW_PX, TEXT_PX = 1000.0, 17, 11
 MIN_SHARE = 0.005

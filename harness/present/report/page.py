@@ -19,7 +19,7 @@ from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
 from harness.present.report.table import sortable_table
-from harness.terminal import count_of, visible
+from harness.words import count_of, visible
 
 DIRECTORY = Path(__file__).parent
 MAX_NAMES = 3

@@ -6,7 +6,7 @@ from typing import Any
 from harness.analysis.predict.rate_curve import RateCurve
 from harness.present.report import chart
 from harness.present.report.figures import packets, scaling
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 
 _NAME_WIDTH = 30
 _MBIT = 1e6

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.model.errors import ToolError
 from harness.node.kernel import count
-from harness.terminal import first_line
+from harness.words import first_line
 
 EVENTS = ("instructions", "cycles")
 _NOT_SUPPORTED = "<not supported>"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.errors import ToolError
-from harness.terminal import first_line
+from harness.words import first_line
 
 _IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
 """The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""

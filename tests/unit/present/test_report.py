@@ -56,7 +56,7 @@ from harness.present.report.figures import (
 )
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
-from harness.terminal import visible
+from harness.words import visible
 from tests.campaigns.documents import soak_events
 from tests.unit import report_data
 from tests.unit.builders import (

@@ -22,7 +22,7 @@ from harness.present.comparison_table import comparison_table
 from harness.present.data_formats import escape_formula
 from harness.present.probe_table import probe_table
 from harness.present.table import Footnotes
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 from tests.unit.builders import (
     a_run,
     assert_golden,

@@ -18,7 +18,7 @@ from harness.present.report.figure import (
     picture,
 )
 from harness.present.report.lines import Point, keys_of, panel
-from harness.terminal import significant
+from harness.words import significant
 
 _LEGEND = (
     "Round-trip times of a small message, medians over all pairs of hosts and repeats. p50 is the median "

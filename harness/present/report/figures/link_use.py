@@ -29,7 +29,7 @@ from harness.present.report.figure import (
     grouped,
     picture,
 )
-from harness.terminal import percent, shorten, visible
+from harness.words import percent, shorten, visible
 
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}

@@ -17,7 +17,7 @@ from harness.present.packets import Sweeps
 from harness.present.report.chart import Series, Spec, captioned, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
-from harness.terminal import shorten, significant, visible
+from harness.words import shorten, significant, visible
 
 _PX = (240, 130)
 _NAME_WIDTH = 60

@@ -7,7 +7,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report.chart import BLUE, Spec, category, labels, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
-from harness.terminal import percent
+from harness.words import percent
 
 _WIDTH_PX, _BAR_PX = 170, 20
 _NAME_WIDTH = 18

@@ -8,7 +8,7 @@ from harness.analysis.compare.scaling import ScaledWorkload, Scaling, scaling_of
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Picture, Section
-from harness.terminal import shorten, visible
+from harness.words import shorten, visible
 
 _PX = (210, 150)
 _NAME_WIDTH = 30

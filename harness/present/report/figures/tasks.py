@@ -13,7 +13,7 @@ from harness.present.profile_table import bound_text, kind_name, shown_kinds
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative
 from harness.present.report.icicle import difference, icicle
-from harness.terminal import percent
+from harness.words import percent
 
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "reading and writing files": ("reading from", "writing to", "asking", "splitting"),

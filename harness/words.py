@@ -1,0 +1,74 @@
+"""Words and numbers for people: counts, percentages, names, shortened and escaped text."""
+
+import math
+from collections.abc import Collection, Sequence
+from itertools import chain, count
+
+_MAX_LISTED = 4
+_MIN_SHOWN = 1e-6
+
+
+def visible(text: str) -> str:
+    r"""Return one line without control characters: `\x1b`, `\n` and `\u202e` are escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a text to `width` characters, in its middle, because similar names differ at either end."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
+    """Return `54 %` as sentences have it; the cells of tables have no space: `54%`."""
+    text = f"{fraction:{'+' if signed else ''}.{decimals}%}"
+    return f"{text.removesuffix('%')} %"
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
+
+    Zeros at the end of the decimals are left out; of a value nearer to 0 than a millionth, only that is said.
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < _MIN_SHOWN:
+        return f">-{_MIN_SHOWN:f}" if value < 0 else f"<{_MIN_SHOWN:f}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def join_names(things: Sequence[object]) -> str:
+    """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
+    more = len(things) - _MAX_LISTED
+    named = ", ".join(map(str, things[:_MAX_LISTED]))
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, or if it is taken the first of `name #2`, `name #3`, ... that is not."""
+    numbered = (f"{name} #{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in taken)
+
+
+def first_line(text: str, default: str = "") -> str:
+    """Return the first line that is not blank, stripped; `default` if there is none."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), default)
+
+
+def last_line(text: str, default: str = "") -> str:
+    """Return the last line that is not blank, stripped; `default` if there is none."""
+    return first_line("\n".join(reversed(text.splitlines())), default)
