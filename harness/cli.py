@@ -10,6 +10,7 @@ import click
 from harness import __version__
 from harness.commands.command import Group, group
 from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
+from harness.removed import instead_of
 from harness.terminal import OutputLost, hold_standard_descriptors, say, say_error, show
 from harness.words import first_line
 
@@ -66,9 +67,6 @@ MODULES = {
 }
 """The modules of harness.commands that have another name than their command."""
 
-ALIASES = {"plan": "power", "aa": "noise"}
-"""Former names of commands, which still work."""
-
 PROG = "clusterlift"
 SUMMARIES = dict(chain.from_iterable(group_.items() for group_ in GROUPS.values()))
 
@@ -80,7 +78,6 @@ class LazyGroup(Group):
         return list(SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in SUMMARIES:
             return super().get_command(ctx, cmd_name)
         module = import_module(f"harness.commands.{MODULES.get(cmd_name, cmd_name)}")
@@ -118,8 +115,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hold_standard_descriptors()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if any("\0" in argument for argument in given):
-            raise BadInput("an argument contains the character NUL; leave it out")
         # click's own main() would print by itself, and leave by sys.exit() if nobody reads.
         with clusterlift.make_context(PROG, given) as context:
             return clusterlift.invoke(context) or 0
@@ -137,6 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, code = "interrupted", INTERRUPTED
     except (ImportError, MemoryError, OSError) as error:  # the machine refuses
         message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
+    if code == BadInput.exit_code:
+        message = instead_of(given) or message
     if message:
         say_error(PROG, message)
     return code

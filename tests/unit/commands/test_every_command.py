@@ -142,15 +142,6 @@ class TestHostileValues:
             refused = refusal(command_line(names, command, parameter, value), capsys)
             assert " is empty; give a value" in refused
 
-    def test_nul_is_refused(
-        self,
-        names: Names,
-        command: click.Command,
-        parameter: click.Parameter,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        assert "NUL" in refusal(command_line(names, command, parameter, "a\0b"), capsys)
-
     @pytest.mark.parametrize("value", ["\udcff", "\x1b[31m\n", "x" * 5_000, "--", "no/\udcff/x"])
     def test_a_strange_value_is_used_or_refused_in_one_line(
         self,

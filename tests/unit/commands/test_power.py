@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import ALIASES, main
+from harness.cli import main
 from harness.model.run import Ending
 from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT, a_run, ok
@@ -34,19 +34,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     [line] = printed.err.splitlines()
     assert printed.out == ""
     return line
-
-
-@pytest.mark.parametrize(("former", "name"), ALIASES.items())
-def test_the_former_name_of_a_command_works_and_is_not_listed(
-    former: str, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    helps = []
-    for arguments in ([former, "--help"], [name, "--help"], ["--help"]):
-        assert main(arguments) == 0
-        helps.append(capsys.readouterr().out)
-    assert helps[0].partition("\n")[2] == helps[1].partition("\n")[2]
-    assert f"\n  {name} " in helps[2]
-    assert f"\n  {former} " not in helps[2]
 
 
 def record(

@@ -1,0 +1,40 @@
+"""What to use instead of commands and options that were removed, for one release."""
+
+from collections.abc import Sequence
+
+INSTEAD: dict[tuple[str, ...], str] = {
+    ("plan",): "use clusterlift power instead",
+    ("aa",): "use clusterlift noise instead",
+}
+"""A sentence for each command or option that is gone.
+
+A key is a command's words (`("score",)`), or the words of a command or script and an option at the end, with
+its value if that alone is gone (`("probe", "--via spark")`, `("benchmark.py", "--deploy-mode cluster")`). An
+option of a group is also looked for in the group's commands.
+"""
+
+
+def instead_of(words: Sequence[str]) -> str | None:
+    """Return the sentence for a command line that names something removed, else None.
+
+    `words` are the arguments of `clusterlift`; those of a script follow the script's name.
+    """
+    end = words.index("--") if "--" in words else len(words)  # the rest belongs to another program
+    given = [part for word in words[:end] for part in _parts(word)]
+    for key, sentence in INSTEAD.items():
+        *command, last = key
+        if last.startswith("-"):
+            sought = last.split()
+            is_given = given[: len(command)] == command and any(
+                given[at : at + len(sought)] == sought for at in range(len(command), len(given))
+            )
+        else:
+            is_given = given[: len(key)] == list(key)
+        if is_given:
+            return f"{' '.join(key)} was removed: {sentence}"
+    return None
+
+
+def _parts(word: str) -> list[str]:
+    """Return the option and the value of `--option=value`."""
+    return word.split("=", 1) if word.startswith("--") else [word]
