@@ -8,6 +8,7 @@ group is asked which objects it has, and whether all its OSDs have them.
 """
 
 import re
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,9 @@ from datagen.storage.observer import Observer
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import S3A_CEPH_CONF
+from harness.words import first_line
+
+PROGRAM_S = 120.0
 
 AT_ONCE = 4
 """How many programs ask at the same time: each takes a third of a second of a processor."""
@@ -229,11 +233,29 @@ class Ceph(Observer):
         """Return what a program of Ceph prints. Raise BadInput, in one line, if it fails."""
         conf = self.bucket.own("ceph.conf")
         command = [program, *([f"--conf={conf}"] if conf else []), *arguments]
-        return self.run(
-            command,
-            f"install Ceph's ceph-common and radosgw, and set {S3A_CEPH_CONF} unless its configuration is "
-            "/etc/ceph/ceph.conf",
-        )
+        shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
+        try:
+            done = subprocess.run(  # noqa: S603  Ceph's own programs
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=PROGRAM_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise BadInput(
+                f"{shown} is not installed on the driver's node: install Ceph's ceph-common and radosgw, and "
+                f"set {S3A_CEPH_CONF} unless its configuration is /etc/ceph/ceph.conf"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise BadInput(
+                f"{shown} does not answer within {PROGRAM_S:.0f} s: is the store up?"
+            ) from error
+        if done.returncode != 0:
+            raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
+        return done.stdout
 
 
 def _order(part: str, head: str) -> tuple[bool, list[int]]:

@@ -1,20 +1,14 @@
 """What observes how a server behind `s3a:` stores objects: S3 itself has no request that asks for it."""
 
 import json
-import re
-import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from datagen.observed_layout import StoredFiles
 from datagen.storage.bucket import Bucket
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
-from harness.words import first_line
-
-PROGRAM_S = 120.0
-ERROR = re.compile(r"^(?:> )*error: (.*)$", re.MULTILINE)
 
 
 class Observer(ABC):
@@ -45,15 +39,10 @@ class Observer(ABC):
             )
         return stored
 
-    def finish(self, names: list[str], layout: Layout | None) -> None:  # noqa: B027  most need nothing more
-        """Request, for the written objects, what could not be requested while they were written."""
-
     @staticmethod
     @abstractmethod
     def explain(stored: StoredFiles) -> str:
         """Return the likely reason why objects are not stored as expected; empty if none is known."""
-
-    # How programs of the store are asked.
 
     def parsed(self, text: str | bytes, source: str) -> Any:
         """Return the JSON in a text. Raise BadInput, with its source, if it is none."""
@@ -61,35 +50,3 @@ class Observer(ABC):
             return json.loads(text)
         except ValueError as error:
             raise BadInput(f"{self.bucket.directory.uri}: {source} answers no JSON") from error
-
-    def run(
-        self, command: Sequence[str], install: str, typed: str = "", timeout_s: float = PROGRAM_S
-    ) -> str:
-        """Return what a program prints; `typed` is its standard input, `install` what to do without it.
-
-        Raise BadInput, in one line, if it fails or takes longer than `timeout_s`. A program to which commands
-        are typed may go on after one that failed: its standard error says so.
-        """
-        shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
-        try:
-            done = subprocess.run(  # noqa: S603  the store's own programs
-                command,
-                input=typed,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise BadInput(f"{shown} is not installed on the driver's node: {install}") from error
-        except subprocess.TimeoutExpired as error:
-            raise BadInput(
-                f"{shown} does not answer within {timeout_s:.0f} s: is the store up?"
-            ) from error
-        failed = ERROR.search(done.stderr) if typed else None
-        if failed is not None:
-            raise BadInput(f"{shown} fails: {failed[1]}")
-        if done.returncode != 0:
-            raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
-        return done.stdout

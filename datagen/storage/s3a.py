@@ -17,15 +17,12 @@ from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.observer import Observer
-from datagen.storage.seaweedfs import Seaweedfs
 from harness.model.errors import UNEXPECTED, BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.terminal import say
 
-OBSERVERS: dict[str, type[Observer]] = {
-    observer.name: observer for observer in (Ceph, Minio, Seaweedfs)
-}
+OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph, Minio)}
 STREAM = "input.stream.type"
 """The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
 
@@ -76,12 +73,6 @@ class S3(Storage):
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Let each task move its file to its place, not the driver a second time."""
         return {"mapreduce.fileoutputcommitter.algorithm.version": "2"}
-
-    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Request what the server does after objects are written."""
-        with _observing(Bucket(directory)) as observer:
-            if observer:
-                observer.finish(names, layout)
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Ask the server; without one that is known, report every object as `unknown`."""
