@@ -9,10 +9,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 try:
     from harness.runtime.interrupt import end_at_ctrl_c
 except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
-    sys.stderr.write(
-        "generate.py: error: this node has no package 'harness': submit with --deploy-mode client, or in the "
-        "checkout, `python3 -m zipfile -c packages.zip datagen harness`, and add --py-files packages.zip\n"
-    )
+    sys.stderr.write("generate.py: error: submit without --deploy-mode cluster\n")
     sys.exit(2)
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def start_session(name: str, *packages: object) -> SparkSession:
 
     Functions of our packages, and of `packages`, are sent to the executors by value: executors need
     Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start,
-    BadInput if spark-submit could not pass on the command line.
+    BadInput with --deploy-mode cluster, and if spark-submit could not pass on the command line.
     """
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
@@ -47,6 +47,8 @@ def start_session(name: str, *packages: object) -> SparkSession:
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
     _silence_accumulators(spark)
+    if spark.conf.get("spark.submit.deployMode", "client") == "cluster":
+        raise BadInput("--deploy-mode cluster would leave the results on a node: leave it out")
     encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
     if lost := lost_characters(sys.argv[1:], encoding):
         raise BadInput(

@@ -4,7 +4,6 @@ Every search goes in this order: `$SPARK_HOME`, the pyspark package of this Pyth
 spark-submit on PATH. So commands also work from a virtual environment that is not activated.
 """
 
-import hashlib
 import importlib.util
 import os
 import re
@@ -12,16 +11,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.records.directories import cache_directory, kept_in
 from harness.words import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("datagen", "harness", "jobs")
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 """Scripts of the checkout."""
 _ERROR_LINE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error))\b")
@@ -93,30 +88,6 @@ def script_path(script: str) -> str:
     if not (ROOT / script).is_file():
         raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
     return str(ROOT / script)
-
-
-def packages_archive() -> Path:
-    """Return a zip of the packages that entry scripts import, for --py-files; same code, same file.
-
-    Raise BadInput if there is no checkout, or if the cache cannot be written.
-    """
-    files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
-    if not files:
-        raise BadInput(f"{ROOT} has no {PACKAGES[0]}; run clusterlift from a checkout")
-    content = BytesIO()
-    with ZipFile(content, "w") as archive:
-        for file in files:
-            # Without the time of the file, which another checkout of the same code would not have.
-            entry = ZipInfo(file.relative_to(ROOT).as_posix())
-            archive.writestr(entry, file.read_bytes(), ZIP_DEFLATED)
-    digest = hashlib.sha256(content.getvalue()).hexdigest()[:16]
-    made = cache_directory() / "packages" / f"clusterlift-{digest}.zip"
-    with kept_in(made.parent, made.name):
-        if not made.exists():
-            temporary = made.with_name(f".{made.name}.{os.getpid()}")
-            temporary.write_bytes(content.getvalue())
-            temporary.replace(made)
-    return made
 
 
 def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,6 @@
 """`spark-submit jobs/benchmark.py`: run the workloads on a dataset and record every trial."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 # spark-submit puts the script's own directory first; our packages are one level above it.
@@ -10,10 +9,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 try:
     from harness.runtime.interrupt import end_at_ctrl_c
 except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
-    sys.stderr.write(
-        "benchmark.py: error: this node has no package 'harness': submit with `clusterlift run`, which "
-        "brings it, or with --deploy-mode client\n"
-    )
+    sys.stderr.write("benchmark.py: error: submit without --deploy-mode cluster\n")
     sys.exit(2)
 
 if __name__ == "__main__":
@@ -24,18 +20,16 @@ from datagen.spark import spark_errors_as_one_line, start_session
 from harness.runtime.command_line import run_main
 from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
-from jobs.outbox import Outbox, outbox
 from jobs.run import benchmark
 
 
-def main(deliveries: Outbox | None) -> int:
+def main() -> int:
     """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
     with interruptible(), spark_errors_as_one_line("Spark failed"):
-        return benchmark(spark, options, deliveries)
+        return benchmark(spark, options)
 
 
 if __name__ == "__main__":
-    with outbox() as deliveries:
-        run_main(PROG, partial(main, deliveries))
+    run_main(PROG, main)

@@ -63,7 +63,6 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
         driver=os.getpid(),
         driver_namespace=process_namespace(),
     )
-    # Not from the module's file, which may be in a zip.
     program = inspect.getsource(sampler)
     read = partial(_read_node, application, program, with_samples=with_samples)
     asked_s = time.monotonic()
@@ -98,14 +97,12 @@ def _read_node(
 class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
-    `driver` is the name of the driver's node among them; None if it did not answer. `one_kernel` has the
-    nodes of each machine that has several of them, such as containers.
+    `driver` is the name of the driver's node among them; None if it did not answer.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
     driver: str | None
-    one_kernel: list[list[str]]
 
 
 def describe_nodes(spark: SparkSession) -> NodesDescription:
@@ -121,11 +118,7 @@ def describe_nodes(spark: SparkSession) -> NodesDescription:
                 links[host][device] = parse_link(host, device, text)
     own, _ = _identified(dict) or ("", None)
     driver = answers[own][0] if own in answers else None
-    hosts_of: dict[str, list[str]] = {}
-    for identity, (host, _) in answers.items():
-        hosts_of.setdefault(boot_of(identity), []).append(host)
-    one_kernel = sorted(sorted(hosts) for hosts in hosts_of.values() if len(hosts) > 1)
-    return NodesDescription(links, machines, driver, one_kernel)
+    return NodesDescription(links, machines, driver)
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:

@@ -19,7 +19,6 @@ from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import (
     cache_directory,
     check_writable,
-    configuration_directory,
     locked,
 )
 from harness.records.writer import Recording
@@ -32,7 +31,6 @@ from harness.terminal import say, show
 from harness.words import visible
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
-from jobs.outbox import Outbox
 from jobs.run_description import describe_run
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
@@ -47,21 +45,15 @@ MAX_COMPUTED_ROWS = 20_000
 EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: INTERRUPTED, Ending.SPARK_LOST: 1}
 
 
-def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | None = None) -> int:
+def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     """Run the trials, print a summary and the path of each results file, and return the exit code.
 
-    With an outbox, the file is written where that delivers it from. Raises BadInput, before the first trial,
-    if the run is not possible as requested.
+    Raises BadInput, before the first trial, if the run is not possible as requested.
     """
     selection = select_workloads(options.workloads)
-    if outbox and options.turns:
-        raise BadInput(
-            "--turns needs the driver on the machine with the results: --deploy-mode client"
-        )
     by_turn = options.by_turn()
-    results = outbox.results if outbox else results_of_driver(spark, options.record.results)
     for each in by_turn:
-        check_writable(results, each.record.configuration)
+        check_writable(each.record.results, each.record.configuration)
     wait_for_executors(spark)
     if options.nodes is not None:
         require_nodes(spark, options.nodes)
@@ -80,7 +72,6 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
                 selection,
                 datasets[each.dataset],
                 log,
-                results,
                 stack,
                 label=f"{each.record.configuration}: " if options.turns else "",
             )
@@ -91,8 +82,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
         progress = TrialProgress(
             names, rounds, table=lambda: [line for side in sides for line in side.summary()]
         )
-        observers = [progress, *([outbox] if outbox else [])]
-        ending = run_trials(sides, rounds, observers)
+        ending = run_trials(sides, rounds, [progress])
         for side in sides:
             side.end(ending, rounds.stopped)
 
@@ -105,10 +95,6 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
 
 def require_nodes(spark: SparkSession, nodes: int) -> None:
     """Raise BadInput unless the executors are on so many nodes."""
-    if str(spark.sparkContext.master).startswith("k8s:"):
-        raise BadInput(
-            "--nodes: Kubernetes chooses the nodes of executors, and several may share one"
-        )
     found = list(dict.fromkeys(executors(spark)))
     if len(found) != nodes:
         raise BadInput(
@@ -128,17 +114,6 @@ def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
             show(visible(f"results: {side.file}"))
 
 
-def results_of_driver(spark: SparkSession, results: Path) -> Path:
-    """Return the directory of the results. Raise BadInput if it would be lost with a driver on a node."""
-    mode = spark.sparkContext.getConf().get("spark.submit.deployMode")
-    if mode == "cluster" and not results.is_absolute():
-        raise BadInput(
-            f"--results {results}: with --deploy-mode cluster, this is on a node and removed at the end: "
-            "submit with `clusterlift run`, or name a directory that the nodes and you share"
-        )
-    return results
-
-
 class ConfigurationSide:
     """A configuration that takes its turns in a run.
 
@@ -152,7 +127,6 @@ class ConfigurationSide:
         selection: Selection,
         dataset: Dataset | None,
         log: EventLog,
-        results: Path,
         closing: ExitStack,
         label: str,
     ) -> None:
@@ -162,7 +136,6 @@ class ConfigurationSide:
         self._options = options
         self._selection = selection
         self._dataset = dataset
-        self._results = results
         context, sink = build_context(spark, dataset, options.work), SINKS[options.work.sink]
         self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         self._links: NodeLinks = {}
@@ -171,12 +144,8 @@ class ConfigurationSide:
 
     @property
     def file(self) -> Path | None:
-        """The results file at whoever submitted the run; None before the first turn."""
-        if self._recording is None:
-            return None
-        declared = self._options.record
-        directory = configuration_directory(declared.results, declared.configuration)
-        return directory / self._recording.path.name
+        """The results file; None before the first turn."""
+        return self._recording.path if self._recording else None
 
     def begin(self) -> None:
         """Wait until the configuration is in force, and describe the run the first time."""
@@ -188,7 +157,7 @@ class ConfigurationSide:
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         for line in run.parameters.get("unexpected_links", ()):
             say(f"--expect-link: {line}")
-        self._recording = self._closing.enter_context(Recording(self._results, run))
+        self._recording = self._closing.enter_context(Recording(self._options.record.results, run))
 
     def finished(self, trial: Trial) -> None:
         """Write the trial to the disk, and keep it."""

@@ -37,7 +37,6 @@ def describe_run(
         "machines": {
             "driver": nodes.driver,
             "groups": machine_groups(nodes.machines),
-            **({"one_kernel": nodes.one_kernel} if nodes.one_kernel else {}),
         },
         "nodes": node_facts(nodes.links),
     }

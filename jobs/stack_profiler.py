@@ -34,7 +34,7 @@ class StackProfiler:
     @classmethod
     def start(cls, spark: SparkSession) -> "StackProfiler":
         """Begin to ask all executors. No trial may run meanwhile."""
-        program = inspect.getsource(stacks)  # not from the module's file, which may be in a zip
+        program = inspect.getsource(stacks)
         hosts = executor_hosts(spark)
         started = _on_executors(spark, hosts, partial(_start, program, own_jvm(spark)))
         return cls(spark, hosts, started, last_own_stage(spark))

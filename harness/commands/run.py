@@ -15,7 +15,8 @@ import click
 from harness.commands.command import command
 from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
-from harness.commands.submission import check_submission, properties_of, submit
+from harness.commands.submission import check_submission, run_script
+from harness.local_spark import BENCHMARK
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
@@ -127,9 +128,6 @@ def run_command(
     whose own --help lists them. The same command continues where it was interrupted or killed: a run
     with the same arguments counts if it is complete and at least one of its trials did not fail. The exit
     code is 1 if a trial failed.
-
-    With --master yarn --deploy-mode cluster, the script runs on a node of the cluster; its results and
-    messages come here all the same.
     """
     options = given_options(spark)
     wanted, arguments = own_precision(precision, arguments)
@@ -342,7 +340,7 @@ def _make_run(
     """
     before = len(series.recorded())
     environment = {SERIES: series.id, **(ends or {})}
-    code = submit(*submission_, (series.results, series.configuration), environment)
+    code = run_script(BENCHMARK, *submission_, environment)
     return code, len(series.recorded()) > before
 
 
@@ -353,10 +351,6 @@ def _on_nodes(
 
     Raise BadInput without --executor-cores, and if other options say how many executors there are.
     """
-    if str(properties_of(options).get("spark.master", "")).startswith("k8s:"):
-        raise BadInput(
-            "--nodes: Kubernetes chooses the nodes of executors, and several may share one"
-        )
     for option, value in options:
         name = value.partition("=")[0] if option == "--conf" else option
         if name in _NUMBERS_OF_EXECUTORS:

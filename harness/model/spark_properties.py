@@ -20,15 +20,13 @@ _KNOWN = {
         spark.dynamicAllocation.maxExecutors spark.dynamicAllocation.minExecutors
         spark.dynamicAllocation.shuffleTracking.enabled spark.executor.cores spark.executor.instances
         spark.executor.memory spark.executor.memoryOverhead spark.executor.memoryOverheadFactor
-        spark.executor.pyspark.memory spark.kubernetes.executor.limit.cores
-        spark.kubernetes.executor.request.cores spark.kubernetes.memoryOverheadFactor
-        spark.memory.fraction spark.memory.offHeap.enabled
+        spark.executor.pyspark.memory spark.memory.fraction spark.memory.offHeap.enabled
         spark.memory.offHeap.size spark.memory.storageFraction spark.python.worker.memory
         spark.python.worker.reuse spark.task.cpus spark.yarn.am.cores spark.yarn.am.memory""",
     "how a shuffle writes, compresses and fetches its blocks": """
         spark.authenticate spark.broadcast.blockSize spark.broadcast.compress spark.checkpoint.compress
         spark.io.compression.codec spark.io.compression.lz4.blockSize spark.io.compression.zstd.bufferSize
-        spark.io.compression.zstd.level spark.io.encryption.enabled spark.kubernetes.local.dirs.tmpfs
+        spark.io.compression.zstd.level spark.io.encryption.enabled
         spark.maxRemoteBlockSizeFetchToMem
         spark.network.crypto.enabled spark.network.timeout spark.reducer.maxBlocksInFlightPerAddress
         spark.reducer.maxReqsInFlight spark.reducer.maxSizeInFlight spark.rpc.io.numConnectionsPerPeer

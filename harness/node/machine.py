@@ -19,8 +19,6 @@ MachineFacts = Mapping[str, str]
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
 _CPU = "/sys/devices/system/cpu"
-NODE_NAME = "kubernetes_node"
-"""The fact on which node a pod is: its neighbours may well be on others."""
 DF = re.compile(r"(?<!\S)(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
 _SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
@@ -141,7 +139,6 @@ FACTS = (
     MachineFact("cpu_weight", "CPU weight", "/cpu_weight"),
     MachineFact("memory_limit", "memory limit", "/memory_limit", _gib),
     MachineFact("local_dirs", "file system of Spark's local directories", "/df-T", _file_systems),
-    MachineFact(NODE_NAME, "node of Kubernetes", "/node_name"),
     *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
@@ -154,12 +151,10 @@ PROGRAM = inspect.getsource(cgroup) + (
     "import ctypes\nprint('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))\n"
 )
 """The program of SCRIPT: the limits, and the clock's state."""
-# Spark tells Python workers which directories the executor uses. Pods have no variable with their node's
-# name, unless their template asks for one. The first processor is enough of /proc/cpuinfo. What is missing
-# prints nothing.
+# Spark tells Python workers which directories the executor uses. The first processor is enough of
+# /proc/cpuinfo. What is missing prints nothing.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
-    'echo "/node_name:$SPARK_NODE_NAME"; '
     '[ -z "$SPARK_LOCAL_DIRS" ] || '
     '(IFS=,; set -f; df -PT -- $SPARK_LOCAL_DIRS | sed -n "2,\\$s|^|/df-T:|p"); '
     '"$0" -I -S -c "$1"; '

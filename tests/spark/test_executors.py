@@ -85,7 +85,6 @@ def test_machines_are_described_and_links_for_the_interfaces_whose_bytes_are_cou
     assert nodes.machines[host]["kernel"] == f"{platform.system()} {platform.release()}"
     assert nodes.machines[host]["cpus"] == str(os.cpu_count())
     assert nodes.machines[host]["local_dirs"]
-    assert nodes.one_kernel == []
     assert list(links) == list(interface_traffic())
     for name, link in links.items():
         assert (link.host, link.device) == (host, name)
@@ -104,7 +103,6 @@ def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.Monk
     monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, {}))
     nodes = describe_nodes(with_master("spark://localhost:7077"))
     assert nodes.links == {"node-1": {}}
-    assert nodes.one_kernel == [["node-1", "node-1"]]
 
 
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2,4]"])

@@ -2,19 +2,15 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
-from datagen.storage import storages
 from harness import local_spark
 from harness.local_spark import (
     closing_message,
     hadoop_version,
-    packages_archive,
     spark_environment,
     spark_home,
     spark_submit,
@@ -130,51 +126,6 @@ def test_without_the_checkout_there_is_nothing_to_run(
     monkeypatch.setattr(local_spark, "ROOT", tmp_path)
     with pytest.raises(BadInput, match="run clusterlift from a checkout"):
         spark_submit("datagen/observe.py")
-
-
-WITHOUT_THE_CHECKOUT = """
-import inspect
-from datagen.storage import storages
-from harness.node import sampler
-from jobs.workload import discover
-print(*sorted(discover()), *sorted(storages()), inspect.getsource(sampler) == open(sys.argv[2]).read())
-"""
-
-
-def test_everything_that_runs_on_a_node_works_from_the_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    program = f"import sys; sys.path.insert(0, sys.argv[1]){WITHOUT_THE_CHECKOUT}"
-    source = ROOT / "harness/node/sampler.py"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program, packages_archive(), source],
-        cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    workloads = {
-        file.stem.replace("_", "-") for file in (ROOT / "jobs/workloads").glob("[a-z]*.py")
-    }
-    assert done.stdout.split() == [*sorted(workloads), *sorted(storages()), "True"]
-
-
-def test_the_archive_depends_on_the_code_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    made = []
-    for number, text in enumerate(("a = 1\n", "a = 1\n", "a = 2\n")):
-        (tmp_path / f"{number}/jobs/x").mkdir(parents=True)
-        (tmp_path / f"{number}/jobs/x/y.py").write_text(text)
-        (tmp_path / f"{number}/jobs/x/y.html").touch()
-        os.utime(tmp_path / f"{number}/jobs/x/y.py", (number, number))
-        monkeypatch.setattr(local_spark, "ROOT", tmp_path / str(number))
-        made.append(packages_archive())
-    assert made[0] == made[1] != made[2]
-    assert ZipFile(made[2]).namelist() == ["jobs/x/y.py"]
 
 
 @pytest.mark.parametrize(

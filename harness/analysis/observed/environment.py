@@ -22,7 +22,6 @@ from harness.node.node_links import links_by_host
 from harness.words import count_of
 
 NOT_SET = "not set"
-KUBERNETES = "k8s"
 LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
@@ -150,8 +149,6 @@ _IRRELEVANT = {
     "names, addresses and numbers of one application": """
         spark.app.* spark.executor.id spark.master spark.*.port spark.driver.host
         spark.driver.bindAddress spark.driver.appUIAddress spark.ui.* spark.yarn.app.*
-        spark.kubernetes.*pod*.name spark.kubernetes.executor.podNamePrefix
-        spark.kubernetes.authenticate.* spark.kubernetes.context spark.kubernetes.namespace
         spark.org.apache.hadoop.yarn.server.webproxy.* spark.yarn.tags
         spark.org.apache.spark.deploy.yarn.AmIpFilter.* spark.yarn.appMasterEnv.CLUSTERLIFT_*""",
     "directories that no trial reads or writes": """
@@ -196,19 +193,10 @@ def _cluster_manager(master: str | None) -> str | None:
 
 
 def _executors(observed: Mapping[str, Any]) -> str | None:
-    """Count executors and nodes, because a change of network changes the names of hosts.
-
-    A host of Kubernetes is a pod: those with one kernel are on one node.
-    """
+    """Count executors and nodes, because a change of network changes the names of hosts."""
     hosts = observed.get("executors")
     if hosts is None:
         return None
-    if _cluster_manager(observed.get("master")) == KUBERNETES:
-        if not set(hosts) <= facts_by_node(observed).keys():
-            return f"{len(hosts)} on unknown nodes"
-        shared = (observed.get("machines") or {}).get("one_kernel") or ()
-        node_of = {host: together[0] for together in shared for host in together}
-        hosts = [node_of.get(host, host) for host in hosts]
     each = Counter(hosts).values()
     text = f"{len(hosts)} on {count_of(len(each), 'node')}"
     return text if len(set(each)) <= 1 else f"{text}, {min(each)} to {max(each)} on each"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.model.run import PROGRAM, Run
-from harness.node.machine import FACT_NAMES, NODE_NAME, MachineFacts, facts_by_node
+from harness.node.machine import FACT_NAMES, MachineFacts, facts_by_node
 from harness.words import join_names
 
 KERNEL = "kernel"
@@ -85,8 +85,6 @@ def unlike(peers: Mapping[str, MachineFacts]) -> Iterator[str]:
     Without a value that most of them have, all values are listed.
     """
     for key in fact_keys(peers.values()):
-        if key == NODE_NAME:
-            continue
         (usual, alike), *others = hosts_by_value(peers, key).items()
         if others and 2 * len(alike) <= len(peers):
             yield f"the nodes differ: {fact_name(key)} {values_by_name(peers)[fact_name(key)]}"

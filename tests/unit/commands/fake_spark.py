@@ -10,7 +10,6 @@ FAKE = """
 # Whatever is imported here is imported a hundred times: no command, and no analysis.
 import argparse, json, os, signal, sys, time
 from pathlib import Path
-from harness.runtime.cluster_mode import NO_APPLICATION, ready_line
 from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
 from harness.records.writer import Recording
 from harness.runtime.interrupt import interruptible
@@ -23,45 +22,24 @@ if any(word.endswith("datagen/generate.py") for word in sys.argv):
     sys.exit(2 if (home / "no-data").exists() else 0)
 if "--check-options" in sys.argv:
     sys.exit(2 if (home / "wrong-option").exists() else 0)
-if "--control" in sys.argv:  # a collector, which knows the outcome from the other spark-submit
-    if (home / "unreachable").exists():
-        print("24/01/01 WARN\\ncollect.py: error: no answer")
-        sys.exit(2)
-    print("24/01/01 WARN", ready_line("hdfs://h/staging"), sep="\\n", flush=True)
-    with open(sys.argv[sys.argv.index("--control") + 1]) as control:
-        control.read()
-    (home / "collected").touch()
-    sys.exit(int((home / "code").read_text()) if (home / "code").exists() else NO_APPLICATION)
 outcomes = (home / "outcomes").read_text().split()
 outcome = outcomes.pop(0) if outcomes else "complete"
 (home / "outcomes").write_text(" ".join(outcomes))
 script = next(i for i, word in enumerate(sys.argv) if word.endswith("jobs/benchmark.py"))
-on_node = "--deploy-mode" in sys.argv
-
-def leave(code):
-    if on_node:
-        (home / "code").write_text(str(code))
-    sys.exit(min(code, 1) if on_node else code)
-
-if outcome == "not-submitted":
-    print("Exception in thread main: no such queue")
-    sys.exit(1)
 parser = argparse.ArgumentParser(allow_abbrev=False)
 parser.add_argument("--results", type=Path, default=Path("results"))
 parser.add_argument("--configuration", type=str.strip, default="default")
 record, _ = parser.parse_known_args(sys.argv[script + 1 :])
 if outcome == "refused":
     print("benchmark.py: error: no")
-    leave(2)
-given = dict(word.removeprefix("spark.yarn.appMasterEnv.").partition("=")[::2] for word in sys.argv)
-series = given["CLUSTERLIFT_SERIES"] if on_node else current_series()
-limit = given.get("CLUSTERLIFT_END_BY") if on_node else os.environ.get("CLUSTERLIFT_END_BY")
+    sys.exit(2)
+limit = os.environ.get("CLUSTERLIFT_END_BY")
 with (home / "limits").open("a") as limits:
     limits.write(f"{float(limit) - time.time():.0f}\\n" if limit else "none\\n")
 now = timestamp()
 run = Run(
     id=new_run_id(), configuration=record.configuration, started_at=now, workloads=(),
-    parameters={"series": series}, written_by="clusterlift 0.1.0",
+    parameters={"series": current_series()}, written_by="clusterlift 0.1.0",
 )
 status, found = (
     (Status.FAILED, {"error": "no"}) if outcome == "failed" else (Status.OK, {"wall_s": 1.0})
@@ -75,11 +53,11 @@ with Recording(record.results, run) as recording:
                 time.sleep(600)
         except KeyboardInterrupt:
             recording.end(Ending.INTERRUPTED)
-            leave(130)
+            sys.exit(130)
     if outcome == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     recording.end(Ending.SPARK_LOST if outcome == "lost" else Ending.COMPLETED)
-leave(int(outcome != "complete"))
+sys.exit(int(outcome != "complete"))
 """
 
 

@@ -1,6 +1,5 @@
 """`clusterlift bench`, with a spark-submit that records runs without Spark."""
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,20 +212,6 @@ def test_results_that_cannot_be_written_are_refused_before_anything_is_generated
     assert main(["bench", "--results", "file"]) == 2
     assert "--results: cannot write to file/default" in capfd.readouterr().err
     assert not spark.calls()
-
-
-def test_on_a_node_of_yarn_the_data_is_generated_with_the_packages_that_it_needs(
-    spark: FakeSpark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are beside the script on no node: each bench there ended before it had data."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (spark.home / "no-data").touch()
-    assert main(["bench", "--master=yarn", "--deploy-mode=cluster", "--py-files", "own.zip"]) == 2
-    [generate] = spark.calls()
-    files = generate[generate.index("--py-files") + 1]
-    assert generate.count("--py-files") == 1
-    assert re.fullmatch(r"own\.zip,/.*/packages/clusterlift-\w+\.zip", files)
-    assert generate.index("--py-files") < generate.index(GENERATE)
 
 
 def test_fixed_rounds_are_refused_before_anything_is_generated(

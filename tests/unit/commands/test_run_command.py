@@ -13,12 +13,10 @@ import pytest
 from harness.analysis.compare.power import LeastPrecise
 from harness.cli import main
 from harness.commands.run import SPARK_OPTIONS, read_arguments
-from harness.commands.submission import _Collector
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
 from harness.records.writer import Recording
-from harness.terminal import Relay
 from jobs.options import _parser, parse
 from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import FakeSpark
@@ -112,157 +110,24 @@ class TestCommandLine:
         assert len(spark.calls()) == 1
 
 
-ON_NODE = ("run", "--master", "yarn", "--deploy-mode", "cluster", "--runs", "1")
-
-
-class TestClusterMode:
-    """The driver is on a node of YARN: a collector beside spark-submit fetches what it leaves."""
-
-    @pytest.fixture(autouse=True)
-    def _cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def test_the_collector_has_the_options_that_decide_where_files_are(
-        self, spark: FakeSpark, tmp_path: Path
-    ) -> None:
-        given = "--queue q --proxy-user u --executor-memory 1g --conf a=b --configuration 1g"
-        assert main([*ON_NODE, *given.split()]) == 0
-        collect, _ = spark.calls()
-        script = collect.index(str(ROOT / "jobs/collect.py"))
-        assert collect[:script] == [
-            *("--proxy-user", "u", "--conf", "a=b"),
-            *("--master", "local[1]", "--deploy-mode", "client"),
-        ]
-        options = dict(zip(*[iter(collect[script + 1 :])] * 2, strict=True))
-        assert options["--directory"] == "results/1g"
-
-    def test_a_line_that_an_interrupt_cuts_in_two_is_shown_whole_and_without_its_secret(
-        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        copy = Relay.copy
-
-        def copy_and_interrupt(relay: Relay, chunk: bytes) -> None:
-            copy(relay, chunk)
-            monkeypatch.setattr(Relay, "copy", copy)
-            raise KeyboardInterrupt
-
-        program = ["sh", "-c", "printf 'read with password='; read -r _; echo hunter2"]
-        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            collector = _Collector(process, "name", os.open(os.devnull, os.O_RDONLY))
-            monkeypatch.setattr(Relay, "copy", copy_and_interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                collector.relay()
-            assert process.stdin is not None
-            process.stdin.close()  # what it waits for
-            collector.relay()
-            collector.end()
-        assert capfd.readouterr().out == "read with password=***\n"
-
-    def test_the_submission_has_the_packages_and_what_the_driver_needs(
-        self, spark: FakeSpark, tmp_path: Path
-    ) -> None:
-        given = "--py-files mine.zip --conf spark.yarn.tags=team --conf a=b --trials 6"
-        assert main([*ON_NODE, *given.split()]) == 0
-        collect, submission = spark.calls()
-        name = collect[collect.index("--name") + 1]
-        files = submission[submission.index("--py-files") + 1].split(",")
-        [archive] = (tmp_path / "cache/clusterlift/packages").iterdir()
-        assert files == ["mine.zip", str(archive)]
-        confs = [word for before, word in pairwise(submission) if before == "--conf"]
-        series = load(results_files(Path("results/default"))[0]).run.parameters["series"]
-        assert confs == [
-            *("spark.yarn.tags=team", "a=b"),
-            f"spark.yarn.tags=team,{name}",
-            *("spark.yarn.maxAppAttempts=1", "spark.yarn.submit.waitAppCompletion=true"),
-            "spark.yarn.appMasterEnv.CLUSTERLIFT_STAGING=hdfs://h/staging",
-            f"spark.yarn.appMasterEnv.CLUSTERLIFT_SERIES={series}",
-        ]
-        assert submission[-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
-
-    def test_what_a_properties_file_adds_is_kept(self, spark: FakeSpark, tmp_path: Path) -> None:
-        own = tmp_path / "own.conf"
-        own.write_text("spark.yarn.tags team\nspark.submit.pyFiles mine.zip\n")
-        assert main([*ON_NODE, "--properties-file", str(own)]) == 0
-        _, submission = spark.calls()
-        assert submission[submission.index("--py-files") + 1].startswith("mine.zip,/")
-        assert any(word.startswith("spark.yarn.tags=team,clusterlift-") for word in submission)
-
-    def test_complete_runs_are_not_repeated(self, spark: FakeSpark) -> None:
-        for _ in range(2):
-            assert main([*ON_NODE]) == 0
-        assert len(spark.calls()) == 2
-
-    @pytest.mark.parametrize(("outcome", "code"), [("failed", 1), ("refused", 2)])
-    def test_the_exit_code_is_the_driver_s(self, outcome: str, code: int, spark: FakeSpark) -> None:
-        spark.plan(outcome)
-        assert main([*ON_NODE]) == code
-
-    def test_an_application_that_was_not_submitted_is_reported(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        spark.plan("not-submitted")
-        assert main([*ON_NODE]) == 1
-        [error] = lines(capfd.readouterr().err)[1:]
-        reason = "Exception in thread main: no such queue"
-        assert error == f"clusterlift: error: spark-submit started no application: {reason}"
-
-    def test_nothing_is_submitted_if_the_cluster_does_not_answer(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        (spark.home / "unreachable").touch()
-        assert main([*ON_NODE]) == 2
-        assert lines(capfd.readouterr().err)[1:] == ["clusterlift: error: no answer"]
-        assert len(spark.calls()) == 1
-
-    def test_nothing_is_submitted_if_results_cannot_be_written(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        Path("file").touch()
-        assert main([*ON_NODE, "--results", "file/r"]) == 2
-        assert "--results: cannot write to file/r/default" in capfd.readouterr().err
-        assert spark.calls() == []
-
-    @pytest.mark.parametrize("master", ["spark://h:7077", "k8s://h", None])
-    def test_it_needs_yarn(
-        self, master: str | None, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        given = ["--master", master] if master else []
-        assert main(["run", *given, "--conf", "spark.submit.deployMode=cluster"]) == 2
-        [line] = lines(capfd.readouterr().err)
-        assert line.startswith("clusterlift: error: --deploy-mode cluster needs --master yarn")
-        assert spark.calls() == []
-
-    def test_a_properties_file_may_ask_for_it(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        Path("properties").write_text("spark.submit.deployMode  cluster\n")
-        assert main(["run", "--properties-file", "properties"]) == 2
-        assert "--deploy-mode cluster needs --master yarn" in capfd.readouterr().err
-        assert spark.calls() == []
-
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-    def test_a_signal_ends_spark_submit_and_then_the_collector(
-        self, number: signal.Signals, spark: FakeSpark
-    ) -> None:
-        spark.plan("wait")
-        process = in_background(spark, *ON_NODE)
-        process.send_signal(number)
-        _, error = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 130
-        assert lines(error)[-2:] == [
-            "the same command continues",
-            "clusterlift: error: interrupted",
-        ]
-        assert endings() == ["interrupted"]
-        assert (spark.home / "collected").exists()
-
-    def test_kill_9_ends_both_too(self, spark: FakeSpark) -> None:
-        spark.plan("wait")
-        process = in_background(spark, *ON_NODE)
-        process.kill()
-        process.communicate(timeout=PATIENCE_S)
-        eventually(lambda: endings() == ["interrupted"], "the run goes on")
-        eventually((spark.home / "collected").exists, "the collector goes on")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--deploy-mode", "cluster"],
+        ["--conf", "spark.submit.deployMode=cluster"],
+        ["--properties-file", "properties"],
+    ],
+)
+def test_a_driver_on_a_node_is_refused(
+    given: list[str], spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("properties").write_text("spark.submit.deployMode  cluster\n")
+    assert main(["run", *given]) == 2
+    [line] = lines(capfd.readouterr().err)
+    assert line.startswith(
+        "clusterlift: error: --deploy-mode cluster would leave the results on a node"
+    )
+    assert spark.calls() == []
 
 
 def in_background(spark: FakeSpark, *arguments: str) -> subprocess.Popen[str]:
@@ -569,7 +434,6 @@ class TestNumbersOfNodes:
             ("--total-executor-cores 4", "leave out --total-executor-cores"),
             ("--conf spark.cores.max=4", "leave out spark.cores.max"),
             ("--conf spark.executor.instances=4", "leave out spark.executor.instances"),
-            ("--master k8s://https://h:6443", "--nodes: Kubernetes chooses the nodes of executors"),
         ],
     )
     def test_what_contradicts_it_is_refused_before_spark_starts(

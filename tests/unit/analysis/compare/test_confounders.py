@@ -1,6 +1,6 @@
 """Confounders: facts that differ between two configurations, and the workloads that they may affect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from harness.analysis.compare.confounders import (
     confounders,
     different_data,
 )
-from harness.analysis.observed.environment import environment_facts, relevant_spark_conf
+from harness.analysis.observed.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Run
 from harness.node.machine import machine_groups
 from tests.unit.builders import a_run, recorded
@@ -209,53 +209,6 @@ class TestOfAllWorkloads:
         difference = only(after)
         assert difference.describe("before") == line
         assert affected(difference) == set(WORKLOADS)
-
-
-class TestPods:
-    """Every pod is a host of its own: those with one kernel are on one node."""
-
-    def side(
-        self, one_kernel: Sequence[Sequence[str]] = (), silent: str = "", **facts: Sequence[str]
-    ) -> Run:
-        pods = ["10.1.0.1", "10.1.0.2", "10.1.0.3", "10.1.0.4"]
-        nodes = {
-            pod: {key: values[number] for key, values in facts.items()}
-            for number, pod in enumerate(pods)
-            if pod != silent
-        }
-        machines = {"groups": machine_groups(nodes), "one_kernel": one_kernel}
-        return with_environment(master="k8s://https://h:6443", executors=pods, machines=machines)
-
-    def test_that_are_spread_over_nodes_in_another_way(self) -> None:
-        two_and_two = self.side([["10.1.0.1", "10.1.0.2"], ["10.1.0.3", "10.1.0.4"]])
-        three_and_one = self.side([["10.1.0.1", "10.1.0.2", "10.1.0.3"]])
-        assert only(three_and_one, two_and_two).describe("before") == (
-            "executors: 4 on 2 nodes, 1 to 3 on each here, 4 on 2 nodes in before"
-        )
-        assert only(self.side(), two_and_two).after == "4 on 4 nodes"
-
-    def test_of_which_one_did_not_answer_are_on_unknown_nodes(self) -> None:
-        found = only(self.side(silent="10.1.0.4"), self.side())
-        assert (found.before, found.after) == ("4 on 4 nodes", "4 on unknown nodes")
-
-    @pytest.mark.parametrize("machines", [{}, {"machines": None}])
-    def test_of_which_there_is_none_are_on_no_node(self, machines: dict[str, None]) -> None:
-        none = with_environment(master="k8s://https://h:6443", executors=[], **machines)
-        assert environment_facts(none)["executors"] == "0 on 0 nodes"
-
-    @pytest.mark.parametrize(
-        ("fact", "before", "after", "name"),
-        [
-            ("kubernetes_node", "aabb", "aabc", "node of Kubernetes"),
-            ("cpu_limit", "2222", "1111", "CPU limit"),
-            ("local_dirs", ["ext4"] * 4, ["tmpfs"] * 4, "file system of Spark's local directories"),
-        ],
-    )
-    def test_on_other_nodes_or_with_other_limits(
-        self, fact: str, before: Sequence[str], after: Sequence[str], name: str
-    ) -> None:
-        found = only(self.side(**{fact: after}), self.side(**{fact: before}))
-        assert found.fact.startswith(f"{name} of ")
 
 
 class TestOfSomeWorkloads:
@@ -538,7 +491,6 @@ class TestSparksConfiguration:
                 "spark.eventLog.enabled": "true",
                 "spark.hadoop.fs.defaultFS": "hdfs://h:1",
                 "spark.org.apache.spark.deploy.yarn.AmIpFilter.param.PROXY_URI_BASES": "/app-1",
-                "spark.yarn.appMasterEnv.CLUSTERLIFT_STAGING": "hdfs://h/x",
                 "spark.yarn.appMasterEnv.OTHER": "kept",
                 "spark.yarn.dist.pyFiles": "/home/x.zip",
                 "spark.yarn.tags": "clusterlift-1",
