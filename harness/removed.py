@@ -5,6 +5,8 @@ from collections.abc import Sequence
 INSTEAD: dict[tuple[str, ...], str] = {
     ("plan",): "use clusterlift power instead",
     ("aa",): "use clusterlift noise instead",
+    ("probe", "path"): "use clusterlift probe mesh and clusterlift probe latency instead",
+    ("probe", "incast"): "use clusterlift probe racks, or clusterlift probe mesh, instead",
 }
 """A sentence for each command or option that is gone.
 

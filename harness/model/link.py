@@ -28,7 +28,6 @@ ON_WIRE_BYTES = 8 + 14 + 4 + 12
 """What the wire carries of a frame beyond the IP packet."""
 HEADERS_BYTES = 20 + 20 + 12
 """What is not TCP payload in an IP packet."""
-IP_AND_UDP_BYTES = 20 + 8
 """What is not UDP payload in an IPv4 packet."""
 
 
@@ -58,11 +57,6 @@ class Link:
 def goodput_bit_s(rate_bit_s: float, mtu: int) -> float:
     """Return the most payload that TCP can deliver over a link of this rate."""
     return rate_bit_s * (mtu - HEADERS_BYTES) / (mtu + ON_WIRE_BYTES)
-
-
-def datagram_bit_s(rate_bit_s: float, mtu: int) -> float:
-    """Return the payload of UDP packets of the MTU's size that take this much of the wire (RFC 768)."""
-    return rate_bit_s * (mtu - IP_AND_UDP_BYTES) / (mtu + ON_WIRE_BYTES)
 
 
 def rate_of_goodput(bit_s: float, mtu: int) -> float:

@@ -71,40 +71,6 @@ RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
 RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
-INCAST = "incast"
-ALL_TO_ALL, BISECTION_PAIRS = "all to all", "bisection"
-INCAST_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
-"""All flows together, in the seconds in which all of them ran."""
-SLOWEST_FLOW = Metric(INCAST, "slowest_flow_bit_s", "bit/s", HIGHER)
-INCAST_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
-INCAST_ROUND_TRIP = {
-    rank: Metric(INCAST, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
-}
-INCAST_STOLEN = Metric(INCAST, "stolen_percent", "%", LOWER)
-INCAST_BUSIEST = Metric(INCAST, "busiest_processor_percent", "%", LOWER)
-"""Of the host with the greatest value, of all that send or receive."""
-HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
-"""What one half of the hosts sends to the other, while that sends as much back."""
-BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
-"""The slower of both ways. Its subject does not name the halves, which may differ from probe to probe."""
-PATH = "path"
-PATH_GOODPUT = Metric(PATH, "goodput_bit_s", "bit/s", HIGHER)
-TRANSFER_TIME_RATIO = Metric(PATH, "tcp_transfer_time_ratio", "to 1", LOWER)
-TCP_EFFICIENCY = Metric(PATH, "tcp_efficiency_percent", "%", HIGHER)
-BUFFER_DELAY = Metric(PATH, "buffer_delay_percent", "%", LOWER, Range(ge=0, le=1e9))
-"""Of the round trip of an idle path."""
-BASELINE_ROUND_TRIP = Metric(PATH, "baseline_round_trip_us", "µs", LOWER)
-TRANSFER_ROUND_TRIP = Metric(PATH, "transfer_round_trip_us", "µs", LOWER)
-STEP_SENT = Metric(PATH, "step_sent_bit_s", "bit/s", HIGHER)
-STEP_RECEIVED = Metric(PATH, "step_received_bit_s", "bit/s", HIGHER)
-"""Rates of the steps count everything on the wire."""
-STEP_LOSS = Metric(PATH, "step_loss_percent", "%", LOWER)
-STEP_HOST_DROPS = Metric(PATH, "step_receiver_drops", "packets", LOWER)
-"""Packets that crossed the path, and that the receiving host did not read in time."""
-STEP_JITTER = Metric(PATH, "step_jitter_us", "µs", LOWER)
-STEP_ROUND_TRIP = {
-    rank: Metric(PATH, f"step_round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
-}
 
 
 def _declared() -> Iterator[Metric]:
@@ -121,22 +87,3 @@ METRICS: Mapping[tuple[str, str], Metric] = {
     (metric.probe, metric.name): metric for metric in _declared()
 }
 """All of these, by probe and name."""
-
-
-def incast_case(senders: int) -> str:
-    """Return the case of so many hosts that send to one: `from 4 hosts`."""
-    return f"from {_hosts(senders)}"
-
-
-def outcast_case(receivers: int) -> str:
-    """Return the case of one host that sends to so many: `to 4 hosts`."""
-    return f"to {_hosts(receivers)}"
-
-
-def _hosts(number: int) -> str:
-    return "1 host" if number == 1 else f"{number} hosts"
-
-
-def step_case(percent: int) -> str:
-    """Return the case of a step of rate: `at 25%`."""
-    return f"at {percent}%"

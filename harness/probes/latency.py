@@ -26,7 +26,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, Message, round_trip_measurements, run_messages
+from harness.probes.messages import OUTLASTING_S, round_trip_measurements, run_messages
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
@@ -73,7 +73,7 @@ def _measure(
     flows: Sequence[Flow], load: Load, message_bytes: int, case: str
 ) -> Iterator[Measurement]:
     transfers_beside = flows if case == LOADED else ()
-    round_trips, transfers = run_messages(flows, load, Message(message_bytes), transfers_beside)
+    round_trips, transfers = run_messages(flows, load, message_bytes, transfers_beside)
     for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]

@@ -189,12 +189,7 @@ COMMANDS = {
     "round trip": Command("^ping -n -q", _always(_PINGED.format(n=10))),
     "processors": Command(r"grep \^cpu /proc/stat; sleep", _always(captured("proc-stat.txt"))),
     "hardware counters": Command("perf stat", lambda _: Answer(errors=PERF.encode())),
-    "transfer": Command(
-        "^iperf3 -c (?!.*--udp)", _always(captured("iperf3-3.12.json"), after_s=4.0)
-    ),
-    "datagrams": Command(
-        "^iperf3 -c .*--udp", _always(captured("iperf3-3.12-udp.json"), after_s=7.0)
-    ),
+    "transfer": Command("^iperf3 -c", _always(captured("iperf3-3.12.json"), after_s=4.0)),
     "server of transfers": Command(
         "^iperf3 -s",
         _always(f"{'-' * 40}\nServer listening on 5201 (test #1)\n{'-' * 40}\n", stays=True),
@@ -213,10 +208,6 @@ COMMANDS = {
     "server of RDMA": Command(
         "^stdbuf -oL ib_send_lat",
         _always("* Waiting for client to connect... *\n", stays=True),
-    ),
-    "dropped datagrams": Command(
-        "^cat /proc/net/snmp",
-        _always("Udp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: 4120 7 0 12\n"),
     ),
     "monitor": Command("== clock", _monitor),
     "kernel log": Command(

@@ -81,7 +81,7 @@ def cases(directory: Path) -> Iterator[Case]:
         cluster = Cluster(name, directory)
         settings = {host: [cluster.setting] for host in cluster.hosts}
         yield Case(partial(plan, settings), cluster.answer)
-    for name in ("link by names", "mtu", "latency", "path", "soak"):
+    for name in ("link by names", "mtu", "latency", "soak"):
         words = replace(SCENARIOS[name], evil=1).command(directory / name)
         yield Case(partial(quietly, words))
     for name in PROGRAMS:

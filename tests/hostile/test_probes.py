@@ -101,12 +101,10 @@ SCENARIOS = {
     "mesh by search": Scenario("mesh", (*SECONDS, "--rounds", "2"), evil=8, mutations=100),
     "latency": Scenario("latency", SECONDS, evil=10, mutations=400),
     "latency of servers": Scenario("latency", SECONDS, evil=10, mutations=100, evil_last=True),
-    "incast": Scenario("incast", SECONDS, mutations=50),
-    "path": Scenario("path", (*SECONDS, "--rate", "1gbit"), evil=6, mutations=84),
     "racks": Scenario("racks", SECONDS, evil=4, in_racks=True, mutations=50),
     "soak": Scenario("soak", ("--for", "12s", "--round", "6s"), evil=8, mutations=90),
 }
-TOGETHER = ("incast", "racks", "soak")
+TOGETHER = ("racks", "soak")
 """Probes whose hosts all send at the same time, so that what one carries depends on others."""
 
 

@@ -24,32 +24,20 @@ from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
 from harness.model.network_metrics import (
     ACROSS_RACKS,
-    BISECTION_PAIRS,
     BOTH_WAYS,
-    HALF_TO_HALF,
     IDLE,
-    INCAST_BUSIEST,
-    INCAST_GOODPUT,
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
     PACKET_GOODPUT,
-    PATH_GOODPUT,
     PATH_MTU,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
-    STEP_LOSS,
-    TCP_EFFICIENCY,
-    TRANSFER_TIME_RATIO,
-    incast_case,
-    step_case,
 )
 from harness.model.probe import Measurement, Metric, samples
-from harness.probes.incast import incast_steps
 from harness.probes.latency import latency_steps
 from harness.probes.mesh import Mesh
 from harness.probes.packets import packet_size_steps
-from harness.probes.path import path_steps
 from harness.probes.path_mtu import path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, rack_steps
@@ -186,96 +174,6 @@ def test_the_oversubscription_of_an_uplink_is_measured(uplink_mbit: int, ratio: 
                 for subject in ("a -> b", "b -> a")
             ),
         )
-
-
-def steps_of(steps: Sequence[ProbeStep], *descriptions: str) -> list[ProbeStep]:
-    return [step for step in steps if step.description.startswith(descriptions)]
-
-
-def test_the_bisection_of_two_racks_is_their_uplink_and_incast_fills_one_port() -> None:
-    port, uplink = (pytest.approx(goodput_bit_s(mbit * MBIT, 1500), rel=0.15) for mbit in (50, 25))
-    with network() as made:
-        switches = [made.switch(), made.switch()]
-        made.uplink(*switches, Link(25 * MBIT, 1500))
-        # In neither order of the hosts do neighbours share a rack.
-        names = [made.host(f"h{i}", switches[i % 2], Link(50 * MBIT, 1500)) for i in range(1, 5)]
-        hosts = hosts_of(made, names)
-        steps = incast_steps(hosts, hosts[0], SHORT, 64)
-        chosen = steps_of(steps, "incast: who", "incast: from 3", "all to all")
-
-        halves = [",".join(names[::2]), ",".join(names[1::2])]
-        directions = [" -> ".join(halves), " -> ".join(halves[::-1])]
-
-        def is_found(found: Sequence[Measurement]) -> bool:
-            # Not the best values: in so few seconds, what a queue held before can make them too large.
-            values = {
-                (sample.metric, sample.subject, sample.case): sample.values
-                for sample in samples(found)
-            }
-            if len({key for key in values if key[0] == INCAST_BUSIEST.name}) != 4:
-                return False
-            into_one = values.get((INCAST_GOODPUT.name, names[0], incast_case(3)), ())
-            across = [
-                values.get((HALF_TO_HALF.name, each, BISECTION_PAIRS), ()) for each in directions
-            ]
-            return any(value == port for value in into_one) and all(
-                any(value == uplink for value in each) for each in across
-            )
-
-        assert in_some_try(chosen, is_found)
-        assert not any(map(programs, names))
-
-
-def test_a_host_that_does_not_reach_the_hub_is_left_out_of_the_fan() -> None:
-    with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
-        hosts = hosts_of(made, names)
-        run("ip", "-n", names[1], "link", "set", DEVICE, "down")
-        steps = steps_of(incast_steps(hosts, hosts[0], SHORT, 64), "incast: ")
-        found = measured(steps)
-        [error] = [each.error for each in found if each.error]
-        assert error.startswith((f"{names[1]} -> {names[0]}: ", f"{names[1]}: "))
-        assert set(best(found, INCAST_GOODPUT, incast_case(1))) == {names[0]}
-        assert not best(found, INCAST_GOODPUT, incast_case(2))
-
-
-def test_a_path_that_carries_half_of_the_expected_rate_and_not_all_of_it() -> None:
-    carried, expected = 50 * MBIT, 80 * MBIT
-    with star([Link(100 * MBIT, 1500), Link(carried, 1500)]) as (made, names):
-        hosts = hosts_of(made, names)
-        path = " -> ".join(names)
-        steps = steps_of(
-            path_steps(hosts, links_of(hosts), SHORT, expected),
-            *(f"path: {path}, {case}" for case in ("TCP", "UDP at 50%", "UDP at 100%")),
-        )
-
-        def is_told(found: Sequence[Measurement]) -> bool:
-            values = {(each.metric, each.case): each.values for each in samples(found)}
-            excess = 100 * (1 - carried / expected)
-            told = {
-                # Packets that a busy host does not read in time are lost, too.
-                (STEP_LOSS.name, step_case(50)): pytest.approx(0, abs=1),
-                (STEP_LOSS.name, step_case(100)): pytest.approx(excess, abs=5),
-                (TRANSFER_TIME_RATIO.name, ""): pytest.approx(expected / carried, rel=0.1),
-                (TCP_EFFICIENCY.name, ""): pytest.approx(95, abs=5),
-            }
-            return all(
-                any(value == about for value in values.get(key, ())) for key, about in told.items()
-            )
-
-        assert len(steps) == 3
-        assert in_some_try(steps, is_told)
-        assert not any(map(programs, names))
-
-
-def test_a_path_to_a_host_that_does_not_answer_is_one_error() -> None:
-    with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-        hosts = hosts_of(made, names)
-        run("ip", "-n", names[1], "link", "set", DEVICE, "down")
-        [step] = steps_of(path_steps(hosts, {}, SHORT, None), f"path: {names[0]} -> {names[1]}")
-        [failed] = step.measure()
-        assert (failed.metric, failed.value) == (PATH_GOODPUT.name, None)
-        assert failed.error is not None
-        assert failed.error.startswith(f"{names[0]} -> {names[1]}: iperf3: ")
 
 
 def test_latency_grows_under_load() -> None:

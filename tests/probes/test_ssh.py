@@ -76,8 +76,6 @@ CASES = {
     "cut while it is in force": Case(("experiment",), "root", 2, "application 2", "hpcc", "4mb"),
     "all": Case(("probe", "all", "--no-latency", *PROBE), cut_after="[7/"),
     "soak": Case(("probe", "soak", "--for", "20s", "--round", "10s"), cut_after="[2/2]"),
-    "incast": Case(("probe", "incast", *PROBE), cut_after="[3/"),
-    "path": Case(("probe", "path", *PROBE), cut_after="[3/"),
     "set-mtu cut": Case(SET_MTU, hosts=2, cut_after="[3/"),
     "set-mtu without root": Case(SET_MTU, USER, hosts=2),
     "experiment by sudo": Case(("experiment",), USER, hosts=2),
@@ -220,7 +218,7 @@ def test_everything_is_put_back_and_nothing_is_left_undone(
     assert "Traceback" not in found.errors
 
 
-@pytest.mark.parametrize("name", ["all", "soak", "incast", "path"])
+@pytest.mark.parametrize("name", ["all", "soak"])
 def test_a_link_that_drops_is_named_and_the_other_hosts_are_measured(
     outcomes: Mapping[str, Future[Outcome]], name: str
 ) -> None:

@@ -12,8 +12,6 @@ from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     BUSIEST,
-    INCAST_BUSIEST,
-    INCAST_STOLEN,
     IPERF_CPU,
     RACK_BUSIEST,
     RACK_STOLEN,
@@ -90,12 +88,12 @@ def doubt(limit: str | None) -> str:
 def shared_limit(measured: Iterable[ProbeSample], host: str = "a host") -> str | None:
     """Return why the processors of a host may have bounded many flows in most draws, else None.
 
-    `measured` are the samples of one subject and case, with the metrics of racks or of incast.
+    `measured` are the samples of one subject and case, with the metrics of racks.
     """
     for sample in measured:
         value = median(sample.values) if sample.values else 0.0
-        if sample.metric in (RACK_STOLEN.name, INCAST_STOLEN.name) and value >= MAX_STOLEN_PERCENT:
+        if sample.metric == RACK_STOLEN.name and value >= MAX_STOLEN_PERCENT:
             return f"a hypervisor took {value:.0f} % of {host}'s processors"
-        if sample.metric in (RACK_BUSIEST.name, INCAST_BUSIEST.name) and value >= MAX_BUSY_PERCENT:
+        if sample.metric == RACK_BUSIEST.name and value >= MAX_BUSY_PERCENT:
             return f"a processor of {host} was busy all the time"
     return None

@@ -1,14 +1,12 @@
-"""iperf3: TCP transfers and UDP streams, and their JSON reports. Versions from 3.2 on can be read."""
+"""iperf3: TCP transfers and their JSON reports. Versions from 3.2 on can be read."""
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.model.errors import ToolError
-
-T = TypeVar("T")
 
 LISTENING = "Server listening"
 CONNECT_TIMEOUT_MS = 5000
@@ -34,10 +32,7 @@ class Report:
     """The outcome of one transfer, without the seconds that were omitted.
 
     `goodput_bit_s` counts the payload that arrived. The processor times are those of iperf3 itself, in
-    percent of one processor. `sent_bytes` are those of the payload, without those that were sent again;
-    `mss_bytes` is the payload of a full segment. `mean_rtt_us` is the mean of the round trip times that the
-    sender's kernel estimated during the transfer, over all streams. What an iperf3 version does not report
-    is None.
+    percent of one processor. What an iperf3 version does not report is None.
     """
 
     goodput_bit_s: float
@@ -46,23 +41,6 @@ class Report:
     sender_cpu_percent: float | None
     receiver_cpu_percent: float | None
     intervals: tuple[TransferInterval, ...]
-    sent_bytes: int | None = None
-    mss_bytes: int | None = None
-    mean_rtt_us: float | None = None
-
-
-@dataclass(frozen=True)
-class DatagramReport:
-    """The outcome of one UDP stream.
-
-    Rates count the payload. `jitter_us` is the mean deviation of the packets' spacing (RFC 3550, 6.4.1);
-    None if nothing arrived. Packets still on their way at the end count as neither received nor lost.
-    """
-
-    sent_bit_s: float
-    received_bit_s: float
-    loss_percent: float
-    jitter_us: float | None
 
 
 def server(address: str, port: int) -> list[str]:
@@ -83,15 +61,6 @@ def client(
     return command + ([] if mss_bytes is None else ["-M", str(mss_bytes)])
 
 
-def datagram_client(
-    address: str, port: int, *, seconds: int, payload_bit_s: int, payload_bytes: int
-) -> list[str]:
-    """Return the command that sends UDP packets of `payload_bytes` at a rate that counts these alone."""
-    command = ["iperf3", "-c", address, "-p", str(port), "-J", "-t", str(seconds)]
-    command += ["--udp", "-b", str(payload_bit_s), "-l", str(payload_bytes)]
-    return [*command, "--connect-timeout", str(CONNECT_TIMEOUT_MS)]
-
-
 def report_bytes(seconds: int, streams: int = 1) -> int:
     """Return how much a client may print in this time."""
     return _REPORT_BYTES + _INTERVAL_BYTES * seconds * streams
@@ -103,15 +72,6 @@ def read_report(text: str) -> Report:
     Raise ToolError with the error in the report, which iperf3 may exit with 0 in spite of; also if nothing
     arrived, or if the report is incomplete.
     """
-    return _read(text, _report)
-
-
-def read_datagram_report(text: str) -> DatagramReport:
-    """Read the report that a UDP client printed. Raise ToolError as `read_report`; all may be lost."""
-    return _read(text, _datagram_report)
-
-
-def _read(text: str, parse: Callable[[Mapping[str, Any]], T]) -> T:
     try:
         report = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -119,7 +79,7 @@ def _read(text: str, parse: Callable[[Mapping[str, Any]], T]) -> T:
     if isinstance(report, dict) and report.get("error"):
         raise ToolError(f"iperf3: {report['error']}")
     try:
-        return parse(report)
+        return _report(report)
     except (KeyError, TypeError, AttributeError) as error:
         raise ToolError(f"iperf3's report is incomplete: {error}") from error
 
@@ -144,31 +104,7 @@ def _report(report: Mapping[str, Any]) -> Report:
             for interval in report["intervals"]
             if not interval["sum"].get("omitted")
         ),
-        sent_bytes=_count_or_none(end["sum_sent"], "bytes"),
-        mss_bytes=_count_or_none(report.get("start", {}), "tcp_mss_default"),
-        mean_rtt_us=_mean_rtt_us(end.get("streams", ())),
     )
-
-
-def _mean_rtt_us(streams: Sequence[Mapping[str, Any]]) -> float | None:
-    found = [_number_or_none(stream["sender"], "mean_rtt") for stream in streams]
-    times = [time for time in found if time]
-    return sum(times) / len(times) if times else None
-
-
-def _datagram_report(report: Mapping[str, Any]) -> DatagramReport:
-    """Older versions have no `sum_received`; newer ones count no loss in `sum` if nothing arrived at all."""
-    total = report["end"]["sum"]
-    sent = _number(total, "bits_per_second")
-    if sent <= 0:
-        raise ToolError("iperf3: connected, but nothing was sent")
-    seen = report["end"].get("sum_received", total)
-    packets, lost = _number(seen, "packets"), _number(seen, "lost_packets")
-    arrived = packets - lost
-    if arrived <= 0:
-        return DatagramReport(sent, 0.0, 100.0, None)
-    received = sent * arrived / packets if seen is total else _number(seen, "bits_per_second")
-    return DatagramReport(sent, received, 100 * lost / packets, 1000 * _number(seen, "jitter_ms"))
 
 
 def _interval(total: Mapping[str, Any]) -> TransferInterval:

@@ -32,15 +32,12 @@ def server(address: str, port: int) -> list[str]:
     return ["sockperf", "server", "--tcp", "--uc-reuseaddr", "-i", address, "-p", str(port)]
 
 
-def client(
-    address: str, port: int, *, message_bytes: int, seconds: int, per_second: int | None = None
-) -> list[str]:
+def client(address: str, port: int, *, message_bytes: int, seconds: int) -> list[str]:
     """Return the command that sends one message at a time, and waits until it has come back.
 
-    The next one follows at once, or with `per_second`, so many are sent in a second at most.
+    The next one follows at once.
     """
     options = ["-m", str(message_bytes), "-t", str(seconds), "--full-rtt"]
-    options += [] if per_second is None else ["--mps", str(per_second)]
     return ["sockperf", "ping-pong", "--tcp", "-i", address, "-p", str(port), *options]
 
 

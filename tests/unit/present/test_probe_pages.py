@@ -6,21 +6,11 @@ from harness.analysis.network.gate import Expectation, expectation_faults
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
-    ALL_TO_ALL,
-    BASELINE_ROUND_TRIP,
-    BISECTION_PAIRS,
     BOTH_WAYS,
-    BUFFER_DELAY,
     CYCLES,
-    HALF_TO_HALF,
     HARDWARE_COUNTERS,
     HOST_CPU,
     IDLE,
-    INCAST_BUSIEST,
-    INCAST_GOODPUT,
-    INCAST_RETRANSMITS,
-    INCAST_ROUND_TRIP,
-    INCAST_STOLEN,
     INSTRUCTIONS,
     IPERF_CPU,
     LOADED,
@@ -29,7 +19,6 @@ from harness.model.network_metrics import (
     PACKET_COST,
     PACKET_CPU,
     PACKET_GOODPUT,
-    PATH_GOODPUT,
     PATH_MTU,
     RDMA_DEVICES,
     RDMA_P99,
@@ -38,29 +27,16 @@ from harness.model.network_metrics import (
     RETRANSMITS,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
-    SLOWEST_FLOW,
     SOFTIRQ,
-    STEP_HOST_DROPS,
-    STEP_JITTER,
-    STEP_LOSS,
-    STEP_RECEIVED,
-    STEP_ROUND_TRIP,
-    STEP_SENT,
-    TCP_EFFICIENCY,
-    TRANSFER_ROUND_TRIP,
-    TRANSFER_TIME_RATIO,
     VANISHED_PACKET,
     WITHIN_RACK,
-    incast_case,
-    outcast_case,
-    step_case,
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
-from harness.probes.kinds import findings, network_of, newest_probes
+from harness.probes.kinds import network_of, newest_probes
 from harness.probes.search import drawn_rounds
 from tests.campaigns.documents import soak_events
 from tests.simulated_hosts import SimulatedNetwork, names, search
@@ -237,169 +213,6 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
         ACROSS_RACKS.of("c -> a", 9400 * MBIT),
     ]
     assert_golden("probe-racks.txt", page_of("racks", probed([a_link("a1")], measured)))
-
-
-def flows(
-    subject: str, case: str, mbit: float, slowest: float, retransmits: float, p99_us: float
-) -> list[Measurement]:
-    return [
-        INCAST_GOODPUT.of(subject, mbit * MBIT, case),
-        SLOWEST_FLOW.of(subject, slowest * MBIT, case),
-        INCAST_RETRANSMITS.of(subject, retransmits, case),
-        INCAST_ROUND_TRIP[50.0].of(subject, p99_us / 10, case),
-        INCAST_ROUND_TRIP[99.0].of(subject, p99_us, case),
-    ]
-
-
-def idle_message(subject: str) -> list[Measurement]:
-    return [metric.of(subject, 80, IDLE) for metric in INCAST_ROUND_TRIP.values()]
-
-
-def test_an_incast_that_collapses_and_an_oversubscribed_bisection() -> None:
-    measured = [
-        INCAST_GOODPUT.failed("n8 -> n1", "n8 -> n1: pings are not answered; n8 is left out", IDLE),
-        *idle_message("n1"),
-        *flows("n1", incast_case(1), 941, 941, 0, 1200),
-        *flows("n1", incast_case(2), 940, 465, 12, 2400),
-        *flows("n1", incast_case(4), 710, 88, 5210, 204000),
-        *flows("n1", incast_case(6), 87, 0.5, 9800, 412000),
-        *flows("n1", outcast_case(1), 940, 940, 0, 1100),
-        *flows("n1", outcast_case(2), 938, 460, 0, 1100),
-        INCAST_GOODPUT.failed("n1", "n1 -> n4: iperf3: no route", outcast_case(4)),
-        *flows("n1", outcast_case(6), 930, 140, 20, 3000),
-        *flows("7 hosts", ALL_TO_ALL, 4800, 71.4, 31234, 52000),
-        HALF_TO_HALF.of("n1,n3,n5 -> n2,n4,n6,n7", 705 * MBIT, BISECTION_PAIRS),
-        HALF_TO_HALF.of("n2,n4,n6,n7 -> n1,n3,n5", 715 * MBIT, BISECTION_PAIRS),
-    ]
-    assert_golden("probe-incast.txt", page_of("incast", probed(measurements=measured)))
-
-
-def test_an_incast_without_collapse_over_a_full_bisection() -> None:
-    measured = [
-        *idle_message("n1"),
-        *(
-            measurement
-            for case in (incast_case, outcast_case)
-            for number in (1, 2, 3)
-            for measurement in flows("n1", case(number), 941, 940 / number, 0, 700)
-        ),
-        *flows("4 hosts", ALL_TO_ALL, 3760, 310, 0, 700),
-        *(
-            HALF_TO_HALF.of(halves, 1880 * MBIT, BISECTION_PAIRS)
-            for halves in ("n1,n2 -> n3,n4", "n3,n4 -> n1,n2")
-        ),
-    ]
-    assert_golden("probe-incast-sound.txt", page_of("incast", probed(measurements=measured)))
-
-
-def test_a_hub_that_receives_slowly_at_any_number_of_flows_is_told() -> None:
-    measured = [
-        *(
-            item
-            for number in (1, 2)
-            for item in flows("n1", incast_case(number), 47, 20, 9000, 900)
-        ),
-        *(item for number in (1, 2) for item in flows("n1", outcast_case(number), 94, 40, 0, 900)),
-    ]
-    page = page_of("incast", probed(measurements=measured))
-    assert "incast is slow at any number of flows: 47.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
-
-
-def test_flows_that_carry_nothing_collapse_or_are_slow() -> None:
-    one, two = incast_case(1), incast_case(2)
-    measured = [*flows("n1", one, 941, 941, 0, 900), *flows("n1", two, 0, 0, 9000, 900)]
-    page = page_of("incast", probed(measurements=measured))
-    assert "fault: n1: incast: goodput collapses to 0.0 Mbit/s from 2 hosts, 0 % of" in page
-    measured = [*flows("n1", one, 0, 0, 0, 900), *flows("n1", outcast_case(1), 94, 94, 0, 900)]
-    page = page_of("incast", probed(measurements=measured))
-    assert "incast is slow at any number of flows: 0.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
-
-
-def test_a_fall_is_not_blamed_on_the_network_alone_if_processors_may_have_been_the_limit() -> None:
-    four, pairs_case = incast_case(4), BISECTION_PAIRS
-    measured = [
-        *flows("n1", incast_case(1), 941, 941, 0, 1200),
-        *flows("n1", four, 710, 88, 5210, 204000),
-        INCAST_BUSIEST.of("n1", 99.5, four),
-        INCAST_STOLEN.of("n1", 1.0, four),
-        HALF_TO_HALF.of("n1,n2 -> n3,n4", 800e6, pairs_case),
-        INCAST_STOLEN.of("n1,n2 -> n3,n4", 30.0, pairs_case),
-    ]
-    page = " ".join(page_of("incast", probed(measurements=measured)).split())
-    assert "a processor of n1 was busy all the time, which may have been the limit" in page
-    assert ":1; a hypervisor took 30 % of a host's processors, which may have been" in page
-
-
-def test_a_bisection_through_which_nothing_arrives_is_told() -> None:
-    measured = [
-        *flows("n1", incast_case(1), 941, 941, 0, 1200),
-        HALF_TO_HALF.of("n1,n2 -> n3,n4", 0, BISECTION_PAIRS),
-    ]
-    page = " ".join(page_of("incast", probed(measurements=measured)).split())
-    assert "n1, n2 to n3, n4; nothing arrived of what 2 pairs alone would carry" in page
-
-
-def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
-    assert page_of("incast", probed([])) == "nothing was measured\n"
-    error = "n2 -> n1: pings are not answered; n2 is left out"
-    alone = [INCAST_GOODPUT.failed("n2 -> n1", error, IDLE)]
-    assert page_of("incast", probed(measurements=alone)) == f"fault: {error}\n"
-
-
-def step(
-    subject: str, percent: int, loss: float, p99_us: float, sent: float = 1
-) -> list[Measurement]:
-    case, rate = step_case(percent), percent * 10 * MBIT * sent
-    return [
-        STEP_SENT.of(subject, rate, case),
-        STEP_RECEIVED.of(subject, rate * (1 - loss / 100), case),
-        STEP_LOSS.of(subject, loss, case),
-        STEP_JITTER.of(subject, 12, case),
-        STEP_ROUND_TRIP[50.0].of(subject, p99_us / 3, case),
-        STEP_ROUND_TRIP[99.0].of(subject, p99_us, case),
-    ]
-
-
-def expecting(network: RecordedProbes, **limits: str) -> RecordedProbes:
-    given = {"rate_bit_s": "1000000000", "max_loss_percent": "0.1", "max_delay_ms": ""} | limits
-    return replace(network, run=replace(network.run, parameters=given))
-
-
-def test_paths_that_fail_steps_for_every_reason() -> None:
-    sound, lossy, slow, starved, broken, strained = (f"n1 -> n{i}" for i in range(2, 8))
-    measured = [
-        PATH_GOODPUT.of(sound, 470 * MBIT),
-        TRANSFER_TIME_RATIO.of(sound, 2.0),
-        TCP_EFFICIENCY.of(sound, 99.975),
-        BASELINE_ROUND_TRIP.of(sound, 25000),
-        TRANSFER_ROUND_TRIP.of(sound, 32000),
-        BUFFER_DELAY.of(sound, 28),
-        PATH_GOODPUT.of(lossy, 940 * MBIT),
-        BASELINE_ROUND_TRIP.failed(lossy, f"{lossy}: pings are not answered"),
-        PATH_GOODPUT.failed(broken, f"{broken}: iperf3: no route"),
-        *(item for percent in (25, 100) for item in step(sound, percent, 0.05, 900)),
-        *(item for percent in (25, 100) for item in step(lossy, percent, percent / 100, 900)),
-        *(item for percent in (25, 100) for item in step(slow, percent, 0, 60 * percent)),
-        *(item for percent in (25, 100) for item in step(starved, percent, 0, 900, sent=0.8)),
-        STEP_LOSS.failed(broken, f"{broken}: iperf3: no route", step_case(25)),
-        *step(strained, 100, 3, 900),
-        STEP_HOST_DROPS.of(strained, 4321, step_case(100)),
-    ]
-    network = expecting(probed(measurements=measured), max_delay_ms="5.0")
-    assert_golden("probe-path.txt", page_of("path", network))
-    faults = {finding.subject for finding in findings(network) if finding.is_fault}
-    assert faults == {lossy, slow, starved, broken, strained}
-
-
-def test_a_delay_is_judged_only_with_a_limit() -> None:
-    network = expecting(probed(measurements=step("n1 -> n2", 100, 0, 10**6)))
-    assert "note: every path passes every step\n" in page_of("path", network)
-    delayed = findings(expecting(network, max_delay_ms="999"))
-    assert [finding.subject for finding in delayed if finding.is_fault] == ["n1 -> n2"]
-
-
-def test_paths_of_which_nothing_was_measured_claim_nothing() -> None:
-    assert page_of("path", probed([])) == "nothing was measured\n"
 
 
 def gate_page(*recorded: RecordedProbes) -> str:

@@ -19,19 +19,14 @@ from harness.hosts.transports.host import Host
 from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
-    INCAST_GOODPUT,
     MESH_GOODPUT,
     PAIRS,
     PATH_MTU,
     ROUND_TRIP,
     SAMPLED,
-    STEP_LOSS,
-    STEP_SENT,
     STOLEN,
     VANISHED_PACKET,
     WITHIN_RACK,
-    incast_case,
-    step_case,
 )
 from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
@@ -83,12 +78,6 @@ def soak() -> RecordedProbes:
     return RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED)
 
 
-def steps(loss_percent: float) -> RecordedProbes:
-    case = step_case(100)
-    measured = [STEP_SENT.of("a -> b", 1e9, case), STEP_LOSS.of("a -> b", loss_percent, case)]
-    return parameters(probed(measurements=measured), rate_bit_s="1e9", max_loss_percent="0.1")
-
-
 PROBES = {
     "link": (probed([a_link("n1", duplex="half"), a_link("n2")]), {"n1 eth0"}),
     "bond": (probed([a_link("n1", bond=BAD_BOND), a_link("n2")]), {"n1 eth0"}),
@@ -108,16 +97,6 @@ PROBES = {
         probed(measurements=[ROUND_TRIP[50.0].failed("a -> b", "a -> b: no sockperf")]),
         {"a -> b"},
     ),
-    "incast": (
-        probed(
-            measurements=[
-                INCAST_GOODPUT.of("n1", rate * MBIT, incast_case(number))
-                for number, rate in ((1, 940), (2, 90))
-            ]
-        ),
-        {"n1"},
-    ),
-    "path": (steps(3.0), {"a -> b"}),
     "racks": (probed(measurements=[WITHIN_RACK.failed("b", "b1 -> b2: no route")]), {"b"}),
     "soak": (soak(), {"n1", "n1 -> n2"}),
 }
@@ -161,7 +140,7 @@ class TestEveryPlaceNamesTheSame:
     ) -> None:
         assert exit_codes(healthy(), tmp_path, monkeypatch) == {"probe": 0, "gate": 0}
 
-    @pytest.mark.parametrize("sound", [healthy(), mesh({}), steps(0.0)])
+    @pytest.mark.parametrize("sound", [healthy(), mesh({})])
     def test_a_sound_network_has_no_fault_anywhere(self, sound: RecordedProbes) -> None:
         assert faults_of(sound) == []
         assert "fault: " not in page_of("all", sound)

@@ -132,50 +132,6 @@ class TestIperf3:
             iperf3.read_report(text)
 
 
-class TestFiguresOfTransfers:
-    def test_are_those_of_the_report(self) -> None:
-        report = iperf3.read_report(output("iperf3-3.12.json"))
-        assert report.sent_bytes == 35251560
-        assert report.mss_bytes == 1448
-        assert report.mean_rtt_us == (10374 + 10214) / 2
-        assert {interval.retransmits for interval in report.intervals} == {0}
-
-    def test_are_unknown_if_the_version_has_none(self) -> None:
-        report = iperf3.read_report(output("iperf3-3.17-no-retransmits.json"))
-        assert report.mean_rtt_us is None
-        assert {interval.retransmits for interval in report.intervals} == {None}
-
-
-class TestDatagrams:
-    def test_a_stream_has_its_rates_loss_and_jitter(self) -> None:
-        report = iperf3.read_datagram_report(output("iperf3-3.12-udp-loss.json"))
-        assert report.sent_bit_s == pytest.approx(60e6, rel=0.001)
-        assert report.received_bit_s == pytest.approx(47.27e6, rel=0.001)
-        assert report.loss_percent == pytest.approx(100 * 2054 / 10184)
-        assert report.jitter_us == pytest.approx(285.5, abs=0.1)
-
-    def test_a_stream_of_which_nothing_arrived_is_lost_whatever_iperf3_counts(self) -> None:
-        text = output("iperf3-3.12-udp-blackhole.json")
-        assert json.loads(text)["end"]["sum"]["lost_percent"] == 0
-        report = iperf3.read_datagram_report(text)
-        assert (report.received_bit_s, report.loss_percent, report.jitter_us) == (0, 100, None)
-
-    def test_what_arrived_is_told_by_older_versions_too(self) -> None:
-        old = json.loads(output("iperf3-3.12-udp-loss.json"))
-        del old["end"]["sum_received"]
-        report = iperf3.read_datagram_report(json.dumps(old))
-        assert report.received_bit_s == pytest.approx(47.3e6, rel=0.02)
-
-    @pytest.mark.parametrize("text", ["", "{}", '{"end": {"sum": {"packets": "many"}}}'])
-    def test_output_without_a_report_is_an_error(self, text: str) -> None:
-        with pytest.raises(ToolError):
-            iperf3.read_datagram_report(text)
-
-    def test_an_error_in_the_report_is_raised(self) -> None:
-        with pytest.raises(ToolError, match="Connection refused"):
-            iperf3.read_datagram_report(output("iperf3-3.12-refused.json"))
-
-
 class TestSockperf:
     @pytest.mark.parametrize("version", SOCKPERF)
     def test_reports_round_trip_times_by_percentile(self, version: str) -> None:
