@@ -7,6 +7,11 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("aa",): "use clusterlift noise instead",
     ("probe", "path"): "use clusterlift probe mesh and clusterlift probe latency instead",
     ("probe", "incast"): "use clusterlift probe racks, or clusterlift probe mesh, instead",
+    **{
+        (command, option): "reach hosts by ssh, docker, network namespaces or locally"
+        for command in ("probe", "program", "doctor")
+        for option in ("--via spark", "--spark-options", "--spark-port")
+    },
 }
 """A sentence for each command or option that is gone.
 

@@ -3,30 +3,31 @@
 from harness.analysis.observed.health import health
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, this_machine
-from harness.commands.probe_hosts import HostChoice, on_hosts
+from harness.commands.site import on_site
 from harness.hosts.node_states import read_states
 from harness.hosts.transports.host import HostError, by_docker, by_netns
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
+from harness.probes.site import Site
 from harness.terminal import show
 from harness.words import count_of, join_names
 
 
 @command("doctor")
-@on_hosts
-def doctor_command(choice: HostChoice) -> int:
+@on_site
+def doctor_command(site: Site) -> int:
     """Say what is wrong with the machines before the first trial, and what mends it.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
     Run nothing of yours on them meanwhile. The exit code is 1 if there is a fault: something that would spoil
     results. Notes are worth a look; what they name may be wanted.
     """
-    names_hosts = choice.names is not None or choice.in_lab or choice.executor_hosts
-    if not names_hosts and choice.transport in {by_docker, by_netns}:
+    names_hosts = site.names is not None or bool(site.nodes)
+    if not names_hosts and site.transport in {by_docker, by_netns}:
         raise BadInput("--via reaches hosts that are named, such as --hosts node[1-4]")
-    hosts = choice.hosts() if names_hosts else [this_machine()]
+    hosts = site.hosts() if names_hosts else [this_machine()]
     found = read_states(hosts)
     lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]
     known = known_states(found)

@@ -1,16 +1,25 @@
 """`clusterlift probe`: measure the network itself, between hosts. Each kind of probe is a command."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from harness.commands.command import Command, Group, command, group
-from harness.commands.probe_hosts import ProbeSite, on_site
+from harness.commands.options import configuration_option, results_option
+from harness.commands.site import on_site
 from harness.model.errors import INTERRUPTED
+from harness.model.probe import ProbeRun
 from harness.model.run import Ending
+from harness.option_types import WholeNumber
 from harness.present.probes import remarks
 from harness.probes.kind import ProbeKind
 from harness.probes.kinds import findings, kinds
+from harness.probes.options import integer_option
+from harness.probes.plan import run_probes
+from harness.probes.site import Site
+from harness.runtime.interrupt import interruptible
 from harness.terminal import show
 from harness.words import visible
 
@@ -37,10 +46,21 @@ def probe_command(kind: ProbeKind) -> Command:
     Its exit code is 1 if something was found that has to be mended.
     """
 
-    def call(site: ProbeSite, **options: Any) -> int:
-        plan = kind.plan(site, **options)
-        with plan.context:
-            probed = site.probe(plan, kind.name)
+    def call(
+        site: Site, *, configuration: str | None, results: Path, repeats: int, **options: Any
+    ) -> int:
+        plan = kind.plan(replace(site, directory=results), **options)
+        parameters = {"probe": kind.name, **plan.parameters}
+        run = ProbeRun(
+            configuration=configuration or "",
+            hosts=tuple(host.name for host in plan.hosts),
+            parameters={name: str(value) for name, value in parameters.items()},
+            facts=dict(site.facts),
+        )
+        with plan.context, interruptible(once=True):
+            probed = run_probes(
+                replace(plan, repeats=repeats), run, results if configuration else None
+            )
         found = findings(probed)
         notes = "".join(f"{visible(line)}\n" for line in remarks(probed))
         show(f"{notes}\n{kind.page(probed, found)}" if notes else kind.page(probed, found))
@@ -50,6 +70,16 @@ def probe_command(kind: ProbeKind) -> Command:
             return INTERRUPTED
         return int(any(finding.is_fault for finding in found))
 
-    for option in reversed(kind.options):
+    call = on_site(call)
+    for option in reversed((*kind.options, *_RECORD_OPTIONS)):
         call = option(call)
-    return command(kind.name, help=kind.help)(on_site(call))
+    return command(kind.name, help=kind.help)(call)
+
+
+_RECORD_OPTIONS = (
+    integer_option("--repeats", WholeNumber(1, 1000), 1, "Number of times to measure everything."),
+    configuration_option(
+        "Record the probe below --results, under this name.  [default: only print it]"
+    ),
+    results_option,
+)

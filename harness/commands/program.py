@@ -10,13 +10,14 @@ from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, converted, fact_option, results_option
-from harness.commands.probe_hosts import HostChoice, on_hosts
+from harness.commands.site import on_site
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import parse_nodes
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
+from harness.probes.site import Site
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Option, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
@@ -108,12 +109,12 @@ _PEAK = click.option(
 def _subcommand(program: type[Program]) -> Command:
     """Return the command of a program, with its own options before those of all programs."""
 
-    def run(chosen: HostChoice, **values: Any) -> int:
+    def run(site: Site, **values: Any) -> int:
         own = {option.name: values.pop(option.name) for option in program.options}
-        return _run(program(**own), chosen, **values)
+        return _run(program(**own), site, **values)
 
     run.__doc__ = program.about
-    decorated = on_hosts(run)
+    decorated = on_site(run)
     common = (*_OPTIONS, _PEAK) if program.has_peak else _OPTIONS
     for option in (*reversed(common), *map(_option, reversed(program.options))):
         decorated = option(decorated)
@@ -133,7 +134,7 @@ def _option(option: Option) -> Callable[..., Any]:
 
 def _run(
     program: Program,
-    chosen: HostChoice,
+    site: Site,
     *,
     configuration: str,
     results: Path,
@@ -149,7 +150,7 @@ def _run(
     peak: float | None = None,
 ) -> int:
     declared = parse_facts(facts)
-    hosts = ready_hosts(program, chosen.hosts(), network)
+    hosts = ready_hosts(program, site.hosts(), network)
     if nodes and nodes[-1] > len(hosts):
         raise BadInput(f"--nodes {nodes[-1]} is more than the {count_of(len(hosts), 'host')} given")
     planned = ProgramRun(
@@ -162,7 +163,7 @@ def _run(
         timeout_s=timeout,
         host_peak=peak and peak * 1e9,
         network=network,
-        facts={**chosen.facts, **declared},
+        facts={**site.facts, **declared},
     )
     every = on_first_hosts(planned, nodes) if nodes else [planned]
     recorded = make_runs(every, runs, results)

@@ -1,11 +1,13 @@
-"""What a probe is given to measure: hosts, racks of hosts, and where it may keep a journal."""
+"""What a command line names to be measured: hosts, and racks of hosts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-from harness.hosts.transports.host import Host
+from harness.hosts.transports.host import Host, Transport, parse_hosts
+from harness.model.errors import BadInput
+
+RACKS = 2
 
 
 @dataclass(frozen=True)
@@ -16,14 +18,48 @@ class Rack:
     hosts: tuple[Host, ...]
 
 
-class Site(Protocol):
-    """The hosts that a user names. `directory` is that of the results."""
+@dataclass(frozen=True)
+class Site:
+    """The hosts that `--hosts` names, and the transport that reaches them.
 
-    @property
-    def directory(self) -> Path: ...
+    In a lab, `nodes` are the hosts that need not be named, `racks_of_lab` are its racks, and `facts` say that
+    it is emulated, and how. `directory` is that of the results.
+    """
+
+    names: str | None
+    transport: Transport
+    nodes: Sequence[Host] = ()
+    racks_of_lab: Sequence[Rack] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    directory: Path = Path("results")
 
     def hosts(self) -> list[Host]:
-        """Return the named hosts. Raise BadInput if there are none."""
+        """Return the named hosts, or else the nodes of the lab. Raise BadInput if there are none."""
+        if self.names is not None:
+            return parse_hosts("--hosts", self.names, self.transport)
+        if not self.nodes:
+            raise BadInput("name the hosts, such as --hosts node[1-4], or use the lab's: --lab")
+        return list(self.nodes)
 
     def racks(self, options: Sequence[str]) -> list[Rack]:
-        """Return the two racks of `NAME=HOSTS`. Raise BadInput if there are not two."""
+        """Return the racks of `--rack NAME=HOSTS`, or else those of the lab.
+
+        Raise BadInput if these are not two.
+        """
+        if self.names is not None:
+            raise BadInput("--hosts: name them by --rack, because a host is in one of two racks")
+        racks = [self._rack(text) for text in options] or list(self.racks_of_lab)
+        if not racks and self.nodes:
+            raise BadInput("the running lab has one rack; start one with two: lab up --racks 2")
+        if len(racks) != RACKS or racks[0].name == racks[1].name:
+            raise BadInput("name two racks: --rack a=node[1-20] --rack b=node[21-40]")
+        in_both = {host.name for host in racks[0].hosts} & {host.name for host in racks[1].hosts}
+        if in_both:
+            raise BadInput(f"--rack: {', '.join(sorted(in_both))} cannot be in both racks")
+        return racks
+
+    def _rack(self, text: str) -> Rack:
+        name, equals, names = text.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"--rack {text!r} has no name: write --rack a=node[1-20]")
+        return Rack(name.strip(), tuple(parse_hosts("--rack", names, self.transport)))

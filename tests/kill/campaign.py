@@ -14,7 +14,7 @@ from .processes import INTERRUPTIONS, Interruption
 DEAL = (
     *("generate", "benchmark", "generate --overwrite", "compare, report, export", "hdfs run"),
     *("run", "compare, report, export", "benchmark", "generate --overwrite", "hdfs run"),
-    *("probe --via spark", "generate", "benchmark"),
+    *("generate", "benchmark"),
     *("generate --overwrite on Ceph", "experiment"),
 )
 

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import shlex
 import shutil
 import signal
 import sys
@@ -11,8 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
-
-import pytest
 
 from harness.local_spark import spark_environment, spark_submit_command
 from harness.model.run import Ending, RecordedRun, Status
@@ -281,28 +278,6 @@ class Runs(Benchmark):
         endings = [run.ending for run in recorded(directory / "results")]
         if endings.count(Ending.COMPLETED) != self.runs:
             yield f"the runs ended: {endings}"
-
-
-class ProbeViaSpark(Scenario):
-    """A Spark application that serves a probe."""
-
-    name = "probe --via spark"
-
-    def prepare(self, directory: Path) -> None:
-        if shutil.which("ip") is None:
-            pytest.skip("ip is not installed")
-        super().prepare(directory)
-
-    def commands(self) -> Sequence[Sequence[str]]:
-        via = ("--via", "spark", "--spark-options", shlex.join(SPARK_OPTIONS))
-        return [[*CLUSTERLIFT, "probe", "link", *via]]
-
-    def violations(self, directory: Path, ended: Ended) -> Iterator[str]:
-        yield from ()
-
-    def wrong_outcome(self, directory: Path, ended: Ended) -> Iterator[str]:
-        if "net.ipv4.tcp_wmem" not in ended.output:
-            yield "no host's link was read"
 
 
 def recorded(results: Path) -> Iterator[RecordedRun]:

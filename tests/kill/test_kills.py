@@ -22,13 +22,12 @@ from .scenarios import (
     HdfsRun,
     Overwrite,
     Presentation,
-    ProbeViaSpark,
     Runs,
     Scenario,
 )
 
 SCENARIOS = (
-    *(Generate, Overwrite, Benchmark, Runs, Presentation, HdfsRun, ProbeViaSpark),
+    *(Generate, Overwrite, Benchmark, Runs, Presentation, HdfsRun),
     *(OverwriteOnCeph, LabExperiment),
 )
 LEFT_S = 60.0

@@ -1,1 +1,1 @@
-"""How a command reaches a host: by ssh, docker, a network namespace, or Spark."""
+"""How a command reaches a host: by ssh, docker, in a network namespace, or locally."""

@@ -74,14 +74,10 @@ class TestUsage:
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
             (["racks", *TWO, "--rack", "a=n1", "--rack", "b=n2"], "--hosts: name them by --rack"),
-            (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
             (
                 ["link", "--lab", "--via", "local"],
                 "--lab reaches its nodes by Docker: leave out --via",
             ),
-            (["link", "--spark-port", "7100"], "--spark-port needs --via spark"),
-            (["link", "--via", "spark", "--spark-port", "65536"], "'--spark-port': 65536"),
-            (["link", "--via", "spark", "--spark-options", "'a"], "cannot be read: No closing"),
         ],
     )
     def test_a_mistake_is_one_line_that_names_the_option(

@@ -13,7 +13,6 @@ from harness.analysis.predict.readiness import network_check
 from harness.cli import main
 from harness.commands.gate import verdict
 from harness.commands.probe_figures import probe_sections
-from harness.commands.probe_hosts import ProbeSite
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host
 from harness.model.finding import Finding
@@ -155,7 +154,7 @@ def exit_codes(
     recorded: RecordedProbes, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, int]:
     """Return the exit codes of the probe that measured this, and of the gate on its record."""
-    monkeypatch.setattr(ProbeSite, "probe", lambda *_: recorded)
+    monkeypatch.setattr("harness.commands.probe.run_probes", lambda *_: recorded)
     with ProbeRecording(replace(recorded.run, configuration="1g"), results) as recording:
         for event in recorded.events:
             recording.event(event)

@@ -1,0 +1,77 @@
+"""The options that name hosts, for all commands that measure or run something there."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import click
+
+from harness.hosts.transports.host import TRANSPORTS, Host
+from harness.lab.cluster import running_lab
+from harness.lab.racks import racks
+from harness.lab.submit import facts
+from harness.model.errors import BadInput
+from harness.probes.site import Rack, Site
+
+DEFAULT_VIA = "ssh"
+
+
+def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that name hosts; its first argument is the Site."""
+
+    @wraps(command)
+    def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
+        if not in_lab:
+            return command(Site(names, TRANSPORTS[via]), **others)
+        if via != DEFAULT_VIA:
+            raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
+        return command(_lab_site(names), **others)
+
+    for option in _HOST_OPTIONS:
+        with_site = option(with_site)
+    return with_site
+
+
+def _lab_site(names: str | None) -> Site:
+    """Return the running lab as a Site. Raise BadInput if there is none."""
+    lab = running_lab()
+
+    def reach(name: str, address: str) -> Host:
+        host = lab.node(name).host
+        return replace(host, address=address or host.address)
+
+    nodes = {worker.name: worker.host for worker in lab.workers if worker.is_running}
+    lab_racks = [
+        Rack(
+            f"rack-{rack}", tuple(nodes[name] for n in numbers if (name := f"worker-{n}") in nodes)
+        )
+        for rack, numbers in racks(len(lab.workers)).items()
+    ]
+    return Site(
+        names,
+        reach,
+        nodes=list(nodes.values()),
+        racks_of_lab=lab_racks if lab.router else [],
+        facts=facts(lab),
+    )
+
+
+_HOST_OPTIONS = (
+    click.option(
+        "--via",
+        type=click.Choice(list(TRANSPORTS)),
+        default=DEFAULT_VIA,
+        show_default=True,
+        help="How to reach the hosts: ssh without a password; docker, or netns (network namespaces), by "
+        "name; local runs everything on this machine.",
+    ),
+    click.option("--lab", "in_lab", is_flag=True, help="Use the nodes of the running lab."),
+    click.option(
+        "--hosts",
+        "names",
+        metavar="NAMES",
+        help="Names such as node[1-4], or with other addresses: a=10.0.0.1,b=10.0.0.2.",
+    ),
+)
+"""The last one is the first in the help."""
