@@ -12,6 +12,9 @@ INSTEAD: dict[tuple[str, ...], str] = {
         for command in ("probe", "program", "doctor")
         for option in ("--via spark", "--spark-options", "--spark-port")
     },
+    ("predict", "--figure"): "clusterlift report has the pictures",
+    ("scaling", "--figure"): "clusterlift report has the pictures",
+    ("packets", "--figure"): "clusterlift report has the pictures",
 }
 """A sentence for each command or option that is gone.
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import vl_convert
 
 from harness.cli import main
-from harness.present.report.chart import standalone
+from harness.present.report import page
 from harness.present.report.figure import sections
 from harness.terminal import show
 
@@ -16,10 +16,10 @@ from harness.terminal import show
 def write(anchor: str, arguments: list[str], directory: Path) -> list[Path]:
     """Write the pictures of a figure as SVG and PNG; `arguments` are those of `clusterlift report`."""
     with TemporaryDirectory() as temporary:
-        page = Path(temporary) / "report.html"
-        if main(["report", *arguments, f"--output={page}"]):
+        file = Path(temporary) / "report.html"
+        if main(["report", *arguments, f"--output={file}"]):
             raise SystemExit(2)
-        html = page.read_text(encoding="utf-8")
+        html = file.read_text(encoding="utf-8")
     figure = re.search(rf'<figure id="{re.escape(anchor)}">.*?</figure>', html, re.DOTALL)
     if figure is None:
         found = ", ".join(name for name in anchors() if f'<figure id="{name}">' in html)
@@ -32,6 +32,15 @@ def write(anchor: str, arguments: list[str], directory: Path) -> list[Path]:
         file.with_suffix(".png").write_bytes(vl_convert.svg_to_png(picture, scale=2))
         written += [file, file.with_suffix(".png")]
     return written
+
+
+def standalone(picture: str) -> str:
+    """Return the SVG of a page in the colours that the page has in daylight."""
+    style = (page.DIRECTORY / "style.css").read_text(encoding="utf-8")
+    daylight = dict(reversed(re.findall(r"--([\w-]+): (#\w{6})", style)))
+    coloured = re.sub(r"var\(--([\w-]+)\)", lambda match: daylight[match[1]], picture)
+    paper = f'<rect width="100%" height="100%" fill="{daylight["paper"]}"/>'
+    return re.sub("(<svg[^>]*>)", rf"\1{paper}", coloured, count=1)
 
 
 def anchors() -> list[str]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from harness.commands.command import command
-from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes, links_seen
@@ -19,9 +18,8 @@ from harness.words import visible
 
 @command("packets")
 @click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
-@figure_option("Draw throughput and costs by packet size, all configurations in one figure.")
 @results_option
-def packets_command(configurations: Sequence[str], figure: Path | None, results: Path) -> None:
+def packets_command(configurations: Sequence[str], results: Path) -> None:
     """Show what packets of each size carry and cost, for each CONFIGURATION.
 
     They were measured with `clusterlift probe mtu --sizes`, or imported from a published table.
@@ -40,8 +38,6 @@ def packets_command(configurations: Sequence[str], figure: Path | None, results:
             f"the probes of {', '.join(configurations)} have no packet sizes; measure them: "
             "clusterlift probe mtu --sizes 1500,9000"
         )
-    if figure is not None:
-        write_figure(figure, "packets", sweeps)
     lines = dict.fromkeys(line for name, probes in found.items() for line in _about(name, probes))
     show(page(["\n".join(map(visible, lines)), *sections, uncounted(sweeps)]))
 

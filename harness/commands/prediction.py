@@ -10,10 +10,8 @@ from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.outcomes import Scored, all_scores, directory_of, outcomes, score_of
 from harness.analysis.predict.prediction import Predictor
-from harness.analysis.predict.rate_curve import rate_curves
 from harness.analysis.predict.target import target_of
 from harness.commands.command import command
-from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import converted, cost_option, hour_option, mtu_option, results_option
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
@@ -52,7 +50,6 @@ from harness.terminal import say, show
     "Repeatable."
 )
 @hour_option
-@figure_option("Draw the times against the rate of the links.")
 @results_option
 def predict_command(
     baseline: str,
@@ -62,7 +59,6 @@ def predict_command(
     copy: str | None,
     costs: Sequence[str],
     hour: str | None,
-    figure: Path | None,
     results: Path,
 ) -> None:
     """Predict the times of BASELINE's workloads over other links, and save the prediction.
@@ -87,8 +83,6 @@ def predict_command(
     names = [made.target.link for made in predictions]
     given = given_costs(costs, hour, baseline, names, spelt=_rate)
     benefits = predicted_benefits(predictions, given) if given else ()
-    if figure is not None:
-        write_figure(figure, "rate_curve", rate_curves(predictor, rates, mtu, layout))
     show(render([freeze(made, directory_of(column)) for made in predictions], benefits))
 
 

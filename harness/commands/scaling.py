@@ -7,7 +7,6 @@ import click
 
 from harness.analysis.compare.scaling import find_family, scaling
 from harness.commands.command import command
-from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.present import scaling as tables
@@ -19,11 +18,8 @@ from harness.terminal import show
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-@figure_option("Draw the efficiency of each workload by the number of nodes.")
 @results_option
-def scaling_command(
-    configurations: Sequence[str], form: str, figure: Path | None, results: Path
-) -> None:
+def scaling_command(configurations: Sequence[str], form: str, results: Path) -> None:
     """Show how performance grows with the number of nodes, for each CONFIGURATION.
 
     CONFIGURATION is the name without -n1, -n2, ..., which --nodes 1,2,4 (or `scaling` in the file of an
@@ -33,6 +29,4 @@ def scaling_command(
     if len(set(configurations)) < len(configurations):
         raise BadInput("a configuration is named twice; name it once")
     found = scaling({name: find_family(name, results) for name in configurations})
-    if figure is not None:
-        write_figure(figure, "scaling", found)
     show(tables.render(found) if form == "text" else tables.as_json(found))

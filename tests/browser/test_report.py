@@ -4,18 +4,14 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import cost_benefits
 from harness.analysis.cost.costs import Costs, Money
 from harness.present.report.figure import Evidence, sections
 from harness.present.report.page import render
-from harness.statistics.change import Verdict
 from tests.browser.conftest import Browser
 from tests.unit import report_data
-from tests.unit.present import test_profile_pages as profiled
 from tests.unit.present.test_tables import SCENARIOS
 
 PHONE = 390
@@ -94,15 +90,6 @@ class TestSelfContained:
         assert browser.run("return window.injected") is None
         assert "Content Security Policy" in browser.console_lines()[0]
 
-    def test_the_table_is_complete_without_scripts(self, browser: Browser, report: Path) -> None:
-        browser.without_scripts(disabled=True)
-        try:
-            browser.open(report)
-            rows = browser.driver.find_elements(By.CSS_SELECTOR, "#table tbody tr")
-            assert len(rows) == len(report_data.BEFORE_S)
-        finally:
-            browser.without_scripts(disabled=False)
-
 
 class TestPictures:
     def test_each_is_visible_and_has_alternative_text(
@@ -137,116 +124,6 @@ class TestPictures:
         for figure in browser.driver.find_elements(By.CSS_SELECTOR, "figure"):
             figure.find_element(By.TAG_NAME, "summary").click()
             assert figure.find_element(By.CSS_SELECTOR, "tbody td").text
-
-
-def workloads(browser: Browser) -> list[str]:
-    heads = browser.driver.find_elements(By.CSS_SELECTOR, "#table tbody th")
-    return [head.text.removesuffix(" control") for head in heads]
-
-
-def heads(browser: Browser) -> list[WebElement]:
-    return browser.driver.find_elements(By.CSS_SELECTOR, "#table thead tr:last-child th")
-
-
-class TestSorting:
-    def test_clicks_sort_by_change_in_both_directions(
-        self, browser: Browser, report: Path, rich: Comparison
-    ) -> None:
-        browser.open(report)
-        last = heads(browser)[-1]
-        changes = {
-            row.workload: row.cells[-1].change.relative_change
-            for row in rich.rows
-            if row.cells[-1].change
-        }
-        ascending = sorted(changes, key=lambda workload: changes[workload])
-        last.find_element(By.TAG_NAME, "button").click()
-        assert workloads(browser) == ascending
-        assert last.get_attribute("aria-sort") == "ascending"
-        last.find_element(By.TAG_NAME, "button").click()
-        assert workloads(browser) == ascending[::-1]
-        assert last.get_attribute("aria-sort") == "descending"
-
-    def test_the_keyboard_sorts_by_name(self, browser: Browser, report: Path) -> None:
-        browser.open(report)
-        heads(browser)[0].find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
-        assert workloads(browser) == sorted(report_data.BEFORE_S)
-
-    def test_only_one_column_is_marked_as_sorted(self, browser: Browser, report: Path) -> None:
-        browser.open(report)
-        for head in heads(browser)[:2]:
-            head.find_element(By.TAG_NAME, "button").click()
-        assert [head.get_attribute("aria-sort") for head in heads(browser)[:2]] == [
-            None,
-            "ascending",
-        ]
-
-    def test_unknown_changes_stay_last(self, browser: Browser, tmp_path: Path) -> None:
-        comparison = SCENARIOS["unequal"]()
-        unknown = {
-            row.workload
-            for row in comparison.rows
-            if row.cells[1].change is None or row.cells[1].change.verdict is Verdict.TOO_FEW
-        }
-        assert unknown
-        browser.open(scenario_page("unequal", tmp_path))
-        for _ in range(2):
-            heads(browser)[-1].find_element(By.TAG_NAME, "button").click()
-            assert set(workloads(browser)[-len(unknown) :]) == unknown
-
-    def test_money_is_sorted_by_amount(self, browser: Browser, report: Path) -> None:
-        browser.open(report)
-        head = browser.driver.find_element(By.CSS_SELECTOR, "#cost th:nth-child(3) button")
-        head.click()
-        costs = browser.driver.find_elements(By.CSS_SELECTOR, "#cost tbody td:nth-child(3)")
-        assert [cost.text for cost in costs] == ["90.50 USD", "700 USD"]
-
-
-class TestIcicles:
-    FRAMES = """
-        const [svg] = document.querySelectorAll('svg.icicle');
-        return [...svg.querySelectorAll('g')].filter(group => group.style.display !== 'none').map(group => [
-          group.querySelector('title').textContent.replace(/^[^:]*: /, ''),
-          Math.round(Number(group.querySelector('rect').getAttribute('width'))),
-          group.classList.contains('found'),
-        ]);
-    """
-
-    @pytest.fixture
-    def page(self, browser: Browser, tmp_path: Path) -> Browser:
-        page = tmp_path / "report.html"
-        page.write_text(render(Evidence(profiled.comparison())))
-        browser.open(page)
-        return browser
-
-    def click(self, page: Browser, number: int) -> None:
-        frames = page.driver.find_elements(By.CSS_SELECTOR, "svg.icicle")[0]
-        page.run(
-            "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))",
-            frames.find_elements(By.TAG_NAME, "g")[number].find_element(By.TAG_NAME, "rect"),
-        )
-
-    def test_a_click_makes_a_frame_as_wide_as_the_picture_and_the_first_row_shows_all(
-        self, page: Browser
-    ) -> None:
-        before = page.run(self.FRAMES)
-        assert before[0] == ["all tasks", 1000, False]
-        narrow = next(number for number, frame in enumerate(before) if frame[1] < 900)
-        self.click(page, narrow)
-        zoomed = {name: width for name, width, _ in page.run(self.FRAMES)}
-        assert zoomed[before[narrow][0]] == 1000
-        assert len(zoomed) < len(before)
-        self.click(page, 0)
-        assert page.run(self.FRAMES) == before
-
-    def test_the_field_finds_frames_by_any_part_of_their_names(self, page: Browser) -> None:
-        field = page.driver.find_element(By.CSS_SELECTOR, "#profile input[type=search]")
-        field.send_keys("stripedblock")
-        frames = page.run(self.FRAMES)
-        assert {found for name, _, found in frames if "StripedBlock" in name} == {True}
-        assert {found for name, _, found in frames if "StripedBlock" not in name} == {False}
-        field.send_keys(Keys.BACKSPACE * 20)
-        assert not any(found for *_, found in page.run(self.FRAMES))
 
 
 CONTRASTS = """
@@ -295,15 +172,6 @@ class TestDisplay:
     ) -> None:
         browser.open(scenario_page(scenario, tmp_path) if scenario else report, width=PHONE)
         assert browser.run("return document.documentElement.scrollWidth") <= PHONE
-
-    @pytest.mark.parametrize(("width", "shown"), [(1100, "wide"), (PHONE, "narrow")])
-    def test_the_picture_for_the_width_of_the_window_is_shown(
-        self, browser: Browser, report: Path, width: int, shown: str
-    ) -> None:
-        browser.open(report, width=width)
-        for kind in ("wide", "narrow"):
-            picture = browser.driver.find_element(By.CSS_SELECTOR, f"#change .{kind}")
-            assert picture.is_displayed() == (kind == shown)
 
     def test_print_is_light_and_hides_interactive_parts(
         self, browser: Browser, report: Path

@@ -2,8 +2,8 @@
 
     python -m tests.e2e.shaped_cluster DIRECTORY 160mbit 400mbit
 
-runs an inner join and a control at each rate, probes the links, and writes results, a report and the
-picture of the busiest link into the directory.
+runs an inner join and a control at each rate, probes the links, and writes results and a report into the
+directory.
 """
 
 import argparse
@@ -16,15 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import find_configuration, probe_measurements
 from harness.cli import main as clusterlift
 from harness.minicluster.hadoop import LOGGING
 from harness.minicluster.hdfs import DATANODE, NAMENODE
 from harness.minicluster.jar import minicluster_jar
 from harness.model.link import Link, parse_rate
-from harness.present.report import chart
-from harness.present.report.figures import link_use
 from tests.e2e.conftest import ROOT, Spark
 from tests.probes.networks import Network, star
 from tests.waiting import eventually
@@ -191,15 +187,6 @@ def measure(cluster: ShapedCluster, configuration: str, results: Path, rows: int
     )
 
 
-def picture(results: Path, configurations: Sequence[str]) -> str:
-    """Return the picture of the inner join as an SVG with the colours of the page in daylight."""
-    comparison = compare([find_configuration(name, results) for name in configurations])
-    measured = {column.name: probe_measurements(column) for column in comparison.columns}
-    figure = link_use.figure(comparison, measured)
-    assert figure is not None
-    return chart.standalone(figure.pictures[0].wide)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
@@ -217,7 +204,6 @@ def main() -> None:
     clusterlift(["explain", *given.rates[:2], "--results", str(results)])
     page = ["--results", str(results), "--output", str(directory / "report.html")]
     clusterlift(["report", *given.rates, *page])
-    (directory / "link.svg").write_text(picture(results, given.rates), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from statistics import fmean, median
 
 from harness.analysis.compare.comparison import Cell, Comparison, Row
-from harness.analysis.explain.profile import ProfiledTime, Profiles, profiles_of
+from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
@@ -281,17 +281,13 @@ class Explanation:
     is_adjusted: bool = False
 
 
-def explain(comparison: Comparison, profiles: Profiles | None = None) -> Explanation:
+def explain(comparison: Comparison) -> Explanation:
     """Explain the changes of a comparison of two configurations.
 
-    `profiles` are those of its configurations, if they are known already. Raises BadInput if no workload has
-    task metrics in both configurations.
+    Raises BadInput if no workload has task metrics in both configurations.
     """
     before, after = comparison.columns
-    profiles = profiles_of(comparison) if profiles is None else profiles
-    rows = tuple(
-        _explained(row, before, after, profiles.get(row.workload, {})) for row in comparison.rows
-    )
+    rows = tuple(_explained(row, before, after) for row in comparison.rows)
     if not any(row.parts_s for row in rows):
         raise BadInput(
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
@@ -300,20 +296,15 @@ def explain(comparison: Comparison, profiles: Profiles | None = None) -> Explana
     return Explanation(before, after, rows, is_adjusted=comparison.speed is not None)
 
 
-def _explained(
-    row: Row,
-    before: ConfigurationRuns,
-    after: ConfigurationRuns,
-    profiles: Mapping[str, ProfiledTime],
-) -> ExplainedRow:
+def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
     cells = row.cells[0], row.cells[1]
     sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
     times_s = [cell.summary.time_s for cell in cells if cell.summary]
     change_s = times_s[1] - times_s[0] if len(times_s) == len(cells) else None
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
-    of_sides = profiles.get(before.name), profiles.get(after.name)
-    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, of_sides)
+    profiles = profiled_time(before.runs, row.workload), profiled_time(after.runs, row.workload)
+    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, profiles)
 
 
 def _differences(before: Attribution | None, after: Attribution | None) -> Parts:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.blocked import Bound, bound
 from harness.analysis.explain.frames import (
     SHUFFLE_WAIT,
@@ -81,7 +80,6 @@ class ProfiledTime:
 
     - `task_s`: the seconds of all tasks of an execution.
     - `by_kind`: the largest first; `checks`: held against Spark's metrics.
-    - `weights`: by stack, the seconds of tasks.
     - `profiled`: the trials, with their profiles.
     """
 
@@ -89,7 +87,6 @@ class ProfiledTime:
     task_s: float
     by_kind: Mapping[Kind, ClassTime]
     checks: tuple[Check, ...]
-    weights: Mapping[Stack, float]
     silent: tuple[str, ...]
     profiled: Sequence[tuple[Trial, Profile]]
 
@@ -118,17 +115,12 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
     groups = [group for _, profile in found for group in _groups(profile)]
     samples = sum(profile.samples for _, profile in found)
     task_s = fmean(trial.tasks.time.thread_s for trial, _ in found if trial.tasks)
-    weights: defaultdict[Stack, float] = defaultdict(float)
-    for group in groups:
-        for stack, (running, waiting) in group.items():
-            weights[stack] += (running + waiting) / samples * task_s
     by_kind = dict(_by_kind(groups, task_s))
     return ProfiledTime(
         samples=samples,
         task_s=task_s,
         by_kind=by_kind,
         checks=tuple(_checks(found, groups, by_kind, task_s)),
-        weights=weights,
         profiled=found,
         silent=tuple(
             dict.fromkeys(
@@ -138,23 +130,6 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
             )
         ),
     )
-
-
-Profiles = Mapping[str, Mapping[str, ProfiledTime]]
-"""By workload and configuration, in the order of a table."""
-
-
-def profiles_of(comparison: Comparison) -> Profiles:
-    """Return what the tasks of each workload did in each configuration that has a profile of it."""
-    found = {
-        row.workload: {
-            column.name: profile
-            for column in comparison.columns
-            if (profile := profiled_time(column.runs, row.workload))
-        }
-        for row in comparison.rows
-    }
-    return {workload: profiles for workload, profiles in found.items() if profiles}
 
 
 _Group = Mapping[Stack, tuple[int, int]]

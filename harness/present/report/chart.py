@@ -4,15 +4,12 @@ A picture is described by a specification of Vega-Lite, as plain mappings and li
 without a browser and without a network. The functions here write the parts that many pictures share.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import vl_convert
 
-from harness import __version__
 from harness.words import shorten, unique_name, visible
 
 Spec = dict[str, Any]
@@ -139,34 +136,6 @@ def _data(rows: Rows) -> Spec:
 def svg(spec: Spec) -> str:
     """Return the picture as one SVG element. Its text is escaped, and it refers to nothing outside."""
     return vl_convert.vegalite_to_svg({**spec, "config": _STYLE}, allowed_base_urls=[])
-
-
-def captioned(panels: Iterable[Spec], *caption: str) -> str:
-    """Return a picture of its own as SVG: panels, three beside each other, below lines of text."""
-    grid = {"concat": list(panels), "columns": 3, "spacing": 22}
-    return svg({"title": list(caption), "vconcat": [grid]})
-
-
-SVG_BEGINNING = "<!-- clusterlift "
-
-
-def standalone(picture: str) -> str:
-    """Return the SVG of a page as a file of its own, in the colours that the page has in daylight."""
-    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
-    colours: dict[str, str] = {}
-    for name, colour in re.findall(r"--([\w-]+): (#\w{6})", style):
-        colours.setdefault(name, colour)
-    coloured = re.sub(r"var\(--([\w-]+)\)", lambda match: colours.get(match[1], match[0]), picture)
-    paper = f'<rect width="100%" height="100%" fill="{colours["paper"]}"/>'
-    return f"{SVG_BEGINNING}{__version__} -->\n" + re.sub(
-        "(<svg[^>]*>)", rf"\1{paper}", coloured, count=1
-    )
-
-
-def is_standalone(file: Path) -> bool:
-    """Return whether the file has what `standalone` returned. Raises OSError."""
-    with file.open("rb") as picture:
-        return picture.read(len(SVG_BEGINNING)) == SVG_BEGINNING.encode()
 
 
 def labels(names: Iterable[str], width: int) -> dict[str, str]:

@@ -1,17 +1,15 @@
 """What a figure of the report consists of, and which figures there are.
 
-Each Section in a module of figures/ is one figure of the report. Pictures of commands are in pictures.py.
+Each Section in a module of figures/ is one figure of the report.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.explain.profile import Profiles, profiles_of
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.predict.outcomes import Scored
 from harness.model.interface import HostLink
@@ -29,19 +27,15 @@ Measured = Mapping[str, Sequence[Measurement]]
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG element. `narrow` is the version for a phone; it is empty if `wide` fits on one."""
+    """An SVG element, and the text above it."""
 
-    wide: str
-    narrow: str = ""
+    svg: str
     heading: str = ""
 
 
-def picture(*wide: Spec, narrow: Spec | None = None, heading: str = "") -> Picture:
-    """Draw a picture, and its version for a phone unless it fits on one.
-
-    Of several parts, the page has as many beside each other as there is room for.
-    """
-    return Picture("".join(map(chart.svg, wide)), chart.svg(narrow) if narrow else "", heading)
+def picture(spec: Spec, heading: str = "") -> Picture:
+    """Draw a picture."""
+    return Picture(chart.svg(spec), heading)
 
 
 def alternative(intro: str, texts: Iterable[tuple[str, str]]) -> str:
@@ -79,11 +73,6 @@ class Evidence:
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
     verdicts: Mapping[str, MeshVerdict] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, HostLink]] = field(default_factory=dict)
-
-    @cached_property
-    def profiles(self) -> Profiles:
-        """What the tasks did, by the profiles of the comparison."""
-        return profiles_of(self.comparison)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ def panel(
     x: chart.Spec,
     y: chart.Spec,
     px: tuple[int, int],
-    title: str = "",
 ) -> chart.Spec:
     """Return a panel. `x` and `y` encode the fields `x` and `value`."""
     rows = [
@@ -56,5 +55,4 @@ def panel(
         chart.mark("line", {**place, "strokeDash": chart.as_is("dash")}, strokeWidth=2),
         chart.mark("point", dots, size=42, opacity=1),
         px=px,
-        title=title,
     )

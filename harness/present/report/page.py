@@ -1,7 +1,5 @@
 """The whole page: text, pictures and tables in one HTML file that loads nothing else."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,9 +45,6 @@ def render(
     recorded runs. `probe_sections` are what probes found, and the tables of those that have no picture.
     """
     comparison = evidence.comparison
-    script = "".join(
-        (DIRECTORY / name).read_text(encoding="utf-8") for name in ("sort.js", "icicle.js")
-    )
     facts = fact_rows(comparison.columns)
     return (
         _template_environment()
@@ -75,9 +70,7 @@ def render(
             lead=_lead(comparison),
             measuring_commands={c.name: _measuring_commands(c) for c in comparison.columns},
             performance_table=performance_table(performances) if performances else None,
-            policy=_security_policy(script),
             presenting_commands=presenting_commands,
-            script=script,
             style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
             table=sortable_table(comparison),
             title=_title(comparison),
@@ -98,15 +91,6 @@ def _template_environment() -> Environment:
     )
     environment.filters["visible"] = lambda text: visible(str(text))
     return environment
-
-
-def _security_policy(script: str) -> str:
-    """Allow the page to run this script only, and to load nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:

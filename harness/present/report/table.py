@@ -1,4 +1,4 @@
-"""The before/after table for HTML: the words of every other table, plus the values to sort it by."""
+"""The before/after table for HTML, in the words of every other table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,10 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell: its text, a small addition to it, and the numbers of its footnotes.
-
-    `sort_by` is in full precision; None if there is no number, which sorts last.
-    """
+    """A cell: its text, a small addition to it, and the numbers of its footnotes."""
 
     text: str
     addition: str = ""
-    sort_by: float | None = None
     notes: tuple[int, ...] = ()
     tone: Tone | None = None
 
@@ -85,21 +81,14 @@ def _cells(
         yield TableCell(
             fields.value,
             addition=f"{fields.interval} {n}".strip(),
-            sort_by=cell.summary.time_s if cell.summary else None,
             notes=notes.numbers(entry.notes),
         )
         if index > 0:
             yield TableCell(
                 fields.marked_change,
                 addition=f"{fields.change_interval} {quantities.p_statement(fields.p)}".strip(),
-                sort_by=_sort_by(cell.change),
                 tone=_tone(cell.change),
             )
-
-
-def _sort_by(change: Change | None) -> float | None:
-    """A single run supports no statement about the change, and so no order either."""
-    return None if change is None or change.verdict is Verdict.TOO_FEW else change.relative_change
 
 
 def _tone(change: Change | None) -> Tone | None:

@@ -13,7 +13,6 @@ import pytest
 from harness.cli import main
 from tests.e2e.conftest import ROOT
 from tests.unit.builders import change_line
-from tests.unit.svg import texts_of
 
 RESULTS = ROOT / "results/ethernet-upgrade"
 Capture = pytest.CaptureFixture[str]
@@ -84,24 +83,6 @@ def test_links_are_ranked_by_their_cost_before_anything_is_bought(
     assert saved_s * per_second == pytest.approx(350, rel=0.01)
     hours_paid = float(best[4].split()[0].replace(",", "")) * saved_s / 3600
     assert 20 * hours_paid == pytest.approx(350, rel=0.01)
-
-
-def test_a_figure_has_a_panel_for_each_workload(results: Path, tmp_path: Path) -> None:
-    figure = tmp_path / "rates.svg"
-    for _ in range(2):  # the second replaces the first
-        assert predict(results, "--link", "250mbit", "--figure", str(figure)) == 0
-    texts = texts_of(figure.read_text())
-    assert {"group-by", "inner-join", "sha-512"} <= set(texts)
-    assert "calc-pi-dataframe" not in texts, "a control"
-    assert "var(" not in figure.read_text(), "it has its colours without a page"
-
-
-def test_a_figure_replaces_nothing_else(results: Path, ledger: Path, capfd: Capture) -> None:
-    mine = results / "mine.svg"
-    mine.write_text("<svg/>")
-    assert predict(results, "--link", "250mbit", "--figure", str(mine)) == 2
-    assert f"--figure: {mine} exists and is not a picture of clusterlift" in error(capfd)
-    assert not ledger.exists(), "nothing is half done"
 
 
 @pytest.mark.parametrize(

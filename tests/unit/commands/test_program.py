@@ -71,12 +71,6 @@ class TestScaling:
         assert main(["scaling", "1g", "--format", "json", *BEOWULF]) == 0
         assert json.loads(capsys.readouterr().out)["workloads"][0]["workload"] == "hpl"
 
-    def test_draws_a_figure(self, tmp_path: Path) -> None:
-        pytest.importorskip("vl_convert")
-        file = tmp_path / "scaling.svg"
-        assert main(["scaling", "1g", "bonded", "--figure", str(file), *BEOWULF]) == 0
-        assert "hpl" in file.read_text()
-
     @pytest.mark.parametrize(
         ("names", "message"),
         [

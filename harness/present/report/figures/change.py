@@ -64,7 +64,7 @@ def figure(evidence: Evidence) -> Figure | None:
             f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
             ((f"{dot.workload} in {dot.configuration}", dot.text) for dot in found),
         ),
-        pictures=(picture(_drawn(found, keys, _WIDE), narrow=_drawn(found, keys, _NARROW)),),
+        pictures=(picture(_drawn(found, keys)),),
         numbers=DataTable.of(map(_numbers, found)),
         keys={name: keys[name] for name in others},
         remarks=tuple(_remarks(found)),
@@ -99,24 +99,13 @@ def _remarks(found: Sequence[Dot]) -> Iterator[str]:
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 
 
-class _Size(NamedTuple):
-    """The width of the plot, the height of a line, the area of a dot, and the characters of a name."""
-
-    dots_px: int
-    line_px: int
-    dot_px2: int
-    name_width: int
-    text_px: int
+_WIDTH_PX, _LINE_PX, _NAME_WIDTH = 520, 18, 28
 
 
-_WIDE = _Size(dots_px=620, line_px=18, dot_px2=75, name_width=32, text_px=12)
-_NARROW = _Size(dots_px=148, line_px=17, dot_px2=45, name_width=20, text_px=11)
-
-
-def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series], size: _Size) -> chart.Spec:
+def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series]) -> chart.Spec:
     """Return the picture: workloads above controls, on the same scale."""
-    names = chart.labels((dot.workload for dot in found), size.name_width)
-    names_px = round(max(map(len, names.values())) * size.text_px * 0.56)
+    names = chart.labels((dot.workload for dot in found), _NAME_WIDTH)
+    names_px = round(max(map(len, names.values())) * chart.TEXT_PX * 0.56)
     ends = _ends([dot.change for dot in found])
     parts = {
         title: [
@@ -129,9 +118,9 @@ def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series], size: _Size
     shown = {title: rows for title, rows in parts.items() if rows}
     charts = []
     for title, rows in shown.items():
-        x = _x(ends, size.dots_px, with_axis=title == [*shown][-1])
-        lines_px = size.line_px * (len(series) - 1) + 10
-        charts.append(_part(title, rows, x, size, names_px, lines_px))
+        x = _x(ends, with_axis=title == [*shown][-1])
+        lines_px = _LINE_PX * (len(series) - 1) + 10
+        charts.append(_part(title, rows, x, names_px, lines_px))
     return {"vconcat": charts, "spacing": 10}
 
 
@@ -163,28 +152,26 @@ def _row(dot: Dot, highest: float, series: Mapping[str, chart.Series]) -> dict[s
     }
 
 
-def _x(ends: tuple[float, float], px: int, *, with_axis: bool) -> chart.Spec:
+def _x(ends: tuple[float, float], *, with_axis: bool) -> chart.Spec:
     axis = {
         "format": "+.0%",
         "grid": True,
         "labelExpr": "datum.value === 0 ? '0%' : datum.label",
         "labelFlush": False,
         "labels": with_axis,
-        "tickCount": max(3, px // 65),
+        "tickCount": 8,
     }
     title = "less time  ←  change  →  more time" if with_axis else None
     return chart.quantity("change", scale={"domain": ends, "nice": True}, axis=axis, title=title)
 
 
 def _part(
-    title: str, rows: list[dict[str, Any]], x: chart.Spec, size: _Size, names_px: int, lines_px: int
+    title: str, rows: list[dict[str, Any]], x: chart.Spec, names_px: int, lines_px: int
 ) -> chart.Spec:
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     extent = {"labelLimit": names_px, "minExtent": names_px, "maxExtent": names_px}
     base = {
-        "y": chart.category(
-            "workload", sort=workloads, axis={"labelFontSize": size.text_px, **extent}
-        ),
+        "y": chart.category("workload", sort=workloads, axis=extent),
         "yOffset": {"field": "line", "type": "ordinal"},
         **chart.COLOUR,
     }
@@ -192,7 +179,7 @@ def _part(
     interval = {**base, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
     marked = {**base, "x": x, **chart.SHAPE, "fill": chart.as_is("fill")}
     text = {
-        "x": {"value": size.dots_px + 10},
+        "x": {"value": _WIDTH_PX + 10},
         "color": {"value": chart.INK},
         "text": {"field": "text"},
     }
@@ -203,8 +190,8 @@ def _part(
         chart.mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
         chart.mark("rule", interval, strokeWidth=2),
         chart.mark("point", high, rows=cut, shape="triangle-right", filled=True, **dot),
-        chart.mark("point", marked, size=size.dot_px2, strokeWidth=2, **dot),
-        chart.mark("text", {**base, **text}, align="left", fontSize=size.text_px),
-        px=(size.dots_px, lines_px * len(workloads)),
+        chart.mark("point", marked, size=75, strokeWidth=2, **dot),
+        chart.mark("text", {**base, **text}, align="left"),
+        px=(_WIDTH_PX, lines_px * len(workloads)),
         title=title,
     )

@@ -14,7 +14,7 @@ from harness.present.report.figure import Figure, alternative, picture
 
 MAX_HOSTS_IN_MAP = 40
 """More are drawn by this figure."""
-_WIDE_PX, _NARROW_PX, _HEIGHT_PX = 700, 300, 160
+_WIDTH_PX, _HEIGHT_PX = 700, 160
 _SHAPES = {SENDS: "triangle-up", RECEIVES: "triangle-down"}
 LEGEND = (
     "TCP throughput of each host (the median of its pairs), in the order of names: ▲ as a sender, ▼ as a "
@@ -44,8 +44,7 @@ def figure(meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]
         ),
         pictures=tuple(
             picture(
-                _drawn(own, positions, unit, _WIDE_PX),
-                narrow=_drawn(own, positions, unit, _NARROW_PX),
+                _drawn(own, positions, unit),
                 heading=f"{name}, in {unit}bit/s, by the position of the host in the order of names",
             )
             for name, own in marks.items()
@@ -117,7 +116,7 @@ def _description(mesh: PairMatrix) -> str:
     return f"{len(mesh.hosts):,} hosts, {middle}"
 
 
-def _drawn(marks: Sequence[Mark], positions: Mapping[str, int], unit: str, width_px: int) -> Spec:
+def _drawn(marks: Sequence[Mark], positions: Mapping[str, int], unit: str) -> Spec:
     rows = [
         {
             "position": positions[mark.host],
@@ -130,8 +129,8 @@ def _drawn(marks: Sequence[Mark], positions: Mapping[str, int], unit: str, width
     x = quantity(
         "position",
         ends=(0, max(positions[mark.host] for mark in marks) + 1),
-        axis={"tickMinStep": 1, "tickCount": width_px // 90, "grid": False},
+        axis={"tickMinStep": 1, "tickCount": _WIDTH_PX // 90, "grid": False},
     )
     y = quantity("rate", scale={"zero": True}, axis={"tickCount": 4})
     points = mark("point", {"x": x, "y": y, **COLOUR, **SHAPE}, filled=True, size=20, opacity=0.8)
-    return layered(rows, points, px=(width_px, _HEIGHT_PX))
+    return layered(rows, points, px=(_WIDTH_PX, _HEIGHT_PX))

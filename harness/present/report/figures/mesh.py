@@ -20,8 +20,7 @@ from harness.present.report.figures.many_hosts import (
     unit_prefix,
 )
 
-_WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
-_MAX_HOSTS_OF_A_SMALL_MAP = 6
+_WIDTH_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 44, 28
 _NAME_WIDTH = 12
 # Colours by lower bound: the highest bound that a value reaches chooses its colour.
 _FRACTION_COLOURS = {0.0: "heat-0", 0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
@@ -101,11 +100,11 @@ def _pictures(
     unit = unit_prefix(meshes.values())
     for name, mesh in meshes.items():
         squares = list(squares_of(mesh, verdicts.get(name), unit))
-        yield _picture(squares, mesh, f"{name}, in {unit}bit/s")
+        yield picture(_drawn(squares, mesh.hosts), f"{name}, in {unit}bit/s")
     baseline, *others = meshes
     for name in others:
         if squares := list(change_squares(meshes[baseline], meshes[name])):
-            yield _picture(squares, meshes[name], f"{name} against {baseline}")
+            yield picture(_drawn(squares, meshes[name].hosts), f"{name} against {baseline}")
 
 
 def squares_of(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterator[Square]:
@@ -133,16 +132,8 @@ def _colour(bounds: Mapping[float, str], value: float) -> str:
     return reached[-1] if reached else next(iter(bounds.values()))
 
 
-def _picture(squares: Sequence[Square], mesh: PairMatrix, heading: str) -> Picture:
-    """Draw a map; a large one does not fit on a phone and is drawn twice."""
-    narrow = _drawn(squares, mesh.hosts, _NARROW_PX)
-    if len(mesh.hosts) <= _MAX_HOSTS_OF_A_SMALL_MAP:
-        return picture(narrow, heading=heading)
-    return picture(_drawn(squares, mesh.hosts, _WIDE_PX), narrow=narrow, heading=heading)
-
-
-def _drawn(squares: Sequence[Square], hosts: Sequence[str], available_px: int) -> Spec:
-    side_px = min(_MAX_SQUARE_PX, max(4, available_px // len(hosts)))
+def _drawn(squares: Sequence[Square], hosts: Sequence[str]) -> Spec:
+    side_px = min(_MAX_SQUARE_PX, max(4, _WIDTH_PX // len(hosts)))
     names = labels(hosts, _NAME_WIDTH)
     rows = [
         {

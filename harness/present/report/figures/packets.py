@@ -14,13 +14,12 @@ from harness.model.network_metrics import (
 from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
 from harness.present.packets import Sweeps
-from harness.present.report.chart import Series, Spec, captioned, quantity
+from harness.present.report.chart import Series, Spec, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
-from harness.words import shorten, significant, visible
+from harness.words import significant
 
 _PX = (240, 130)
-_NAME_WIDTH = 60
 _DIGITS = 3
 _HEADINGS: Mapping[Metric, str] = {
     PACKET_GOODPUT: "throughput, Gbit/s",
@@ -41,8 +40,6 @@ _LEGEND = (
 _BOTH_WAYS = (
     "Dashed, hollow: both ways at once, summed over both directions; the first host is the sender."
 )
-_LIMITED = "TCP's maximum segment size limits the packets; the interfaces keep their MTU."
-_SET = "The sizes are MTUs of the interfaces."
 
 
 def points_of(sweeps: Sweeps) -> tuple[Point, ...]:
@@ -109,20 +106,6 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def draw(sweeps: Sweeps) -> str:
-    """Return the whole figure as SVG, with a legend in words: the panels below each other, as its source."""
-    found = points_of(sweeps)
-    keys = keys_of(found, sweeps)
-    panels = [
-        _panel(of, keys, heading)
-        for heading, of in grouped(found, lambda point: point.panel).items()
-    ]
-    names = [f"{key.glyph} {shorten(visible(name), _NAME_WIDTH)}" for name, key in keys.items()]
-    kinds = {cost.case.mtu_is_set for sweep in sweeps.values() for cost in packet_costs(*sweep)}
-    kind = [_SET if kinds == {True} else _LIMITED] if len(kinds) == 1 else []
-    return captioned(panels, *names, *_remarks(found), *kind)
-
-
 def _remarks(found: Sequence[Point]) -> Iterator[str]:
     yield from _LEGEND
     if any(point.both_ways for point in found):
@@ -140,7 +123,7 @@ def _description(points: Sequence[Point]) -> str:
     )
 
 
-def _panel(points: Sequence[Point], keys: Mapping[str, Series], title: str = "") -> Spec:
+def _panel(points: Sequence[Point], keys: Mapping[str, Series]) -> Spec:
     sizes = sorted({point.x for point in points})
     labels = {"values": sizes, "format": "d", "labelOverlap": "greedy", "labelSeparation": 6}
     # A single size needs a scale that is not empty.
@@ -151,4 +134,4 @@ def _panel(points: Sequence[Point], keys: Mapping[str, Series], title: str = "")
         scale={"type": "log", "padding": 12},
     )
     y = quantity("value", axis={"tickCount": 4, "minExtent": 24}, scale={"zero": True})
-    return panel(points, keys, x, y, _PX, title)
+    return panel(points, keys, x, y, _PX)

@@ -10,8 +10,7 @@ from harness.present.quantities import change, time_text
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
-_WIDE_PX, _NARROW_PX, _LINE_PX = 560, 150, 24
-_NAME_WIDTH, _NARROW_NAME_WIDTH = 32, 18
+_WIDTH_PX, _LINE_PX, _NAME_WIDTH = 560, 24, 32
 LEGEND = (
     "Bars: the 95 % interval of the prediction, and within it the 80 % interval. Lines across them: the "
     "time that was expected. Dots: what was measured. All as a part of the time before."
@@ -37,11 +36,7 @@ def figure(evidence: Evidence) -> Figure | None:
             ),
         ),
         pictures=tuple(
-            picture(
-                _drawn(score.times, _WIDE_PX, _NAME_WIDTH),
-                narrow=_drawn(score.times, _NARROW_PX, _NARROW_NAME_WIDTH),
-                heading=score.after.name if len(predictions) > 1 else "",
-            )
+            picture(_drawn(score.times), score.after.name if len(predictions) > 1 else "")
             for _, score in predictions
         ),
         numbers=DataTable.of(_numbers(name, time) for name, time in times),
@@ -63,8 +58,8 @@ def _numbers(configuration: str, time: ScoredTime) -> dict[str, str | Quantity]:
     }
 
 
-def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> chart.Spec:
-    names = chart.labels((time.predicted.workload for time in times), name_width)
+def _drawn(times: Sequence[ScoredTime]) -> chart.Spec:
+    names = chart.labels((time.predicted.workload for time in times), _NAME_WIDTH)
     rows = [
         {
             "workload": names[time.predicted.workload],
@@ -82,7 +77,7 @@ def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> chart
         for time in times
     ]
     y = {"y": chart.category("workload", sort=list(names.values()))}
-    axis = {"format": ".0%", "tickCount": width_px // 90}
+    axis = {"format": ".0%", "tickCount": 6}
     x = chart.quantity("x", scale={"zero": True}, axis=axis, title="time, as a part of that before")
     bar_px = _LINE_PX * 0.5
     bars = (
@@ -108,5 +103,5 @@ def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> chart
             size=55,
             opacity=1,
         ),
-        px=(width_px, _LINE_PX * len(rows)),
+        px=(_WIDTH_PX, _LINE_PX * len(rows)),
     )

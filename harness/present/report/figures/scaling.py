@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from harness.analysis.compare.scaling import ScaledWorkload, Scaling, scaling_of
+from harness.analysis.compare.scaling import ScaledWorkload, scaling_of
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.figure import Evidence, Figure, Picture, Section
-from harness.words import shorten, visible
+from harness.present.report.figure import Evidence, Figure, Section, picture
 
 _PX = (210, 150)
-_NAME_WIDTH = 30
 
 
 @partial(Section, 60, "scaling", "How performance grows with the number of nodes")
@@ -20,9 +18,15 @@ def figure(evidence: Evidence) -> Figure | None:
     found = scaling_of(evidence.comparison.columns)
     if found is None:
         return None
+    keys = chart.series_of(dict.fromkeys(base for _, base, _ in found.points()))
+    panels = {scaled.workload: list(_rows(scaled, keys)) for scaled in found.workloads}
     return Figure(
         alternative="Lines of efficiency by the number of nodes, one panel for each workload.",
-        pictures=(Picture(draw(found)),),
+        pictures=tuple(
+            picture(_panel(rows), heading=workload)
+            for workload, rows in panels.items()
+            if len(rows) > 1
+        ),
         numbers=DataTable.of(
             {
                 "workload": workload,
@@ -34,27 +38,13 @@ def figure(evidence: Evidence) -> Figure | None:
             for workload, base, point in found.points()
             if point.speed_up and point.efficiency
         ),
+        keys=keys,
         remarks=(
+            "Lines: efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes.",
             "Speed-up is performance relative to that on the fewest nodes.",
             "Efficiency is the speed-up relative to how many times as many nodes there are.",
         ),
     )
-
-
-def draw(found: Scaling) -> str:
-    """Return the picture as SVG, with a legend in words."""
-    bases = list(dict.fromkeys(base for _, base, _ in found.points()))
-    series = chart.series_of(bases)
-    panels = [
-        _panel(scaled.workload, rows)
-        for scaled in found.workloads
-        if len(rows := list(_rows(scaled, series))) > 1
-    ]
-    names = "   ".join(
-        f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
-    )
-    about = "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes."
-    return chart.captioned(panels, names, about)
 
 
 def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
@@ -76,7 +66,7 @@ def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterato
             }
 
 
-def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.Spec:
+def _panel(rows: list[dict[str, Any]]) -> chart.Spec:
     nodes = sorted({row["nodes"] for row in rows})
     x = chart.quantity(
         "nodes",
@@ -99,5 +89,4 @@ def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.Spec:
         chart.mark("line", place, strokeWidth=2),
         chart.mark("point", {**place, **chart.SHAPE}, filled=True, size=50, opacity=1),
         px=_PX,
-        title=shorten(visible(workload), _NAME_WIDTH),
     )

@@ -13,7 +13,7 @@ from harness.present.report import chart
 from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
-_WIDE_PX, _NARROW_PX, _HEIGHT_PX = 680, 300, 130
+_PX = (680, 130)
 MAX_BINS = 240
 """More would be finer than what a screen shows."""
 _MBIT = 1e6
@@ -43,11 +43,7 @@ def figure(evidence: Evidence) -> Figure | None:
     return Figure(
         alternative=alternative("Lines of what hosts received, by minutes.", texts),
         pictures=tuple(
-            picture(
-                _drawn(of_name, soaked, _WIDE_PX),
-                narrow=_drawn(of_name, soaked, _NARROW_PX),
-                heading=f"{name}, Mbit/s by minutes",
-            )
+            picture(_drawn(of_name, soaked), heading=f"{name}, Mbit/s by minutes")
             for name, (of_name, soaked) in drawn.items()
         ),
         numbers=DataTable(
@@ -78,11 +74,11 @@ def bins(probed: RecordedProbes) -> list[Bin]:
     ]
 
 
-def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
+def _drawn(found: list[Bin], soaked: SoakVerdict) -> Spec:
     last = max(found[-1].minute, 1 / 60)
     top = 1.05 * max(part.highest for part in found)
     ends = (0, max(top, 1e-6))
-    x = {"x": quantity("minute", ends=(0, last), axis={"tickCount": width_px // 90, "grid": False})}
+    x = {"x": quantity("minute", ends=(0, last), axis={"tickCount": 8, "grid": False})}
     y = {"y": quantity("median", ends=ends, axis={"tickCount": 4})}
     band = {**x, "y": quantity("lowest", ends=ends), "y2": {"field": "highest"}}
     moments = ((fault.at_s or 0.0) / 60 for fault in soaked.faults)
@@ -93,5 +89,5 @@ def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
         mark("area", band, color=BLUE, opacity=0.25),
         mark("line", {**x, **y}, color=BLUE, strokeWidth=1.5),
         mark("tick", {**x, **y}, rows=faults, color=chart.INK, **tick),
-        px=(width_px, _HEIGHT_PX),
+        px=_PX,
     )

@@ -94,7 +94,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
             ),
         )
         try:
-            explained = explain(pair, evidence.profiles).rows
+            explained = explain(pair).rows
         except BadInput:  # no workload has task metrics in both configurations
             continue
         yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
