@@ -1,12 +1,12 @@
-"""Reads results files of every schema version.
+"""Reads results files.
 
-Every line is checked before anything uses it: its checksum; its shape by the types of the vocabulary; and
-that no trial or measurement is recorded twice. Values that are free-form in the vocabulary - environment,
-parameters, dataset - are checked as far as another room relies on them. Only the reader knows former
-versions: it renames their keys (`_RENAMED_IN_2`), and they have no checksums. Whatever is wrong is one
-BadInput that names file and line.
+Every line is checked before anything uses it: its shape by the types of the vocabulary, and that no trial or
+measurement is recorded twice. Values that are free-form in the vocabulary - environment, parameters,
+dataset - are checked as far as another room relies on them. A run that ended has a checksum of its whole
+file. Whatever is wrong is one BadInput that names file and line.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,9 +19,8 @@ import msgspec
 from harness.model.errors import BadInput
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial
-from harness.records.checksum import checksum, split_checksum
+from harness.records.checksum import FILE_CHECKSUM
 from harness.records.document import MAX_REASON
-from harness.records.inbound import count_inbound_once
 from harness.records.regular_file import regular_file
 from harness.records.rules import (
     MAX_LINE,
@@ -35,15 +34,10 @@ from harness.records.rules import (
     limited,
     refuse,
 )
-from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
+from harness.records.writer import SCHEMA_VERSION
 from harness.runtime.disturbances import with_disturbances
 from harness.runtime.warm_up import AUTO, needed_trials, with_phases
 from harness.words import shorten
-
-READABLE_VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
-"""A version that was written once stays readable; the tests keep a file of each."""
-
-NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
 
 _RECORDED = {"run": "a run", "probes": "probes"}
 """What a file records, by the kind of its first line."""
@@ -62,7 +56,7 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, which names file and line, if the file is anything else.
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
-    run, trials = count_inbound_once(run, with_disturbances(trials))
+    trials = with_disturbances(trials)
     if run.parameters.get("warmup") == AUTO:
         trials = with_phases(trials, needed_trials(run))
     recorded = RecordedRun(run, trials, source=str(path), warnings=warnings)
@@ -80,33 +74,25 @@ def _read(
     path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
 ) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
-    (head, *lines), has_checksums, warnings = _parsed_lines(path)
+    texts, warnings = _complete_lines(path)
+    head, *lines = [_Line.parse(f"{path}:{number}", text) for number, text in enumerate(texts, 1)]
     if head.kind != head_kind:
         found = _RECORDED.get(head.kind, "neither runs nor probes")
         head.refuse(
             f"not a results file of {_RECORDED[head_kind]}: it records {found}; {_ADVICE[head_kind]}"
         )
-    version = _version(head)
-    if not has_checksums:
-        if version >= FIRST_WITH_CHECKSUMS:
-            head.refuse(f"the line has no checksum: {_RESTORE}")
-        warnings = (NO_CHECKSUMS, *warnings)
-    for line in (head, *lines):
-        upgrade_line(line.values, version)
-    end = lines.pop().convert(RunEnd) if lines and lines[-1].kind == "end" else None
+    version = head.values.get("schema_version")
+    if type(version) is not int or version != SCHEMA_VERSION:
+        head.refuse(
+            f"schema version {version!r} is not {SCHEMA_VERSION}; use the clusterlift that wrote the file"
+        )
+    end = None
+    if lines and lines[-1].kind == "end":
+        line = lines.pop()
+        if not _has_its_checksum(texts):
+            line.refuse(f"the checksum is not that of the file: {_RESTORE}")
+        end = line.convert(RunEnd)
     return head.convert(head_type), tuple(_events(lines, event_types)), end, warnings
-
-
-def _parsed_lines(path: Path) -> "tuple[list[_Line], bool, tuple[str, ...]]":
-    """Return the lines, one or more, whether they have checksums, which are right then, and the warnings."""
-    texts, warnings = _complete_lines(path)
-    if not texts:
-        raise BadInput(f"{path}:1: not a results file: it has no complete line")
-    has_checksums = split_checksum(texts[0]) is not None
-    if has_checksums:
-        _verify_checksums(path, texts)
-    lines = [_Line.parse(f"{path}:{number}", text) for number, text in enumerate(texts, 1)]
-    return lines, has_checksums, warnings
 
 
 def _events(lines: "Iterable[_Line]", types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
@@ -130,6 +116,7 @@ def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
     Raise BadInput at the first line that is too large to be one, before the next is read.
     """
     lines: list[bytes] = []
+    warnings: tuple[str, ...] = ()
     size = FileSize()
     with regular_file(path) as file:
         while line := file.readline(MAX_LINE + 1):
@@ -142,38 +129,24 @@ def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
             if reason := size.why_not(line):
                 raise BadInput(f"{where}: {reason}")
             if not line.endswith(b"\n"):
-                return lines, (f"{where}: the last line is cut off and was skipped",)
+                warnings = (f"{where}: the last line is cut off and was skipped",)
+                break
             if not line.strip():
                 raise BadInput(f"{where}: an empty line: {_RESTORE}")
             lines.append(line[:-1])
-    return lines, ()
-
-
-def _verify_checksums(path: Path, lines: Sequence[bytes]) -> None:
-    """Raise BadInput unless every line has a checksum that fits to it and to the line before it."""
-    previous = ""
-    for number, line in enumerate(lines, 1):
-        content, found = split_checksum(line) or (line, "")
-        previous = checksum(content, previous)
-        if found != previous:
-            first = lines.index(line) + 1
-            repeated = f"the line repeats line {first}"
-            wrong = "the checksum is not that of the line" if found else "the line has no checksum"
-            raise BadInput(f"{path}:{number}: {repeated if first < number else wrong}: {_RESTORE}")
+    if not lines:
+        raise BadInput(f"{path}:1: not a results file: it has no complete line")
+    return lines, warnings
 
 
 _RESTORE = "the file was damaged or edited; restore it, or move it elsewhere"
 
 
-def _version(head: "_Line") -> int:
-    version = head.values.get("schema_version")
-    if type(version) is not int or version not in READABLE_VERSIONS:
-        known = ", ".join(map(str, READABLE_VERSIONS))
-        head.refuse(
-            f"schema version {version!r} is not known here (known: {known}); "
-            "use the clusterlift that wrote it, or a newer one"
-        )
-    return version
+def _has_its_checksum(lines: Sequence[bytes]) -> bool:
+    """Return whether the last line ends with the checksum of all that is before it."""
+    last = lines[-1].rpartition(b', "sha256": ')[0]
+    digest = hashlib.sha256(b"\n".join((*lines[:-1], last))).hexdigest()
+    return lines[-1] == last + FILE_CHECKSUM % digest.encode()
 
 
 def _parsed(line: bytes) -> Any:

@@ -5,10 +5,11 @@ each trial or probe event follows, and the last line is how it ended. Each line 
 next trial or step of a probe starts. A last line without its newline is what a killed process leaves behind:
 the reader reports and skips it. Anything else that is malformed is an error.
 
-The last key of each line is `checksum`, over the text of the line before this key and the checksum of the
-line before. Credentials are never written, and nothing that the reader would refuse.
+The last key of the last line is `sha256`, the checksum of all bytes before this key: a file that was edited
+is noticed. Credentials are never written, and nothing that the reader would refuse.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from typing import Any, Self
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
-from harness.records.checksum import CHECKSUM_FORM, checksum
+from harness.records.checksum import FILE_CHECKSUM
 from harness.records.directories import (
     SUFFIX,
     configuration_directory,
@@ -36,7 +37,7 @@ from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 1
 _TIME_OF_NAME = re.compile(r"\d{8}T\d{6}Z-")
 
 
@@ -45,13 +46,13 @@ class _LineWriter:
 
     path: Path | None = None
     _file: RawIOBase | None = None
-    _checksum = ""
     _temporary: Path | None = None
     """The file's name until `end`, if it has to be whole."""
 
     def __init__(self) -> None:
         self._recorded: set[str] = set()
         self._size = FileSize()
+        self._digest = hashlib.sha256()
 
     def _create(self, directory: Path, kind: str, run: Run | ProbeRun, *, whole: bool) -> None:
         """Create the file: it appears under its name with the first line, or `whole` at its end.
@@ -96,7 +97,11 @@ class _LineWriter:
         if name:
             self._recorded.add(name)
         kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
-        self._append(kind, asdict(event), durable=durable)
+        values = asdict(event)
+        values.pop(
+            "disturbed", None
+        )  # whoever reads the counters judges them by the rules of today
+        self._append(kind, values, durable=durable)
 
     def discard(self) -> None:
         """Remove the file, because nothing is measured after all."""
@@ -130,7 +135,7 @@ class _LineWriter:
         line = self._readable(kind, redacted({"kind": kind, **values}))
         if line is None:
             return
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False).removesuffix("}")
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
         # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
         content = text.encode(errors="backslashreplace")
         if is_too_large(content):
@@ -138,7 +143,7 @@ class _LineWriter:
                 f"cannot continue writing {self.path}: a {kind} line is too large"
             )
         try:
-            self._append_text(content)
+            self._append_text(content, is_last=kind == "end")
             if durable and not self._temporary:
                 os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
@@ -167,11 +172,14 @@ class _LineWriter:
             say(f"{self.path}: a {kind} line was left out: {mistake}")
             return None
 
-    def _append_text(self, content: bytes) -> None:
+    def _append_text(self, content: bytes, *, is_last: bool) -> None:
         """Write a line whole or not at all, and no signal in between. Raise OSError."""
         assert self._file is not None  # noqa: S101  whoever calls has looked
-        new = checksum(content, self._checksum)
-        whole = content + CHECKSUM_FORM.format(new).encode() + b"\n"
+        if is_last:
+            content = content.removesuffix(b"}")
+            self._digest.update(content)
+            content += FILE_CHECKSUM % self._digest.hexdigest().encode()
+        whole = content + b"\n"
         if reason := self._size.why_not(whole):
             raise ClusterliftError(
                 f"cannot continue writing {self.path}: {reason}; earlier lines are kept"
@@ -187,7 +195,7 @@ class _LineWriter:
                     self._file.truncate(end)
                     self._file.seek(end)
                 raise
-            self._checksum = new
+            self._digest.update(whole)
 
     def _cannot_continue(self, error: OSError) -> ClusterliftError:
         return ClusterliftError(

@@ -1,5 +1,6 @@
 """Builds runs and trials in one line, for tests of something else."""
 
+import hashlib
 import json
 import os
 import re
@@ -11,7 +12,6 @@ from typing import Any, TypeVar
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
-from harness.records.checksum import CHECKSUM_FORM, checksum
 
 T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
@@ -119,7 +119,6 @@ def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
     """Replace values of a line; keys with dots name values in it, and DELETED removes a key."""
     lines = path.read_text().splitlines()
     values = json.loads(lines[number - 1])
-    values.pop("checksum", None)
     for dotted, value in change.items():
         *parents, key = dotted.split(".")
         table = values
@@ -133,18 +132,10 @@ def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
-    """Write a results file whose lines have the right checksums, whatever they had."""
-    previous, written = "", []
-    for line in lines:
-        text = re.sub(r'(, "checksum": "[0-9a-f]{16}")?}$', "", line)
-        previous = checksum(text.encode(), previous)
-        written.append(text + CHECKSUM_FORM.format(previous))
-    path.write_text("\n".join([*written, ""]))
-    return path
-
-
-def as_version(path: Path, version: int) -> Path:
-    """Make a results file one of an older version: the number, and no checksums."""
-    text = re.sub(r', "checksum": "[0-9a-f]{16}"', "", path.read_text())
-    path.write_text(re.sub(r'"schema_version": \d+', f'"schema_version": {version}', text, count=1))
+    """Write a results file whose end, if it has one, has the right checksum, whatever it had."""
+    text = re.sub(r', "sha256": "[0-9a-f]{64}"}$', "}", "\n".join(lines))
+    if text.rpartition("\n")[2].startswith('{"kind": "end"'):
+        content = text.removesuffix("}")
+        text = content + f', "sha256": "{hashlib.sha256(content.encode()).hexdigest()}"}}'
+    path.write_text(f"{text}\n")
     return path
