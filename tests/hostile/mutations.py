@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.campaigns.mutations import MUTATIONS
 from tests.hostile.answers import COMMANDS, EVIL, SOUND
 from tests.hostile.world import Answer, Asked
+from tests.json_values import JSON_VALUES
 
 TOO_LATE_S, LATE_S = 1000.0, 25.0
 FLOOD_BYTES = 4 * 2**20
@@ -109,7 +109,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 
 def _json_value(case: Case) -> Answer:
     def change(document: Any) -> str:
-        _, text = case.rng.choice(list(MUTATIONS.values()))
+        text = case.rng.choice(list(JSON_VALUES.values()))
         if places := _places(document):
             container, key = case.rng.choice(places)
             container[key] = _MARK

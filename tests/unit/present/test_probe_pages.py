@@ -38,7 +38,6 @@ from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
 from harness.probes.kinds import network_of, newest_probes
 from harness.probes.search import drawn_rounds
-from tests.campaigns.documents import soak_events
 from tests.simulated_hosts import SimulatedNetwork, names, search
 from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
@@ -51,6 +50,7 @@ from tests.unit.probe_builders import (
     page_of,
     pairs,
     probed,
+    soak_events,
 )
 
 SET = PacketCase(8982, mtu_is_set=True)

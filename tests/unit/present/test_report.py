@@ -53,7 +53,6 @@ from harness.present.report.figures import (
 )
 from harness.present.report.table import Tone, sortable_table
 from harness.words import visible
-from tests.campaigns.documents import soak_events
 from tests.unit import report_data
 from tests.unit.builders import (
     a_run,
@@ -66,7 +65,7 @@ from tests.unit.builders import (
     recorded,
 )
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
-from tests.unit.probe_builders import probed
+from tests.unit.probe_builders import probed, soak_events
 from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]

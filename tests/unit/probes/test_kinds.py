@@ -33,7 +33,6 @@ from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
-from tests.campaigns.documents import soak_events
 from tests.simulated_hosts import SimulatedNetwork, search
 from tests.unit.analysis.predict.test_readiness import of_runs
 from tests.unit.probe_builders import (
@@ -46,6 +45,7 @@ from tests.unit.probe_builders import (
     page_of,
     pairs,
     probed,
+    soak_events,
 )
 
 SLOW = {pair: 94.0 * MBIT for pair in every_pair(FOUR, 0) if "node3" in pair}
