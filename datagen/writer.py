@@ -35,8 +35,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import timestamp
 from harness.runtime.clock import Clock, duration_text
-from harness.runtime.progress import show_status
-from harness.terminal import end_line
+from harness.terminal import say
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -97,13 +96,12 @@ def wait_for_copies(
             fewest, improved_at = wrong, clock()
         left_s = patience_s - (clock() - improved_at)
         if not wrong or layout not in (None, stored.layout) or left_s <= 0:
-            end_line()
             return stored
-        show_status(
-            f"waiting until the file system has created {stored.missing:,} copies or stripes and "
-            f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
-            is_news=wrong != shown,
-        )
+        if wrong != shown:
+            say(
+                f"waiting until the file system has created {stored.missing:,} copies or stripes and "
+                f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress"
+            )
         shown = wrong
         sleep(OBSERVE_S)
 

@@ -1,7 +1,7 @@
 """One run, from the options to the results file."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -22,9 +22,10 @@ from harness.records.directories import (
     locked,
 )
 from harness.records.writer import Recording
+from harness.runtime.disturbances import with_disturbances
 from harness.runtime.progress import TrialProgress
-from harness.runtime.rounds import FixedRounds, Goal, Rounds, ThenProfiled, UntilReached
-from harness.runtime.time_budget import EXPECTED_END, seconds_left
+from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
 from harness.terminal import say, show
@@ -79,10 +80,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         ]
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options.trials, tuple(names))
-        progress = TrialProgress(
-            names, rounds, table=lambda: [line for side in sides for line in side.summary()]
-        )
-        ending = run_trials(sides, rounds, [progress])
+        ending = run_trials(sides, rounds, TrialProgress(names, rounds).finished)
         for side in sides:
             side.end(ending, rounds.stopped)
 
@@ -232,23 +230,15 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
 
 
 def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
-    """Return the rounds to run, those of the profile last."""
-    before: Rounds
-    if options.warmup is None or options.trials is None:
-        left_s = seconds_left()
-        before = UntilReached(
-            workloads,
-            Goal(options.warmup, options.trials, options.precision),
-            min(options.max_time_s or math.inf, left_s),
-            has_deadline=math.isfinite(left_s),
-            expected_s=seconds_left(EXPECTED_END),
-        )
-    else:
-        profile = options.profile or 0
-        before = FixedRounds(workloads, options.trials, options.warmup, profile=profile)
-        if options.profile is not None:
-            return before
-    return ThenProfiled(before, workloads, options.profile, seconds_left)
+    """Return the rounds to run."""
+    left_s = seconds_left()
+    return Rounds(
+        workloads,
+        Goal(options.warmup, options.trials, options.precision),
+        min(options.max_time_s or math.inf, left_s),
+        has_deadline=math.isfinite(left_s),
+        profile=options.profile,
+    )
 
 
 def summary(
@@ -258,7 +248,7 @@ def summary(
 
     A note says what does not count.
     """
-    unsteady: Mapping[str, str] = {}
+    trials, unsteady = with_disturbances(trials), {}
     if options and options.warmup is None:
         needed = options.trials or DEFAULT_TRIALS
         trials, unsteady = with_phases(trials, needed), unsteady_workloads(trials, needed)

@@ -4,17 +4,18 @@ import gc
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
+from harness.model.run import Trial
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.traffic import wire_bytes
-from harness.runtime.trials import PreparedTrial, TrialMetrics
+from harness.runtime.trials import PreparedTrial
 from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
@@ -85,26 +86,29 @@ class _PreparedSparkTrial:
                     self.profiler.stop()
                 raise
 
-    def metrics(self) -> TrialMetrics:
-        """Return what was observed; task metrics and the bytes on the wire are those of one execution.
+    def observed(self, trial: Trial) -> Trial:
+        """Return the trial with what was observed of it.
 
-        Timeline and profile are those of all executions. The log ends before the job that reads the nodes'
-        counters, and is read afterwards.
+        The log ends before the job that reads the nodes' counters, and is read afterwards.
         """
         end_s, log = time.monotonic(), self.runner.log
         with _spark_loss_detected(self.spark):
             log.end()
             seen = self.profiler.stop() if self.profiler else None
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
+            executors = executor_hosts(self.spark)
         read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         profile = seen.profile(read.spans if read else ()) if seen else None
-        return TrialMetrics(
-            tasks and tasks.per_execution(self.executions),
-            wire.per_execution(self.executions),
-            interference(before.counters, after.counters),
-            trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
-            profile,
+        lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
+        return replace(
+            trial,
+            note=f"executors lost: {', '.join(sorted(lost))}" if lost else None,
+            tasks=tasks and tasks.per_execution(self.executions),
+            wire=wire.per_execution(self.executions),
+            interference=interference(before.counters, after.counters),
+            timeline=trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
+            profile=profile,
         )
 
     def check(self) -> None:
@@ -116,13 +120,6 @@ class _PreparedSparkTrial:
             if context.totals.rows or not workload.reads_data:
                 workload.check_plan(plan)
             workload.check(answer, context)
-
-    def note(self) -> str | None:
-        """Return which executors were lost since the trial was prepared."""
-        with _spark_loss_detected(self.spark):
-            executors = executor_hosts(self.spark)
-        lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
-        return f"executors lost: {', '.join(sorted(lost))}" if lost else None
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from harness.runtime.clock import duration_text
 from harness.runtime.command_line import whole_number
 from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
-from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
+from harness.runtime.time_budget import END_BY, TimeBudget, least_run_s
 from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
 from harness.words import count_of, percent
@@ -226,12 +226,8 @@ def make_runs_within(
                 f"{complete + budget.turns_left(complete)}; "
                 + (f"{duration_text(remaining_s)} left" if remaining_s else over)
             )
-            ends = {END_BY: share_s, EXPECTED_END: max(share_s, budget.least_s)}
-            code, is_recorded = _make_run(
-                series,
-                submissions[series],
-                {name: str(time.time() + turn_s / len(turn)) for name, turn_s in ends.items()},
-            )
+            end_by = {END_BY: str(time.time() + share_s / len(turn))}
+            code, is_recorded = _make_run(series, submissions[series], end_by)
             codes.append(code)
             if not is_recorded:
                 return code
@@ -332,14 +328,14 @@ def check_same_work(series: Series, arguments: Sequence[str], **known: object) -
 
 
 def _make_run(
-    series: Series, submission_: Submission, ends: Mapping[str, str] | None = None
+    series: Series, submission_: Submission, end_by: Mapping[str, str] | None = None
 ) -> tuple[int, bool]:
     """Return the exit code of a run, and whether it recorded anything.
 
-    `ends` are the variables that tell it when it has to end; without them its trials take what they need.
+    `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
     """
     before = len(series.recorded())
-    environment = {SERIES: series.id, **(ends or {})}
+    environment = {SERIES: series.id, **(end_by or {})}
     code = run_script(BENCHMARK, *submission_, environment)
     return code, len(series.recorded()) > before
 

@@ -42,7 +42,7 @@ from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
 from harness.runtime.disturbances import judged
 from harness.runtime.interrupt import interruptible
-from harness.runtime.rounds import FixedRounds
+from harness.runtime.rounds import Goal, Rounds
 from harness.terminal import say
 from harness.words import join_names
 
@@ -128,7 +128,7 @@ class _Trials:
         self._recording = recording
         self._earlier = EarlierTrials()
         name = planned.program.name
-        self._rounds = FixedRounds([name], planned.trials, planned.warmup)
+        self._rounds = Rounds([name], Goal(planned.warmup, planned.trials))
 
     def run(self) -> Ending:
         """Run all trials, and return how the run ended."""
@@ -157,7 +157,6 @@ class _Trials:
     def _run_one(self, phase: Phase, number: int, reference: str | None) -> None:
         program, placement = self._planned.program, self._planned.placement
         started_at = timestamp()
-        self._rounds.starting(program.name, phase, number)
         before: Mapping[str, HostCounters] = {}
         after: Mapping[str, HostCounters] = {}
         omitted = program.omitted(placement)
@@ -177,9 +176,8 @@ class _Trials:
             trial = _trial(workload, phase, number, started_at, outcomes[workload])
             if trial.status is Status.OK:
                 trial = replace(trial, interference=nodes, work=self._with_peak(trial.work))
-                trial = judged(trial, self._earlier)
-            disturbed = disturbed or trial.disturbed
             self._recording.trial(trial)
+            disturbed = disturbed or judged(trial, self._earlier).disturbed
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))
         self._say(phase, number, outcomes, disturbed)
 
@@ -212,7 +210,8 @@ class _Trials:
         return replace(work, peaks={DECLARED_PEAK: peak, **work.peaks})
 
     def _say(self, phase: Phase, number: int, outcomes: Outcomes, disturbed: str | None) -> None:
-        total = self._rounds.totals[phase]
+        planned = self._planned
+        total = planned.warmup if phase is Phase.WARM_UP else planned.trials
         hosts = join_names([host.name for host in self._planned.placement.hosts])
         errors = list(dict.fromkeys(each for each in outcomes.values() if isinstance(each, str)))
         result = f"FAILED: {'; '.join(errors)}" if errors else "ok"

@@ -11,8 +11,6 @@ from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
 """The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
-EXPECTED_END = "CLUSTERLIFT_EXPECTED_END"
-"""The same, when it is expected to end: later, if it takes longer than its time in any case."""
 
 MAX_PLANNED_RUNS = 10
 LEAST_ROUNDS = 2
@@ -23,10 +21,10 @@ RUN_TO_ROUNDS = 1.35
 """The same, divided by the time from when its description is written until the end of LEAST_ROUNDS."""
 
 
-def seconds_left(until: str = END_BY) -> float:
-    """Return the seconds until this time of the process's run; infinity if nobody limits it."""
+def seconds_left() -> float:
+    """Return the seconds until the process's run has to end; infinity if it has all the time it needs."""
     try:
-        return max(0.0, float(os.environ[until]) - time.time())
+        return max(0.0, float(os.environ[END_BY]) - time.time())
     except (KeyError, ValueError):
         return math.inf
 

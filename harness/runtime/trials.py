@@ -7,21 +7,17 @@ import math
 import os
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
-from harness.model.interference import ClusterInterference, EarlierTrials
-from harness.model.profile import Profile
+from harness.model.interference import EarlierTrials
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
-from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
 from harness.runtime.disturbances import judged
-from harness.runtime.rounds import Observer, Rounds
+from harness.runtime.rounds import Rounds
 from harness.terminal import say, show
 from harness.words import first_line, last_line
 
@@ -44,34 +40,20 @@ MAX_EXECUTIONS = 10
 """Each execution is prepared and checked, outside the time that is measured; more would take too long."""
 
 
-@dataclass(frozen=True)
-class TrialMetrics:
-    """What was observed while a trial ran; the fields are those of Trial."""
-
-    tasks: TaskMetrics | None = None
-    wire: WireBytes | None = None
-    interference: ClusterInterference | None = None
-    timeline: Timeline | None = None
-    profile: Profile | None = None
-
-
 class PreparedTrial(Protocol):
     """Prepared executions of a workload, one or more."""
 
     def run(self) -> None:
         """Force the computation of every execution, one after the other. Only this is timed."""
 
-    def metrics(self) -> TrialMetrics:
-        """Return what was observed of `run`. It is called right after it.
+    def observed(self, trial: Trial) -> Trial:
+        """Return the trial with what was observed of `run`. It is called right after it.
 
-        Quantities are averages over its executions; timeline and profile are those of all executions.
+        Quantities are averages over its executions; timeline and profile are of all executions.
         """
 
     def check(self) -> None:
         """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""
-
-    def note(self) -> str | None:
-        """Return what was unusual during `run` and may explain its time; None if nothing was."""
 
 
 class TrialRunner(Protocol):
@@ -136,17 +118,16 @@ class Side(Protocol):
 def run_trials(
     sides: Sequence[Side],
     plan: Rounds,
-    observers: Sequence[Observer] = (),
+    progress: Callable[[Trial], object] = lambda _: None,
     clock: Clock = time.perf_counter,
 ) -> Ending:
     """Run every workload of every side once per round, so that drift of the machine affects all alike.
 
-    The sides take turns there and back: a, b, b, a. The plan and the observers, in this order, receive
-    failed trials, too, and the run continues after them; they know workloads by label and name.
-    KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and SparkLost end the run; the sides keep
-    the trials that ended before.
+    The sides take turns there and back: a, b, b, a. A side receives each trial as it was measured; then the
+    plan and `progress` receive it with the verdict whether something disturbed it, under label and name. The
+    run continues after failed trials. KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and
+    SparkLost end it.
     """
-    everyone = (plan, *observers)
     executions = {side.label + runner.name: 1 for side in sides for runner in side.runners}
     turns = [(side, EarlierTrials()) for side in sides]
     current: Side | None = None
@@ -158,14 +139,12 @@ def run_trials(
                     current = side
                 for runner in side.runners:
                     name = side.label + runner.name
-                    for observer in everyone:
-                        observer.starting(name, phase, round_)
                     group = f"{name} {phase} {round_}"
                     trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
-                    trial = judged(trial, earlier)
                     side.finished(trial)
-                    for observer in everyone:
-                        observer.finished(replace(trial, workload=name))
+                    verdict = replace(judged(trial, earlier), workload=name)
+                    plan.finished(verdict)
+                    progress(verdict)
                     if lost:
                         return Ending.SPARK_LOST
                     executions[name] = next_executions(trial)
@@ -192,27 +171,31 @@ def _run_trial(
     runner: TrialRunner, group: str, phase: Phase, round_: int, executions: int, clock: Clock
 ) -> tuple[Trial, bool]:
     """Return one trial, whose jobs are in this group, and whether it lost Spark."""
-    trial = partial(
-        Trial,
-        workload=runner.name,
-        phase=phase,
-        round=round_,
-        started_at=timestamp(),
-        job_group=group,
-        executions=executions,
-    )
+    started_at = timestamp()
+
+    def trial(status: Status, wall_s: float | None = None, error: str | None = None) -> Trial:
+        return Trial(
+            runner.name,
+            phase,
+            round_,
+            status,
+            started_at,
+            wall_s,
+            error,
+            job_group=group,
+            executions=executions,
+        )
+
     try:
         prepared = runner.prepare(group, executions, profiled=phase is Phase.PROFILE)
         start = clock()
         prepared.run()
         wall_s = (clock() - start) / executions
-        metrics = prepared.metrics()
+        found = prepared.observed(trial(Status.OK, wall_s))
         prepared.check()
-        note = prepared.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
-        failed = trial(status=Status.FAILED, error=error_line(error))
-        return failed, isinstance(error, SparkLost)
-    return trial(status=Status.OK, wall_s=wall_s, note=note, **vars(metrics)), False
+        return trial(Status.FAILED, error=error_line(error)), isinstance(error, SparkLost)
+    return found, False
 
 
 def error_line(error: BaseException) -> str:

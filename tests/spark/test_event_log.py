@@ -19,7 +19,7 @@ from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Context
 from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
 from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
-from tests.unit.builders import known
+from tests.unit.builders import known, ok
 from tests.unit.metrics_builders import known_s
 
 SLEEP_S = 0.5
@@ -235,7 +235,7 @@ class TestWhichTasks:
                 "group", executions=3
             )
             trial.run()
-            observed = trial.metrics()
+            observed = trial.observed(ok(workload.name, 1))
             metrics, wire = observed.tasks, observed.wire
             timeline = known(observed.timeline)
             trial.check()

@@ -5,32 +5,23 @@ from dataclasses import replace
 import pytest
 
 from harness.model.run import Phase
-from harness.runtime.rounds import FixedRounds, ThenProfiled
 from jobs.options import TrialOptions
 from jobs.run import plan_rounds, summary
 from tests.unit.builders import failed, ok
 
 
-def test_numbers_of_trials_and_warm_up_rounds_are_a_fixed_plan() -> None:
-    rounds = plan_rounds(TrialOptions(warmup=2, trials=6, profile=1), ("a", "b"))
-    assert isinstance(rounds, FixedRounds)
-    assert rounds.totals == {Phase.WARM_UP: 2, Phase.MEASURED: 6, Phase.PROFILE: 1}
-
-
 @pytest.mark.parametrize(
-    ("options", "known"),
+    ("options", "total"),
     [
-        (TrialOptions(warmup=None, trials=6), {}),
-        (TrialOptions(warmup=None, trials=None, precision=0.02), {}),
-        (TrialOptions(warmup=1, trials=None, precision=0.02), {Phase.WARM_UP: 1}),
+        (TrialOptions(warmup=2, trials=6, profile=1), 18),
+        (TrialOptions(warmup=None, trials=6), None),
+        (TrialOptions(warmup=1, trials=None, precision=0.02), None),
     ],
 )
-def test_what_is_auto_ends_when_it_is_reached(
-    options: TrialOptions, known: dict[Phase, int]
+def test_the_number_of_trials_is_known_unless_an_option_is_auto(
+    options: TrialOptions, total: int | None
 ) -> None:
-    rounds = plan_rounds(options, ("a",))
-    assert isinstance(rounds, ThenProfiled)
-    assert rounds.totals == known
+    assert plan_rounds(options, ("a", "b")).total == total
 
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:

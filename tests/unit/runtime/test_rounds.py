@@ -1,10 +1,7 @@
 """Which rounds a run plans, and why it stops. Only trials advance the clock."""
 
-import io
 import math
-import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import redirect_stderr
 from dataclasses import replace
 from statistics import median
 
@@ -15,15 +12,11 @@ from scipy.stats import quantile_test
 
 from harness.model.run import Phase, Trial
 from harness.present import run
-from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import (
     MAX_FAILED_TRIALS,
     ROUNDS_PER_TRIAL,
-    FixedRounds,
     Goal,
-    ThenProfiled,
-    UntilReached,
-    percent,
+    Rounds,
 )
 from tests.unit.builders import a_run, failed, ok, recorded
 
@@ -45,30 +38,25 @@ class Bench:
         disturbed: Container[int] = (),
         *,
         has_deadline: bool = False,
-        expected_s: float = math.inf,
+        profile: int | None = 0,
     ) -> None:
         self.now_s = 0.0
         self.disturbed = disturbed
         self.trials: list[Trial] = []
-        self.out = io.StringIO()
-        names = list(workloads)
-        self.until = UntilReached(
-            names,
+        self.outlooks: list[str] = []
+        self.until = Rounds(
+            list(workloads),
             goal,
             max_s,
-            lambda: self.now_s,
             has_deadline=has_deadline,
-            expected_s=expected_s,
+            profile=profile,
+            clock=lambda: self.now_s,
         )
-        self.observers = [self.until, TrialProgress(names, self.until)]
-        with redirect_stderr(self.out):
-            for run_before, (phase, round_) in enumerate(self.until.rounds()):
-                for name, took in workloads.items():
-                    self._run(name, phase, round_, took(run_before + 1))
+        for run_before, (phase, round_) in enumerate(self.until.rounds()):
+            for name, took in workloads.items():
+                self._run(name, phase, round_, took(run_before + 1))
 
     def _run(self, workload: str, phase: Phase, round_: int, took: float | None) -> None:
-        for observer in self.observers:
-            observer.starting(workload, phase, round_)
         self.now_s += took or 1
         trial = (
             ok(workload, took, round_, phase) if took else failed(workload, "E: no", round_, phase)
@@ -76,8 +64,8 @@ class Bench:
         if round_ in self.disturbed:
             trial = replace(trial, disturbed="n1: a busy neighbour")
         self.trials.append(trial)
-        for observer in self.observers:
-            observer.finished(trial)
+        self.until.finished(trial)
+        self.outlooks.append(self.until.outlook())
 
     @property
     def rounds(self) -> int:
@@ -128,9 +116,9 @@ class TestADeadline:
         assert len(bench.trials) == 3 + 1
 
 
-class TestFixedRounds:
-    def test_come_in_order_warm_up_first_and_the_profile_last(self) -> None:
-        plan = FixedRounds(["a"], trials=2, warm_up=1, profile=1)
+class TestAFixedNumber:
+    def test_comes_in_order_warm_up_first_and_the_profile_last(self) -> None:
+        plan = Rounds(["a"], Goal(1, 2), profile=1)
         assert list(plan.rounds()) == [
             (Phase.WARM_UP, 1),
             (Phase.MEASURED, 1),
@@ -139,58 +127,35 @@ class TestFixedRounds:
         ]
         assert plan.stopped is None
 
-    def test_the_time_left_is_that_of_all_trials_to_come(self) -> None:
-        now_s = iter((0.0, 10.0, 10.0, 30.0, 30.0, 32.0))
-        plan = FixedRounds(["a"], trials=1, warm_up=1, clock=lambda: next(now_s), profile=1)
-        outlooks = [plan.outlook()]
-        for phase, round_ in plan.rounds():
-            plan.starting("a", phase, round_)
-            plan.finished(ok("a", 1, round_, phase))
-            outlooks.append(plan.outlook())
-        assert outlooks == ["nobody knows yet how long it takes", "20 s left", "20 s left", "done"]
+    def test_leaves_as_much_time_as_the_trials_before_took_on_average(self) -> None:
+        bench = Bench({"a": lambda number: (10, 20, 3)[number - 1]}, Goal(1, 1), profile=1)
+        assert bench.outlooks == ["20 s left", "15 s left", "done"]
 
 
-class TestThenProfiled:
+class TestProfileRounds:
     @pytest.mark.parametrize(
-        ("number", "left_s", "profiled"),
-        [(0, 500, 0), (2, math.inf, 2), (None, math.inf, 0), (None, 9, 0), (None, 500, 1)],
+        ("number", "max_s", "profiled"),
+        [(0, 500, 0), (2, math.inf, 2), (None, math.inf, 0), (None, 29, 0), (None, 500, 1)],
     )
-    def test_profile_rounds_come_last_where_they_are_wanted_or_time_is_left(
-        self, number: int | None, left_s: float, profiled: int
+    def test_come_last_where_they_are_wanted_or_time_is_left(
+        self, number: int | None, max_s: float, profiled: int
     ) -> None:
-        now_s = 0.0
-
-        def clock() -> float:
-            return now_s
-
-        before = FixedRounds(["a"], trials=2, warm_up=0, clock=clock)
-        plan = ThenProfiled(before, ["a"], number, lambda: left_s, clock)
-        found, outlooks = [], []
-        for phase, round_ in plan.rounds():
-            plan.starting("a", phase, round_)
-            now_s += 10
-            plan.finished(ok("a", 10, round_, phase))
-            found.append((phase, round_))
-            outlooks.append(plan.outlook())
-        assert found == [
-            (Phase.MEASURED, 1),
-            (Phase.MEASURED, 2),
-            *((Phase.PROFILE, number) for number in range(1, profiled + 1)),
-        ]
-        assert outlooks == ["10 s left", "done", *["10 s left", "done"][2 - profiled :]]
-        assert before.outlook() == "done"
+        bench = Bench(
+            {"a": steady(10)},
+            Goal(0, 2),
+            max_s,
+            has_deadline=math.isfinite(max_s),
+            profile=number,
+        )
+        phases = [trial.phase for trial in bench.trials]
+        assert phases == [Phase.MEASURED] * 2 + [Phase.PROFILE] * profiled
+        assert bench.outlooks[-1] == "done"
 
     @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
-    def test_no_profile_round_follows_if_all_trials_fail(self, workloads: str, rounds: int) -> None:
-        before = UntilReached(list(workloads), Goal(), 1e6)
-        plan = ThenProfiled(before, list(workloads), 2, lambda: 500)
-        found = []
-        for phase, round_ in plan.rounds():
-            found.append(phase)
-            for name in workloads:
-                plan.finished(failed(name, "E: no", round_, phase))
-        assert found == [Phase.MEASURED] * rounds
-        assert plan.stopped == before.stopped
+    def test_do_not_follow_if_all_trials_fail(self, workloads: str, rounds: int) -> None:
+        bench = Bench(dict.fromkeys(workloads, failing), Goal(), profile=2)
+        assert {trial.phase for trial in bench.trials} == {Phase.MEASURED}
+        assert bench.rounds == rounds
 
 
 class TestUntilPrecise:
@@ -199,7 +164,7 @@ class TestUntilPrecise:
         # With fewer than nine values the interval ends at the largest, with fewer than twelve at the
         # second largest.
         assert bench.rounds == 12
-        assert bench.until.stopped == "after 12 rounds, every median is known to ±2%"
+        assert bench.until.stopped == "after 12 rounds, every median is known to ±2.0 %"
 
     def test_does_not_stop_before_there_is_an_interval(self) -> None:
         assert Bench({"steady": steady(10)}, precise()).rounds == 6
@@ -210,7 +175,7 @@ class TestUntilPrecise:
         assert bench.now_s == 200
         assert bench.rounds == 7
         assert bench.until.stopped == (
-            "after 7 rounds, another would not have ended in time; not reached: restless (±50%)"
+            "after 7 rounds, another would not have ended in time; not reached: restless (±50.0 %)"
         )
 
     def test_measures_at_least_one_round(self) -> None:
@@ -247,7 +212,7 @@ class TestUntilPrecise:
         assert bench.rounds == 11
 
     def test_gives_no_reason_if_something_else_stopped_it(self) -> None:
-        until = UntilReached(["interrupted"], precise(), 1e6)
+        until = Rounds(["interrupted"], precise())
         next(until.rounds())
         assert until.stopped is None
 
@@ -338,7 +303,7 @@ class TestUntilSteady:
         goal = Goal(trials=None, precision=0.02)
         bench = Bench({"warm": slowly_warm, "noisy": lambda n: 10 + n % 3 / 8}, goal)
         assert bench.until.stopped == (
-            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2%"
+            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2.0 %"
         )
 
 
@@ -347,102 +312,34 @@ def slowly_warm(number: int) -> float:
     return 10 + max(0, 4 - number)
 
 
-def outlooks(bench: Bench) -> list[str]:
-    """Return the end of each line: how much time is left."""
-    lines = bench.out.getvalue().splitlines()
-    return [re.split(r"\)[,.] ", line)[-1] for line in lines]
-
-
-def test_progress_shows_the_round_what_is_missing_and_the_time_left() -> None:
+def test_the_outlook_is_what_is_missing_and_the_time_left() -> None:
     bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, precise(1), 16)
-    lines = bench.out.getvalue().splitlines()
     no_trial, no_interval = (
         f"2 workloads need more trials (such as fast: no {what})" for what in ("trial", "interval")
     )
-    assert lines[:4] == [
-        f"[  1] fast  warm-up 1/1     1.001 s   {no_trial}, 15 s left at most",
-        f"[  2] dead  warm-up 1/1  FAILED: E: no   {no_trial}, 14 s left at most",
-        f"[  3] fast  measured 1     1.002 s   {no_interval}, 13 s left at most",
-        f"[  4] dead  measured 1  FAILED: E: no   {no_interval}, 12 s left at most",
+    assert bench.outlooks[:4] == [
+        f"{no_trial}, 15 s left at most",
+        f"{no_trial}, 14 s left at most",
+        f"{no_interval}, 13 s left at most",
+        f"{no_interval}, 12 s left at most",
     ]
-    assert lines[-1] == ("[ 14] dead  measured 6  FAILED: E: no   no workload is waited for")
-
-
-def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
-    bench = Bench({"a": steady(10)}, Goal(trials=1), disturbed={2})
-    needs = "a needs more trials (0 of 1 trial)"
-    assert bench.out.getvalue().splitlines() == [
-        f"[  1] a  round 1    10.000 s   {needs}, 30 s left at most",
-        f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {needs}, 20 s left at most",
-        "[  3] a  round 3    10.000 s   no workload is waited for",
-    ]
-
-
-def test_the_time_left_is_that_of_the_trials_that_are_run_in_any_case() -> None:
-    bench = Bench({"a": steady(10)}, Goal(trials=2), max_s=1)
-    assert outlooks(bench)[:2] == [
-        "Time is up: the run stops after 2 more rounds, in about 10 s",
-        "Time is up: the run stops after 1 more round, in about 10 s",
-    ]
-
-
-def test_a_deadline_that_is_over_ends_the_run_after_the_round_that_is_measured() -> None:
-    bench = Bench({"a": steady(10), "b": steady(10)}, Goal(), max_s=15, has_deadline=True)
-    assert outlooks(bench) == [
-        "about 20 s left",
-        "Time is up: the run stops after 1 more round, in about 10 s",
-        "Time is up: the run stops after this round, in about 8 s",
-        "Time is up: the run stops after this round",
-    ]
-
-
-FIRST_TWO_ROUNDS_S = {
-    "broadcast-inner-join": (28.0, 4.1),
-    "group-by": (8.7, 3.4),
-    "inner-join": (8.9, 3.6),
-    "repartition": (5.0, 3.5),
-    "supersteps": (40.0, 9.1),
-    "calc-pi-arrow-udf": (40.6, 24.7),
-    "calc-pi-dataframe": (5.6, 2.7),
-    "calc-pi-python-udf": (22.5, 14.6),
-    "sha-512": (4.4, 2.3),
-    "sha-512-cached": (25.2, 7.3),
-}
-"""As a run took them that `clusterlift bench --minutes 2` made, on a machine with other work."""
-
-
-@pytest.mark.parametrize("expectation", [0.8, 1.0, 1.25])
-def test_the_time_left_is_within_a_factor_of_one_and_a_half_of_what_comes(
-    expectation: float,
-) -> None:
-    """Or of five seconds; whether earlier runs took as long, a quarter longer, or a fifth less."""
-    whole_s = sum(map(sum, FIRST_TWO_ROUNDS_S.values()))
-    bench = Bench(
-        {name: lambda number, s=s: s[number - 1] for name, s in FIRST_TWO_ROUNDS_S.items()},
-        Goal(),
-        max_s=1,
-        has_deadline=True,
-        expected_s=expectation * whole_s,
-    )
-    assert bench.now_s == pytest.approx(whole_s)
-    passed_s = 0.0
-    durations = [s[round_] for round_ in (0, 1) for s in FIRST_TWO_ROUNDS_S.values()]
-    for duration_s, outlook in zip(durations[:-1], outlooks(bench), strict=False):
-        passed_s += duration_s
-        minutes, seconds = re.search(r"in about (?:(\d+) min )?(\d+) s", outlook).groups("0")
-        left_s = 60 * int(minutes) + int(seconds)
-        came_s = whole_s - passed_s
-        assert 1 / 1.5 < left_s / came_s < 1.5 or abs(left_s - came_s) < 5, outlook
-
-
-def test_the_reason_is_shown_with_the_run() -> None:
-    stopped = "after 9 rounds, every median is known to ±2%"
-    assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))
+    assert bench.outlooks[-1] == "no workload is waited for"
 
 
 @pytest.mark.parametrize(
-    ("fraction", "text"),
-    [(0.02, "2%"), (0.0201, "2.1%"), (0.034, "3.4%"), (0, "0%"), (1.5, "150%")],
+    ("max_s", "left"), [(1e6, ["30 s", "20 s"]), (25, ["20 s", "10 s"]), (1, ["20 s", "10 s"])]
 )
-def test_a_percentage_is_rounded_up(fraction: float, text: str) -> None:
-    assert percent(fraction) == text
+def test_the_time_left_is_at_least_that_of_the_trials_that_are_run_in_any_case(
+    max_s: float, left: list[str]
+) -> None:
+    bench = Bench({"a": steady(10)}, Goal(trials=1), max_s, disturbed={2})
+    if max_s < 1e6:
+        bench = Bench({"a": steady(10)}, Goal(trials=2), max_s)
+    assert [outlook.split(", ")[1] for outlook in bench.outlooks[:2]] == [
+        f"{time} left at most" for time in left
+    ]
+
+
+def test_the_reason_is_shown_with_the_run() -> None:
+    stopped = "after 9 rounds, every median is known to ±2.0 %"
+    assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))

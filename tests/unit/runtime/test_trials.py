@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,10 @@ from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import WireBytes
 from harness.runtime.disturbances import with_disturbances
-from harness.runtime.rounds import FixedRounds
+from harness.runtime.rounds import Goal, Rounds
 from harness.runtime.trials import (
     MAX_ERROR_LENGTH,
     MAX_EXECUTIONS,
-    TrialMetrics,
     error_line,
     run_trials,
     wait_for_release,
@@ -71,19 +71,15 @@ class FakeRunner:
     prepare_step: Step = nothing
     run: Step = nothing
     check: Step = nothing
-    noted: str | None = None
-    metrics_step: Step = nothing
-    measured: TrialMetrics = field(default_factory=TrialMetrics)
+    observe_step: Step = nothing
+    found: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     profiled: list[bool] = field(default_factory=list)
     executions: list[int] = field(default_factory=list)
 
-    def metrics(self) -> TrialMetrics:
-        self.metrics_step()
-        return self.measured
-
-    def note(self) -> str | None:
-        return self.noted
+    def observed(self, trial: Trial) -> Trial:
+        self.observe_step()
+        return replace(trial, **self.found)
 
     def prepare(self, job_group: str, executions: int, *, profiled: bool) -> "FakeRunner":
         self.profiled.append(profiled)
@@ -91,20 +87,6 @@ class FakeRunner:
         self.executions.append(executions)
         self.prepare_step()
         return self
-
-
-@dataclass
-class RecordingObserver:
-    """An observer that keeps what it receives."""
-
-    started: list[tuple[str, Phase, int]] = field(default_factory=list)
-    trials: list[Trial] = field(default_factory=list)
-
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        self.started.append((workload, phase, round_))
-
-    def finished(self, trial: Trial) -> None:
-        self.trials.append(trial)
 
 
 @dataclass
@@ -128,18 +110,15 @@ class FakeSide:
 def run(
     *runners: FakeRunner, trials: int = 1, warm_up: int = 0, clock: FakeClock | None = None
 ) -> tuple[Ending, list[Trial]]:
-    observer = RecordingObserver()
-    plan = FixedRounds([runner.name for runner in runners], trials, warm_up)
-    ending = run_trials([FakeSide(runners)], plan, [observer], clock or FakeClock())
-    return ending, observer.trials
+    ended: list[Trial] = []
+    rounds = Rounds([runner.name for runner in runners], Goal(warm_up, trials))
+    ending = run_trials([FakeSide(runners)], rounds, ended.append, clock or FakeClock())
+    return ending, ended
 
 
 class TestOrder:
     def test_rounds_over_all_workloads_warm_up_first(self) -> None:
-        observer = RecordingObserver()
-        plan = FixedRounds(["a", "b"], trials=2, warm_up=1)
-        side = FakeSide([FakeRunner("a"), FakeRunner("b")])
-        ending = run_trials([side], plan, [observer], FakeClock())
+        ending, trials = run(FakeRunner("a"), FakeRunner("b"), trials=2, warm_up=1)
         order = [
             ("a", Phase.WARM_UP, 1),
             ("b", Phase.WARM_UP, 1),
@@ -149,14 +128,7 @@ class TestOrder:
             ("b", Phase.MEASURED, 2),
         ]
         assert ending is Ending.COMPLETED
-        assert observer.started == order
-        assert [(t.workload, t.phase, t.round) for t in observer.trials] == order
-
-    def test_every_observer_receives_every_trial(self) -> None:
-        observers = [RecordingObserver(), RecordingObserver()]
-        run_trials([FakeSide([FakeRunner("a")])], FixedRounds(["a"], 1, 0), observers, FakeClock())
-        assert observers[0] == observers[1]
-        assert len(observers[0].trials) == 1
+        assert [(t.workload, t.phase, t.round) for t in trials] == order
 
     def test_each_trial_has_its_own_job_group(self) -> None:
         runner = FakeRunner("a")
@@ -164,28 +136,14 @@ class TestOrder:
         assert [trial.job_group for trial in trials] == runner.groups
         assert len(set(runner.groups)) == 3
 
-    def test_the_plan_knows_a_trial_before_the_observers(self) -> None:
-        class Plan(FixedRounds):
-            def finished(self, trial: Trial) -> None:
-                order.append(f"plan: {trial.workload}")
-                super().finished(trial)
-
-        class Last(RecordingObserver):
-            def finished(self, trial: Trial) -> None:
-                order.append(f"observer: {trial.workload}")
-
-        order: list[str] = []
-        run_trials([FakeSide([FakeRunner("a")])], Plan(["a"], 1, 0), [Last()], FakeClock())
-        assert order == ["plan: a", "observer: a"]
-
 
 class TestTurns:
     def test_sides_take_turns_there_and_back(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
-        observer = RecordingObserver()
-        plan = FixedRounds(["slow: a", "fast: a"], trials=2, warm_up=1)
-        assert run_trials([first, second], plan, [observer], FakeClock()) is Ending.COMPLETED
-        assert [name for name, _, _ in observer.started] == [
+        ended: list[Trial] = []
+        rounds = Rounds(["slow: a", "fast: a"], Goal(1, 2))
+        assert run_trials([first, second], rounds, ended.append, FakeClock()) is Ending.COMPLETED
+        assert [trial.workload for trial in ended] == [
             *("slow: a", "fast: a"),
             *("fast: a", "slow: a"),
             *("slow: a", "fast: a"),
@@ -195,7 +153,7 @@ class TestTurns:
 
     def test_each_side_has_its_own_trials_under_the_workload_s_own_name(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
-        run_trials([first, second], FixedRounds(["slow: a", "fast: a"], 1, 0))
+        run_trials([first, second], Rounds(["slow: a", "fast: a"], Goal(0, 1)))
         assert [trial.workload for trial in first.trials + second.trials] == ["a", "a"]
         groups = {trial.job_group for trial in first.trials + second.trials}
         assert groups == {"slow: a measured 1", "fast: a measured 1"}
@@ -205,23 +163,23 @@ class TestTurns:
         slow, fast = FakeRunner("a"), FakeRunner("a")
         slow.run, fast.run = clock.passing(2), clock.passing_each(fast, repeat(0.25))
         sides = [FakeSide([slow], "slow: "), FakeSide([fast], "fast: ")]
-        run_trials(sides, FixedRounds(["slow: a", "fast: a"], 2, 0), [], clock)
+        run_trials(sides, Rounds(["slow: a", "fast: a"], Goal(0, 2)), clock=clock)
         assert (slow.executions, fast.executions) == ([1, 1], [1, 4])
 
     def test_the_loss_of_spark_before_a_turn_ends_the_run(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(SparkLost("gone")))
-        assert run_trials([side], FixedRounds(["a"], 1, 0)) is Ending.SPARK_LOST
+        assert run_trials([side], Rounds(["a"], Goal(0, 1))) is Ending.SPARK_LOST
 
     def test_an_interrupt_before_a_turn_does_too(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
-        assert run_trials([side], FixedRounds(["a"], 1, 0)) is Ending.INTERRUPTED
+        assert run_trials([side], Rounds(["a"], Goal(0, 1))) is Ending.INTERRUPTED
 
 
 class TestClock:
     def test_only_the_run_is_timed(self) -> None:
         clock = FakeClock()
         runner = FakeRunner("a", clock.passing(100), clock.passing(2.5), clock.passing(1000))
-        runner.metrics_step = clock.passing(7)
+        runner.observe_step = clock.passing(7)
         _, [trial] = run(runner, clock=clock)
         assert (trial.status, trial.wall_s) == (Status.OK, pytest.approx(2.5, abs=1e-5))
 
@@ -336,11 +294,12 @@ class TestErrorLine:
         assert len(error_line(ValueError("x" * 10_000))) == MAX_ERROR_LENGTH
 
 
-def test_a_trial_keeps_its_metrics() -> None:
+def test_a_trial_keeps_what_was_observed() -> None:
     wire, node = WireBytes((), unread=("n2",)), NodeInterference("n1", duration_s=1.5, processors=2)
-    metrics = TrialMetrics(None, wire, (node,))
-    _, [trial] = run(FakeRunner("a", measured=metrics))
-    assert (trial.tasks, trial.wire) == (None, wire)
+    note = "executors lost: n2"
+    found = {"wire": wire, "interference": (node,), "note": note}
+    _, [trial] = run(FakeRunner("a", found=found))
+    assert (trial.tasks, trial.wire, trial.note) == (None, wire, note)
     assert (trial.interference, trial.disturbed) == ((node,), None)
 
 
@@ -352,19 +311,13 @@ def test_a_trial_is_judged_while_it_runs_as_it_is_when_its_file_is_read() -> Non
 
     def count() -> None:
         node = NodeInterference("n1", 1.5, processors=2, loops=20, loop_s=next(loops))
-        runner.measured = TrialMetrics(interference=(node,))
+        runner.found = {"interference": (node,)}
         runner.check = next(answers)
 
-    runner.metrics_step = count
+    runner.observe_step = count
     _, trials = run(runner, trials=6)
     assert [bool(trial.disturbed) for trial in trials] == [False] * 5 + [True]
     assert with_disturbances(trials) == tuple(trials)
-
-
-def test_a_trial_keeps_its_note() -> None:
-    _, [noted, other] = run(FakeRunner("a", noted="executors lost: n2"), FakeRunner("b"))
-    assert (noted.status, noted.note) == (Status.OK, "executors lost: n2")
-    assert other.note is None
 
 
 class TestHold:
