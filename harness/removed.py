@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+_CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can connect to"
+
 INSTEAD: dict[tuple[str, ...], str] = {
     ("plan",): "use clusterlift power instead",
     ("aa",): "use clusterlift noise instead",
@@ -15,6 +17,8 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("predict", "--figure"): "clusterlift report has the pictures",
     ("scaling", "--figure"): "clusterlift report has the pictures",
     ("packets", "--figure"): "clusterlift report has the pictures",
+    ("run", "--deploy-mode cluster"): _CLIENT_MODE,
+    ("bench", "--deploy-mode cluster"): _CLIENT_MODE,
 }
 """A sentence for each command or option that is gone.
 

@@ -2,8 +2,7 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,14 +11,8 @@ from typing import Annotated, TypedDict
 from harness.model.bounds import Closed, Length, Pattern
 from harness.model.errors import BadInput
 from harness.model.limits import (
-    DEFAULT_PI_SAMPLES,
-    DEFAULT_REPARTITION,
-    DEFAULT_SINK,
     MAX_NODES,
-    MAX_PARTITIONS,
-    MAX_PI_SAMPLES,
     MAX_PROFILE_ROUNDS,
-    MAX_TRIALS,
 )
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.records.rules import check
@@ -30,9 +23,8 @@ from harness.runtime.option_values import (
     parse_fraction,
     parse_time,
 )
-from harness.runtime.rounds import ROUNDS_PER_TRIAL
+from harness.runtime.shared_options import add_shared_options
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
-from jobs.sinks import SINKS
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
@@ -134,10 +126,7 @@ class BenchmarkOptions:
 
 
 def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
-    """Read the command line; exit with code 2, and one line on the reason, if it is wrong.
-
-    With --check-options, exit in any case: with code 0 if it is right.
-    """
+    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.precision is not None and options.trials != AUTO:
@@ -150,8 +139,6 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
             facts = {"nodes": str(options.nodes), **facts}
     except BadInput as error:
         parser.error(str(error))
-    if options.check_options:
-        sys.exit(0)
     return BenchmarkOptions(
         workloads=options.workloads,
         dataset=DatasetOptions(
@@ -171,26 +158,17 @@ def _parser() -> Parser:
         "Run the workloads on a dataset, and record every trial and everything that could explain "
         "its time.",
     )
+    add_shared_options(parser)
     add = parser.add_argument
     add("--dataset", metavar="URI", type=option_type(_dataset_uri),
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
         "kept in the cache")  # fmt: skip
-    add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
-        help="name of the set-up under test, such as 1g-rs")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help="workloads to run, in this order; by default all, in this order: "
         f"{', '.join(discover())}")  # fmt: skip
-    add("--trials", type=_count_or_auto(1), default=DEFAULT_TRIALS, metavar="N",
-        help="number of trials of each workload that have to count, or auto: as many as every median "
-        "needs to be precise")  # fmt: skip
     add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
         help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
         f"as a fraction of the median (default: {PRECISION:.0%}%)")  # fmt: skip
-    add("--warmup", type=_count_or_auto(0), default=AUTO, metavar="N",
-        help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
-        "from where they no longer become faster, and rounds are run until that is so for every "
-        f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
-        "not compared")  # fmt: skip
     add("--max-time", type=option_type(parse_time), metavar="TIME",
         help="with --warmup auto or --trials auto: time for all rounds; no round starts that would "
         "probably end later, except for those that N trials take in any case "
@@ -199,16 +177,6 @@ def _parser() -> Parser:
         help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
         "name what the time was spent on; they are never compared (default: 1 if time is left of the "
         "minutes that a run may take, else 0)")  # fmt: skip
-    add("--sink", choices=list(SINKS), default=DEFAULT_SINK,
-        help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
-        "benchmark of 2020")  # fmt: skip
-    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
-        help="number of partitions that the workload repartition creates")  # fmt: skip
-    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
-        help="number of points that each calc-pi workload draws")  # fmt: skip
-    add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
-        help="directory of the results; the run is written to "
-        "DIR/<configuration>/<run>.jsonl")  # fmt: skip
     add("--nodes", type=whole_number(1, MAX_NODES), metavar="N",
         help="number of nodes that the executors have to be on: with another number, the run is "
         "refused")  # fmt: skip
@@ -220,8 +188,6 @@ def _parser() -> Parser:
         "no such link")  # fmt: skip
     # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
     add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
-    # What `clusterlift bench` passes before it generates the dataset.
-    add("--check-options", action="store_true", help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",
         help="do not read the whole dataset before the trials to compare its digest with its "
         "manifest")  # fmt: skip
@@ -244,22 +210,10 @@ def _trial_options(options: argparse.Namespace) -> TrialOptions:
     )
 
 
-def _count_or_auto(least: int) -> Callable[[str], int | str]:
-    """Return the type of an option that is a number of at least `least`, or auto."""
-    number = whole_number(least, MAX_TRIALS)
-    return lambda text: AUTO if text == AUTO else number(text)
-
-
 def _dataset_uri(text: str) -> str:
     if not text.strip():
         raise ValueError("the URI is empty; leave the option out for the default dataset")
     return text
-
-
-def _results_directory(text: str) -> Path:
-    if not text.strip():
-        raise ValueError("the name of the directory is empty")
-    return Path(text)
 
 
 def _turns(text: str) -> tuple[Turn, ...]:

@@ -19,16 +19,13 @@ from harness.commands.run import (
     budget_of,
     check_same_work,
     check_time_decides,
-    given_options,
     make_runs,
     make_runs_within,
     own_precision,
     precision_option,
-    spark_options,
-    submission,
 )
-from harness.commands.submission import properties_of, run_script
-from harness.local_spark import BENCHMARK, GENERATE
+from harness.commands.submission import Submission, run_script
+from harness.local_spark import GENERATE
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
@@ -44,8 +41,6 @@ DEFAULT_MINUTES = 5.0
 MORE_MINUTES = 10
 FEW_PARTITIONS = 8
 """Spark's 200 suit a cluster. On one machine, most of a trial would be the scheduling of tasks."""
-CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
-"""The options of spark-submit for a script that only reads its command line: no cluster is asked."""
 
 
 @command("bench", context_settings={"ignore_unknown_options": True})
@@ -78,8 +73,7 @@ CHECK: SparkOptions = [("--master", "local[1]"), ("--deploy-mode", "client")]
 )
 @configuration_option("Name of the set-up under test.", default="default", show_default=True)
 @results_option
-@spark_options
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
 def bench_command(
     minutes: float | None,
     runs: int | None,
@@ -89,8 +83,7 @@ def bench_command(
     layout: str | None,
     configuration: str,
     results: Path,
-    arguments: Sequence[str],
-    **spark: Sequence[str],
+    words: Sequence[str],
 ) -> int:
     """Generate a dataset, run the workloads on it, and print a table.
 
@@ -100,23 +93,20 @@ def bench_command(
 
     Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
     """
-    wanted, arguments = own_precision(precision, arguments)
+    dataset = dataset or f"data/rows-{rows}"
+    own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
+    user = Submission.of(words)
+    options = user.options
+    if "spark.master" not in user.properties:
+        options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
+        own.append(f"--repartition={FEW_PARTITIONS}")
+    wanted, submission = own_precision(precision, Submission(options, [*own, *user.arguments]))
     budget = None
     if runs is None or minutes is not None or wanted is not None:
         budget = budget_of(runs, minutes, wanted, DEFAULT_MINUTES)
-        check_time_decides(arguments)
-    options = given_options(spark)
-    dataset = dataset or f"data/rows-{rows}"
-    own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
-    if "spark.master" not in properties_of(options):
-        options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
-        own.append(f"--repartition={FEW_PARTITIONS}")
-    submissions = dict([submission(options, [*own, *arguments])])
-    # Only the script knows its options, and what is wrong with them is to be said before any data is there.
-    if arguments and (code := run_script(BENCHMARK, CHECK, ["--check-options", *own, *arguments])):
-        return code
-    for series in submissions:
-        check_same_work(series, [*own, *arguments], rows=_number_of(rows))
+        check_time_decides(submission)
+    series = submission.series
+    check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
     started = monotonic()
     code = _generate(options, dataset, rows, layout)
@@ -125,9 +115,9 @@ def bench_command(
     try:
         if budget is not None:
             budget.expect(RUN_TO_GENERATION * (monotonic() - started))
-            code = make_runs_within(submissions, budget, wanted)
+            code = make_runs_within({series: submission}, budget, wanted)
         else:
-            code = make_runs(submissions, runs or DEFAULT_RUNS)
+            code = make_runs({series: submission}, runs or DEFAULT_RUNS)
     finally:  # whatever ended them
         if results_files(configuration_directory(results, configuration)):
             _show_table(configuration, results)

@@ -9,7 +9,6 @@ from tabulate import tabulate
 
 from harness.commands.command import group
 from harness.commands.options import converted, mtu_option
-from harness.commands.run import read_arguments
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
 from harness.lab.cluster import Lab, lab_lock, running_lab
@@ -24,6 +23,7 @@ from harness.model.errors import BadInput
 from harness.model.link import Link, parse_rate
 from harness.option_types import WholeNumber
 from harness.runtime.interrupt import interruptible
+from harness.runtime.shared_options import read_shared_options
 from harness.terminal import say, show
 
 DEFAULT_UPLINK = "1gbit"
@@ -202,7 +202,7 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
-    _check_is_kept(read_arguments(arguments).results)
+    _check_is_kept(read_shared_options(arguments).results)
     with lab_lock():
         current = running_lab()
         return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)

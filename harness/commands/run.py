@@ -1,40 +1,26 @@
 """`clusterlift run`: several runs of jobs/benchmark.py with the same arguments."""
 
-import argparse
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
-from itertools import starmap
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
-from typing import Any
 
 import click
 
 from harness.commands.command import command
 from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
-from harness.commands.submission import check_submission, run_script
+from harness.commands.submission import Submission, run_script
 from harness.local_spark import BENCHMARK
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.limits import (
-    DEFAULT_PI_SAMPLES,
-    DEFAULT_REPARTITION,
-    DEFAULT_SINK,
-    MAX_PARTITIONS,
-    MAX_PI_SAMPLES,
-    MAX_RUNS,
-    MIN_RUNS,
-)
+from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
 from harness.records.series import Series, is_complete, missing_runs, require_same_work
 from harness.runtime.clock import duration_text
-from harness.runtime.command_line import whole_number
 from harness.runtime.option_values import parse_fraction
-from harness.runtime.series import SERIES, SparkOptions, series_of
+from harness.runtime.series import SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget, least_run_s
 from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
@@ -44,41 +30,6 @@ MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
 DEFAULT_PRECISION_MINUTES = 60.0
-
-SPARK_OPTIONS = (
-    *("archives", "conf", "driver-class-path", "driver-cores", "driver-java-options"),
-    *("driver-library-path", "driver-memory", "exclude-packages", "executor-cores"),
-    *("executor-memory", "files", "jars", "keytab", "master", "name", "num-executors", "packages"),
-    *("principal", "properties-file", "proxy-user", "py-files", "queue"),
-    *("deploy-mode", "repositories", "total-executor-cores"),
-)
-"""The options of spark-submit that take a value. None of them is an option of the script."""
-
-
-_NUMBERS_OF_EXECUTORS = frozenset(
-    {
-        *("--num-executors", "--total-executor-cores"),
-        *("spark.cores.max", "spark.executor.instances"),
-    }
-)
-"""What --nodes sets itself."""
-
-
-def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept every option of spark-submit, as often as spark-submit does; `given_options` reads them."""
-    options = (
-        click.option(f"--{name}", multiple=True, metavar="VALUE", hidden=True)
-        for name in SPARK_OPTIONS
-    )
-    return reduce(lambda decorated, option: option(decorated), options, function)
-
-
-def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
-    """Return the options of spark-submit that a command was called with."""
-    return [
-        (f"--{name.replace('_', '-')}", value) for name, given in values.items() for value in given
-    ]
-
 
 precision_option = click.option(
     "--precision",
@@ -112,15 +63,13 @@ precision_option = click.option(
     "--executor-cores, the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the "
     "executors]",
 )
-@spark_options
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
 def run_command(
     runs: int | None,
     minutes: float | None,
     precision: str | None,
     nodes: tuple[int, ...] | None,
-    arguments: Sequence[str],
-    **spark: Sequence[str],
+    words: Sequence[str],
 ) -> int:
     """Run jobs/benchmark.py several times, each time as an application of its own.
 
@@ -129,27 +78,14 @@ def run_command(
     with the same arguments counts if it is complete and at least one of its trials did not fail. The exit
     code is 1 if a trial failed.
     """
-    options = given_options(spark)
-    wanted, arguments = own_precision(precision, arguments)
-    given = [_on_nodes(options, arguments, number) for number in nodes or ()]
-    submissions = dict(starmap(submission, given or [(options, arguments)]))
-    for series, (_, own) in submissions.items():
-        check_same_work(series, own)
+    wanted, submission = own_precision(precision, Submission.of(words))
+    given = [_on_nodes(submission, number) for number in nodes or ()] or [submission]
+    submissions = {one.series: one for one in given}
+    for series, one in submissions.items():
+        check_same_work(series, one)
     if minutes is None and wanted is None:
         return make_runs(submissions, runs or DEFAULT_RUNS)
     return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
-
-
-Submission = tuple[SparkOptions, Sequence[str]]
-"""The options of spark-submit, and the arguments of the script."""
-
-
-def submission(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, Submission]:
-    """Return a series, and how a run of it is submitted. Raise BadInput if it cannot be."""
-    check_submission(options)
-    given = read_arguments(arguments)
-    id_ = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
-    return Series(given.results, given.configuration, id_), (options, arguments)
 
 
 def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
@@ -201,8 +137,8 @@ def make_runs_within(
     nothing is the last. Raise BadInput if the number of rounds of a run is fixed, KeyboardInterrupt if a
     signal ended the script, and ClusterliftError if a run is not complete.
     """
-    for _, arguments in submissions.values():
-        check_time_decides(arguments)
+    for submission in submissions.values():
+        check_time_decides(submission)
     warn_of_faults()
     every, codes = list(submissions), [0]
     if all(earlier := [series.complete() for series in every]):
@@ -270,16 +206,14 @@ def _is_precise(
     return False
 
 
-def own_precision(
-    given: str | None, arguments: Sequence[str]
-) -> tuple[float | None, Sequence[str]]:
-    """Return the precision of runs, and the script's arguments: with --trials auto, it is the script's."""
-    if given is None:
-        return None, arguments
-    if read_arguments(arguments).trials == AUTO:
-        return None, [*arguments, "--precision", given]
+def own_precision(text: str | None, submission: Submission) -> tuple[float | None, Submission]:
+    """Return the precision of runs, and what to submit: with --trials auto, it is the script's."""
+    if text is None:
+        return None, submission
+    if submission.given.trials == AUTO:
+        return None, replace(submission, arguments=[*submission.arguments, "--precision", text])
     try:
-        return parse_fraction(given), arguments
+        return parse_fraction(text), submission
     except ValueError as error:
         raise BadInput(f"--precision: {error}") from error
 
@@ -298,22 +232,21 @@ def budget_of(
     return TimeBudget((minutes or limit) * 60)
 
 
-def check_time_decides(arguments: Sequence[str]) -> None:
+def check_time_decides(submission: Submission) -> None:
     """Raise BadInput if the script's arguments fix the number of rounds, so that no time can limit them."""
-    given = read_arguments(arguments)
-    if AUTO not in {given.trials, given.warmup}:
+    if AUTO not in {submission.given.trials, submission.given.warmup}:
         raise BadInput(
             "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
             "--warmup auto or --trials auto"
         )
 
 
-def check_same_work(series: Series, arguments: Sequence[str], **known: object) -> None:
+def check_same_work(series: Series, submission: Submission, **known: object) -> None:
     """Raise BadInput if the configuration has runs of other work, which no table can pool with new ones.
 
     The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
     """
-    given = read_arguments(arguments)
+    given = submission.given
     own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
     own["configuration"] = series.configuration  # a directory may have been renamed
     done = {
@@ -328,7 +261,7 @@ def check_same_work(series: Series, arguments: Sequence[str], **known: object) -
 
 
 def _make_run(
-    series: Series, submission_: Submission, end_by: Mapping[str, str] | None = None
+    series: Series, submission: Submission, end_by: Mapping[str, str] | None = None
 ) -> tuple[int, bool]:
     """Return the exit code of a run, and whether it recorded anything.
 
@@ -336,54 +269,27 @@ def _make_run(
     """
     before = len(series.recorded())
     environment = {SERIES: series.id, **(end_by or {})}
-    code = run_script(BENCHMARK, *submission_, environment)
+    code = run_script(BENCHMARK, submission.options, submission.arguments, environment)
     return code, len(series.recorded()) > before
 
 
-def _on_nodes(
-    options: SparkOptions, arguments: Sequence[str], nodes: int
-) -> tuple[SparkOptions, list[str]]:
-    """Return the options and arguments of runs on `nodes` nodes.
-
-    Raise BadInput without --executor-cores, and if other options say how many executors there are.
-    """
-    for option, value in options:
-        name = value.partition("=")[0] if option == "--conf" else option
-        if name in _NUMBERS_OF_EXECUTORS:
-            raise BadInput(f"--nodes decides how many executors there are: leave out {name}")
-    given = [value for option, value in options if option == "--executor-cores"]
+def _on_nodes(submission: Submission, nodes: int) -> Submission:
+    """Return what to submit for runs on `nodes` nodes. Raise BadInput without --executor-cores."""
+    given = [value for option, value in submission.options if option == "--executor-cores"]
     cores = positive(given[-1], MAX_CORES) if given else None
     if cores is None:
         raise BadInput(
             "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
         )
-    configuration = scaled_name(read_arguments(arguments).configuration, nodes)
-    return (
+    configuration = scaled_name(submission.given.configuration, nodes)
+    return Submission(
         [
-            *options,
+            *submission.options,
             ("--conf", f"spark.cores.max={cores * nodes}"),
             ("--conf", f"spark.executor.instances={nodes}"),
         ],
         [
-            *(argument.replace("{nodes}", str(nodes)) for argument in arguments),
+            *(argument.replace("{nodes}", str(nodes)) for argument in submission.arguments),
             *(f"--configuration={configuration}", f"--nodes={nodes}"),
         ],
     )
-
-
-def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return some of the script's options, read and defaulted as the script does."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    add = parser.add_argument
-    add("--results", type=Path, default=Path("results"))
-    add("--configuration", type=str.strip, default="default")
-    add("--trials", default="")
-    add("--warmup", default=AUTO)
-    add("--sink", default=DEFAULT_SINK)
-    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION)
-    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES)
-    try:
-        found, _ = parser.parse_known_args(arguments)
-    except argparse.ArgumentError as error:
-        raise BadInput(f"{error.argument_name}: {error.message}") from error
-    return found

@@ -1,7 +1,11 @@
-"""How `clusterlift` submits an entry script: its driver is a process of this machine."""
+"""What `clusterlift run` and `bench` submit: options of spark-submit, and the arguments of the benchmark."""
 
-from collections.abc import Mapping, Sequence
+import argparse
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -9,10 +13,77 @@ from harness.child_process import run_to_its_end
 from harness.local_spark import BENCHMARK, script_path, spark_environment, spark_submit_command
 from harness.minicluster.spark_configuration import DEFAULTS, properties_in, spark_conf_directory
 from harness.model.errors import BadInput
-from harness.runtime.series import SparkOptions
+from harness.records.series import Series
+from harness.runtime.series import SparkOptions, series_of
+from harness.runtime.shared_options import read_shared_options
+
+SPARK_OPTIONS = frozenset(
+    f"--{name}"
+    for name in (
+        *("archives", "conf", "deploy-mode", "driver-class-path", "driver-cores"),
+        *("driver-java-options", "driver-library-path", "driver-memory", "exclude-packages"),
+        *("executor-cores", "executor-memory", "files", "jars", "keytab", "master", "name"),
+        *("num-executors", "packages", "principal", "properties-file", "proxy-user", "py-files"),
+        *("queue", "repositories", "total-executor-cores"),
+    )
+)
+"""The options of spark-submit that take a value. None of them is an option of the script."""
 
 _PROPERTY_OF = {"--deploy-mode": "spark.submit.deployMode", "--master": "spark.master"}
-"""The property that an option sets, too, and then in any case."""
+"""The property that an option sets."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Options of spark-submit, and the arguments of jobs/benchmark.py."""
+
+    options: SparkOptions
+    arguments: Sequence[str]
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> "Submission":
+        """Sort the words of a command line. Raise BadInput if an option of spark-submit has no value."""
+        options, arguments = list[tuple[str, str]](), list[str]()
+        rest = iter(words)
+        for word in rest:
+            name, equals, value = word.partition("=")
+            if name not in SPARK_OPTIONS:
+                arguments.append(word)
+            elif found := value if equals else next(rest, ""):
+                options.append((name, found))
+            else:
+                raise BadInput(f"{name} needs a value")
+        return cls(options, arguments)
+
+    @cached_property
+    def given(self) -> argparse.Namespace:
+        """The script's options that say where results go, and what work is done."""
+        return read_shared_options(self.arguments)
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        """The properties that spark-submit will have."""
+        named = [Path(value) for name, value in self.options if name == "--properties-file"]
+        own = spark_conf_directory()
+        found: dict[str, str] = {}
+        for file in named[-1:] or ([own / DEFAULTS] if own else []):
+            with suppress(OSError):  # spark-submit says so
+                found = properties_in(file.read_text(encoding="utf-8", errors="replace"))
+        pairs = (value.partition("=") for name, value in self.options if name == "--conf")
+        found |= {name: value for name, _, value in pairs}
+        return found | {_PROPERTY_OF[n]: value for n, value in self.options if n in _PROPERTY_OF}
+
+    @property
+    def series(self) -> Series:
+        """The series of its runs. Raise BadInput if nothing can be submitted so, or from here."""
+        spark_submit_command()
+        script_path(BENCHMARK)
+        if self.properties.get("spark.submit.deployMode") == "cluster":
+            raise BadInput(
+                "deploy mode cluster would leave the results on a node: use --deploy-mode client"
+            )
+        id_ = series_of(self.options, self.arguments, os.environ.get("CLUSTERLIFT_FS", ""))
+        return Series(self.given.results, self.given.configuration, id_)
 
 
 def run_script(
@@ -21,34 +92,10 @@ def run_script(
     arguments: Sequence[str],
     environment: Mapping[str, str] | None = None,
 ) -> int:
-    """Run an entry script with options of spark-submit and of its own; return its exit code.
+    """Run an entry script under spark-submit, and return its exit code.
 
-    `environment` has variables for the script, such as the run's series. Ctrl-C and SIGTERM interrupt the
-    script, as does the death of this process. Raise KeyboardInterrupt then, and if another signal ended it.
+    Ctrl-C and SIGTERM interrupt it, as does the death of this process. Raise KeyboardInterrupt then, and
+    if another signal ended it.
     """
     command = [*spark_submit_command(), *chain.from_iterable(options), script_path(script)]
     return run_to_its_end([*command, *arguments], {**spark_environment(), **(environment or {})})
-
-
-def check_submission(options: SparkOptions) -> None:
-    """Raise BadInput if there is no Spark here, no script, or if the driver would be on a node."""
-    spark_submit_command()
-    script_path(BENCHMARK)
-    if properties_of(options).get("spark.submit.deployMode") == "cluster":
-        raise BadInput(
-            "--deploy-mode cluster would leave the results on a node: leave it out, and call the command on "
-            "a machine that the executors can connect to"
-        )
-
-
-def properties_of(options: SparkOptions) -> Mapping[str, str]:
-    """Return the properties that spark-submit will have with these options, and those of its file."""
-    named = [Path(value) for name, value in options if name == "--properties-file"]
-    own = spark_conf_directory()
-    found: dict[str, str] = {}
-    for file in named[-1:] or ([own / DEFAULTS] if own else []):
-        with suppress(OSError):  # spark-submit says so
-            found = properties_in(file.read_text(encoding="utf-8", errors="replace"))
-    pairs = (value.partition("=") for option, value in options if option == "--conf")
-    found |= {name: value for name, _, value in pairs}
-    return found | {_PROPERTY_OF[name]: value for name, value in options if name in _PROPERTY_OF}

@@ -12,6 +12,7 @@ MAX_RUNS = 1000
 MIN_RUNS = 2
 """Runs on either side without which nothing is claimed: a single run may be an outlier."""
 
+SINK_NAMES = ("noop", "rdd-count")
 DEFAULT_SINK = "noop"
 DEFAULT_REPARTITION = 200
 DEFAULT_PI_SAMPLES = 10**7

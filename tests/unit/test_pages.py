@@ -15,7 +15,6 @@ from harness.analysis.explain.profile import Kind, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.observed.speed import table_times
 from harness.analysis.predict.score import summarise
-from harness.commands.run import SPARK_OPTIONS
 from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
 from harness.present.quantities import uncertainty
@@ -44,17 +43,15 @@ PLACES = (
     "harness/analysis",
 )
 """Where the map of the code may speak of a file without its directory."""
-EXEMPT = {
-    "--help": "every command has it",
-} | {f"--{name}": "an option of spark-submit, which Spark documents" for name in SPARK_OPTIONS}
-"""Options that no page has to name, and why."""
+EXEMPT = {"--help"}
+"""Options that no page has to name."""
 
 
 def unnamed_options(command: click.Command) -> Iterator[str]:
     """Yield the long name of each option of which no page has a name."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not any(map(is_named, parameter.opts)):
-            yield from {max(parameter.opts, key=len)} - EXEMPT.keys()
+            yield from {max(parameter.opts, key=len)} - EXEMPT
 
 
 def script_options(script: object, capsys: pytest.CaptureFixture[str]) -> set[str]:
@@ -93,7 +90,7 @@ def test_every_option_of_a_script_is_on_a_page(
 ) -> None:
     found = script_options(script, capsys)
     assert len(found) > 5
-    missing = sorted(name for name in found - EXEMPT.keys() if not is_named(name))
+    missing = sorted(name for name in found - EXEMPT if not is_named(name))
     assert not missing, f"describe {missing} in a page of docs/, or put them into EXEMPT"
 
 

@@ -44,11 +44,8 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
 
 def test_on_a_cluster_partitions_are_the_user_s_choice(spark: FakeSpark) -> None:
     assert main(["bench", "--master", "yarn", "--runs", "1", "--trials", "3"]) == 0
-    check, generate, run = spark.calls()
+    generate, run = spark.calls()
     assert generate[:2] == run[:2] == ["--master", "yarn"]
-    assert check[:4] == ["--master", "local[1]", "--deploy-mode", "client"]
-    assert check[4:6] == [BENCHMARK, "--check-options"]
-    assert check[6:] == run[run.index(BENCHMARK) + 1 :]
     assert not [word for word in [*generate, *run] if "partition" in word]
     assert run[-2:] == ["--trials", "3"]
 
@@ -123,13 +120,6 @@ def test_the_time_left_is_known_from_what_generating_took(
     ]
 
 
-def test_blanks_around_the_name_of_a_configuration_are_no_part_of_it(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["bench", "--configuration", " a ", "--runs", "2"]) == 0
-    assert "2 runs of 1 trial each" in capfd.readouterr().out
-
-
 def test_without_data_nothing_is_run(spark: FakeSpark) -> None:
     (spark.home / "no-data").touch()
     assert main(["bench"]) == 2
@@ -142,17 +132,6 @@ def test_an_interrupted_run_leaves_a_table(
     spark.plan("complete", "killed")
     assert main(["bench"]) == 130
     assert "w         1.00 s" in capfd.readouterr().out
-
-
-def test_an_option_that_the_script_refuses_is_refused_before_anything_is_generated(
-    spark: FakeSpark,
-) -> None:
-    (spark.home / "wrong-option").touch()
-    assert main(["bench", "--no-such-option"]) == 2
-    [check] = spark.calls()
-    assert "--check-options" in check
-    assert check[-1] == "--no-such-option"
-    assert not Path("results").exists()
 
 
 @pytest.mark.parametrize(
@@ -220,11 +199,3 @@ def test_fixed_rounds_are_refused_before_anything_is_generated(
     assert main(["bench", "--warmup", "2", "--trials", "6"]) == 2
     assert "--warmup and --trials fix the number of rounds" in capfd.readouterr().err
     assert not spark.calls()
-
-
-def test_ends_when_every_time_is_as_precise_as_asked(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "--precision", "3%", "--minutes", "100"]) == 0
-    assert len(spark.calls()) == 3
-    assert "every time is known to ±3.0 %" in capfd.readouterr().err

@@ -58,13 +58,6 @@ def test_a_mistake_is_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in refusal(arguments, capsys)
-    assert message in refusal(["--check-options", *arguments], capsys)
-
-
-def test_right_options_can_be_checked_without_a_run() -> None:
-    with pytest.raises(SystemExit) as ended:
-        parse(["--check-options", "--trials", "9", "--fact", "nic=x"])
-    assert ended.value.code == 0
 
 
 @pytest.mark.parametrize("option", [*NUMERIC, "dataset", "configuration", "fact", "results"])

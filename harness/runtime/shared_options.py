@@ -1,0 +1,67 @@
+"""The options of jobs/benchmark.py that `clusterlift` reads, too: where results go, and what work is done."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.model.errors import BadInput
+from harness.model.limits import (
+    DEFAULT_PI_SAMPLES,
+    DEFAULT_REPARTITION,
+    DEFAULT_SINK,
+    MAX_PARTITIONS,
+    MAX_PI_SAMPLES,
+    MAX_TRIALS,
+    SINK_NAMES,
+)
+from harness.runtime.command_line import option_type, whole_number
+from harness.runtime.option_values import parse_configuration
+from harness.runtime.rounds import ROUNDS_PER_TRIAL
+from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
+
+
+def add_shared_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a parser."""
+    add = parser.add_argument
+    add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
+        help="name of the set-up under test, such as 1g-rs")  # fmt: skip
+    add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
+        help="directory of the results; the run is written to "
+        "DIR/<configuration>/<run>.jsonl")  # fmt: skip
+    add("--trials", type=_count_or_auto(1), default=DEFAULT_TRIALS, metavar="N",
+        help="number of trials of each workload that have to count, or auto: as many as every median "
+        "needs to be precise")  # fmt: skip
+    add("--warmup", type=_count_or_auto(0), default=AUTO, metavar="N",
+        help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
+        "from where they no longer become faster, and rounds are run until that is so for every "
+        f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
+        "not compared")  # fmt: skip
+    add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
+        help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
+        "benchmark of 2020")  # fmt: skip
+    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
+        help="number of partitions that the workload repartition creates")  # fmt: skip
+    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
+        help="number of points that each calc-pi workload draws")  # fmt: skip
+
+
+def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return these options of the script's arguments. Raise BadInput if one cannot be read."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_shared_options(parser)
+    try:
+        return parser.parse_known_args(arguments)[0]
+    except argparse.ArgumentError as error:
+        raise BadInput(f"{error.argument_name}: {error.message}") from error
+
+
+def _count_or_auto(least: int) -> Callable[[str], int | str]:
+    """Return the type of an option that is a number of at least `least`, or auto."""
+    number = whole_number(least, MAX_TRIALS)
+    return lambda text: AUTO if text == AUTO else number(text)
+
+
+def _results_directory(text: str) -> Path:
+    if not text.strip():
+        raise ValueError("the name of the directory is empty")
+    return Path(text)
