@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import shutil
 import subprocess
@@ -316,86 +315,40 @@ class TestFacts:
             parse_facts(["a=1", "a=2"])
 
 
-def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "harness", *arguments],
-        cwd=ROOT,
-        env=os.environ | environment,
-        capture_output=True,
-        check=False,
+def test_version(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capfd.readouterr().out == f"clusterlift {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], []])
+def test_help_lists_every_command_with_its_summary(
+    arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    main(arguments)
+    lines = "".join(capfd.readouterr()).splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"  [a-z]", line)]
+    assert sorted(listed) == sorted(SUMMARIES)
+    assert "  show        Show one run: its environment, its trials and a summary." in lines
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_summary_of_a_command_is_how_its_own_help_begins(name: str) -> None:
+    command = clusterlift.get_command(click.Context(clusterlift), name)
+    assert command
+    assert SUMMARIES[name] == command.get_short_help_str(limit=200)
+
+
+def test_the_help_of_a_group_cuts_no_summary(capfd: pytest.CaptureFixture[str]) -> None:
+    main(["probe", "--help"])
+    _, _, listed = capfd.readouterr().out.partition("Commands:")
+    assert "with all hosts sending at the same time." in " ".join(listed.split())
+    assert "..." not in listed
+
+
+def test_no_command_is_imported_before_it_is_called() -> None:
+    program = "import sys, harness.cli; harness.cli.main(['--help']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-
-
-class TestProcess:
-    def test_version(self) -> None:
-        assert process("--version").stdout.decode() == f"clusterlift {__version__}\n"
-
-    def test_exit_codes_reach_the_shell(self) -> None:
-        assert process("compare").returncode == 2
-        assert process("compare", "--help").returncode == 0
-
-    @pytest.mark.parametrize("command", ["compare", "show", "import"])
-    def test_help_shows_the_default_of_results(self, command: str) -> None:
-        assert b"[default: results]" in process(command, "--help").stdout
-
-    def test_help_lists_every_command_with_its_summary(self) -> None:
-        lines = process("--help").stdout.decode().splitlines()
-        listed = [line.split()[0] for line in lines if re.match(r"  [a-z]", line)]
-        assert sorted(listed) == sorted(SUMMARIES)
-        assert "  show        Show one run: its environment, its trials and a summary." in lines
-
-    @pytest.mark.parametrize("name", SUMMARIES)
-    def test_the_summary_of_a_command_is_how_its_own_help_begins(self, name: str) -> None:
-        command = clusterlift.get_command(click.Context(clusterlift), name)
-        assert command
-        assert SUMMARIES[name] == command.get_short_help_str(limit=200)
-
-    @pytest.mark.parametrize(
-        ("group", "end"),
-        [
-            ("probe", "with all hosts sending at the same time."),
-            ("s3", "then stop the store, and delete what it stored."),
-        ],
-    )
-    def test_the_help_of_a_group_cuts_no_summary(self, group: str, end: str) -> None:
-        _, _, listed = process(group, "--help").stdout.decode().partition("Commands:")
-        assert end in " ".join(listed.split())
-        assert "..." not in listed
-
-    @pytest.mark.parametrize("option", ["--version", "--help"])
-    def test_no_command_is_imported_before_it_is_called(self, option: str) -> None:
-        program = f"import sys, harness.cli; harness.cli.main(['{option}']); print(*sys.modules)"
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        loaded = set(done.stdout.split())
-        assert not loaded & {"scipy", "numpy", "tabulate", "harness.commands.compare"}
-
-    def test_without_a_command_it_prints_help(self) -> None:
-        done = process()
-        assert b"Compare configurations:" in done.stderr + done.stdout
-
-    def test_a_closed_pipe_is_quiet(self) -> None:
-        reading, report_write_errors = os.pipe()
-        os.close(reading)
-        done = subprocess.run(
-            [sys.executable, "-m", "harness", "show", str(PUBLISHED / "1g-rs")],
-            cwd=ROOT,
-            stdout=report_write_errors,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-        os.close(report_write_errors)
-        assert done.stderr == b""
-
-    def test_a_terminal_without_unicode_still_gets_its_table(self) -> None:
-        arguments = [
-            "compare",
-            "1g-rs",
-            "2.5g-rs",
-            "--results",
-            str(ROOT / "results/ethernet-upgrade"),
-        ]
-        done = process(*arguments, PYTHONIOENCODING="iso8859-5")
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert rb"\xb1" in done.stdout
+    loaded = set(done.stdout.split())
+    assert not loaded & {"scipy", "numpy", "tabulate", "harness.commands.compare"}
