@@ -7,6 +7,7 @@ _CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can co
 INSTEAD: dict[tuple[str, ...], str] = {
     ("plan",): "use clusterlift power instead",
     ("aa",): "use clusterlift noise instead",
+    ("probe", "--exhaustive"): "all pairs are measured unless --rounds is given",
     ("probe", "path"): "use clusterlift probe mesh and clusterlift probe latency instead",
     ("probe", "incast"): "use clusterlift probe racks, or clusterlift probe mesh, instead",
     **{

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from harness.hosts.transports.host import Host, HostError, by_local
-from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.probes import pairs as pairs_module
 from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
-from harness.probes.search import rounds_for
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 
@@ -75,23 +73,13 @@ class SimulatedNetwork:
         return Transfer(Report(TYPICAL_BIT_S * fraction, load.seconds, 0, 10.0, 12.0, ()), 0.0)
 
 
-def search(
-    network: SimulatedNetwork,
-    count: int,
-    *,
-    repeats: int = 1,
-    rounds: int | None = None,
-    both_ways: bool = False,
-    pairs_at_once: int = 1000,
-) -> RecordedProbes:
-    """Search among so many simulated hosts."""
-    chosen = rounds or rounds_for(count)
-    mesh = Mesh(chosen, both_ways=both_ways, pairs_at_once=pairs_at_once)
+def measured(network: SimulatedNetwork, count: int, rounds: int) -> RecordedProbes:
+    """Measure some rounds of a mesh of so many simulated hosts."""
+    mesh = Mesh(rounds, pairs_at_once=1000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_module, "run_flows", network.run_flows)
-        measured = tuple(run_steps(mesh.steps(simulated(count), Load()), repeats))
-    run = ProbeRun("many", tuple(names(count)), {PAIRS: SAMPLED, ROUNDS: str(chosen)})
-    return RecordedProbes(run, measured, Ending.COMPLETED)
+        events = tuple(run_steps(mesh.steps(simulated(count), Load())))
+    return RecordedProbes(ProbeRun("many", tuple(names(count))), events, Ending.COMPLETED)
 
 
 class NoThread:

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from harness.analysis.network.gate import Expectation, Network, expectation_faults, upgrade_faults
-from harness.analysis.network.search import is_sampled
 from harness.analysis.network.soak import judge_soak
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
@@ -82,12 +81,8 @@ def _verdict_lines(
 def _checked(network: Network) -> str:
     checked = [count_of(len(network.links), "link"), count_of(len(network.paths.values), "path")]
     if goodput := network.goodput.values.values():
-        which = (
-            f"each of {count_of(len(goodput), 'random pair')} of hosts"
-            if network.mesh_probe is not None and is_sampled(network.mesh_probe)
-            else "each pair of hosts"
-        )
-        checked.append(f"{throughput_text(min(goodput))} or more between {which}")
+        pairs = f"each of {count_of(len(goodput), 'pair')} of hosts"
+        checked.append(f"{throughput_text(min(goodput))} or more between {pairs}")
     return ", ".join(checked)
 
 

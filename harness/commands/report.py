@@ -9,7 +9,6 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import declared_costs, given_costs
-from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import (
@@ -21,7 +20,6 @@ from harness.commands.options import (
     results_option,
 )
 from harness.commands.prediction import predictions_of
-from harness.model.network_metrics import MESH
 from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
@@ -101,9 +99,6 @@ def report_command(
         measured,
         predictions=predictions_of(comparison.columns),
         soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
-        verdicts={
-            name: judge_mesh(found[MESH]) for name, found in newest_of.items() if MESH in found
-        },
         links={name: links_seen(found) for name, found in probes.items()},
     )
     page = render(

@@ -25,10 +25,6 @@ _OF_MANY_HOSTS = Range(ge=0, le=1e15)
 GOODPUT_TOLERANCE = 0.1
 """Goodputs that differ by no more than this fraction count as equal. Repeated measurements of a healthy pair
 differ by a few percent; a fault or an upgrade changes goodput by far more than a tenth."""
-PAIRS, SAMPLED = "pairs", "sampled"
-"""A parameter of a probe run, and its value if random pairs were measured instead of all."""
-ROUNDS = "rounds"
-"""A parameter of a probe run: how many rounds of random pairs were measured."""
 
 MESH = "mesh"
 BOTH_WAYS = "both ways"

@@ -1,17 +1,16 @@
-"""The mesh probe: TCP goodput between all pairs of hosts, or among many between random pairs and suspects."""
+"""The mesh probe: TCP goodput between all pairs of hosts, or between those of some rounds."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import click
 
-from harness.analysis.network.mesh_verdict import mesh_findings
+from harness.analysis.network.judge import mesh_findings
 from harness.hosts.parallelism import MAX_PAIRS, allow_pairs
 from harness.hosts.transports.host import Host
-from harness.model.errors import BadInput
-from harness.model.network_metrics import MESH, PAIRS, ROUNDS, SAMPLED
+from harness.model.network_metrics import MESH
 from harness.option_types import WholeNumber
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
@@ -24,21 +23,23 @@ from harness.probes.options import (
     streams_option,
 )
 from harness.probes.pairs import PAIR_PROGRAMS, pair_steps
-from harness.probes.plan import Pairs, ProbePlan, ProbeStep, round_robin
-from harness.probes.search import drawn_rounds, rounds_for, search_steps
+from harness.probes.plan import (
+    Pairs,
+    ProbePlan,
+    ProbeStep,
+    count_rounds,
+    round_robin,
+    round_robin_round,
+)
 from harness.probes.site import Site
 from harness.probes.traffic import Load
-
-SEARCH_ABOVE = 12
-"""More hosts than this are searched by default: of 13, all pairs are 13 rounds, and a search without suspects
-is 4."""
 
 
 @dataclass(frozen=True)
 class Mesh:
     """Between which pairs of hosts to measure, and how many at the same time.
 
-    `rounds` of random pairs are drawn by `seed`; with None, all pairs are measured.
+    `rounds` of the round robin are measured, chosen by `seed`; with None, all of them, which are all pairs.
     """
 
     rounds: int | None = None
@@ -47,46 +48,45 @@ class Mesh:
     pairs_at_once: int = MAX_PAIRS
 
     def pairing(self, hosts: Sequence[Host]) -> list[Pairs[Host]]:
-        """Return the rounds, without those of a follow-up."""
-        if self.rounds is None:
+        """Return the rounds: disjoint pairs, and none of them twice."""
+        possible = count_rounds(len(hosts))
+        if self.rounds is None or self.rounds >= possible:
             return round_robin(hosts)
-        return drawn_rounds(hosts, self.rounds, self.seed)
+        rng = random.Random(self.seed)  # noqa: S311  chance that can be repeated
+        places = rng.sample(hosts, len(hosts))  # neighbours in the list may share a switch
+        chosen = rng.sample(range(possible), self.rounds)
+        return [round_robin_round(places, number) for number in chosen]
 
     def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
         """Return the steps of the mesh probe."""
-        pairs_of = partial(
-            pair_steps, load=load, both_ways=self.both_ways, pairs_at_once=self.pairs_at_once
-        )
-        if self.rounds is not None:
-            return search_steps(hosts, pairs_of, rounds=self.rounds, seed=self.seed)
-        return [step for pairs in round_robin(hosts) for step in pairs_of(pairs)]
+        return [
+            step
+            for pairs in self.pairing(hosts)
+            for step in pair_steps(
+                pairs, load, both_ways=self.both_ways, pairs_at_once=self.pairs_at_once
+            )
+        ]
 
     def parameters(self, load: Load) -> dict[str, object]:
         """Return what a record says of how the mesh was measured."""
-        sampled = {PAIRS: SAMPLED, ROUNDS: self.rounds, "seed": self.seed}
         return {
             "seconds": load.seconds,
             "streams": load.streams,
             "pairs_at_once": self.pairs_at_once,
-            **({} if self.rounds is None else sampled),
+            **({} if self.rounds is None else {"rounds": self.rounds, "seed": self.seed}),
         }
 
 
 def chosen_mesh(
     hosts: Sequence[Host],
     *,
-    exhaustive: bool,
     rounds: int | None,
     seed: int,
     both_ways: bool,
     alone: bool,
     pairs_at_once: int,
 ) -> Mesh:
-    """Return the mesh that the MESH_OPTIONS describe. Raise BadInput if they contradict each other."""
-    if exhaustive and rounds is not None:
-        raise BadInput("--exhaustive measures all pairs: leave out --rounds")
-    if rounds is None and not exhaustive and len(hosts) > SEARCH_ABOVE:
-        rounds = rounds_for(len(hosts))
+    """Return the mesh that the MESH_OPTIONS describe."""
     if alone:
         pairs_at_once = 1
     allow_pairs(min(pairs_at_once, len(hosts) // 2))
@@ -101,14 +101,9 @@ MESH_OPTIONS = (
         help="Measure one pair at a time, so that a shared link does not show.",
     ),
     click.option(
-        "--exhaustive",
-        is_flag=True,
-        help=f"Measure all pairs.  [default: with more than {SEARCH_ABOVE} hosts, random pairs and suspects]",
-    ),
-    click.option(
         "--rounds",
-        type=WholeNumber(2, 1000),
-        help="Rounds of random pairs.  [default: log2 of the number of hosts, rounded up]",
+        type=WholeNumber(1, 1000),
+        help="Measure only so many rounds of disjoint pairs, chosen by --seed.  [default: all pairs]",
     ),
     seed_option,
     at_once_option,
@@ -128,10 +123,7 @@ def _plan(site: Site, *, seconds: int, streams: int, port: int, **choice: Any) -
 
 KIND = ProbeKind(
     MESH,
-    """Measure TCP goodput between pairs of hosts, and the processor time that it takes.
-
-    Among many hosts, random pairs and then suspects are measured, unless --exhaustive asks for all pairs.
-    """,
+    "Measure TCP goodput between pairs of hosts, and the processor time that it takes.",
     _plan,
     options=(seconds_option, streams_option, *MESH_OPTIONS, port_option),
     measures=(MESH,),

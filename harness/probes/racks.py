@@ -12,13 +12,12 @@ from statistics import median
 import click
 
 from harness.analysis.network.cases import measured_cases
-from harness.analysis.network.mesh import oversubscription_text
 from harness.analysis.network.processor_limit import doubt, shared_limit
 from harness.hosts.parallelism import allow_hosts
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
-from harness.model.link import TYPICAL_MTU, throughput_text
+from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     OVERSUBSCRIPTION,
@@ -45,6 +44,11 @@ from harness.probes.site import Rack, Site
 from harness.probes.traffic import Flow, Load, Transfer, run_flows, worst_processors
 
 SET_UP_S = 3.0
+ONE_TO_ONE_LIMIT = 1.15
+"""A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
+racks a little. Uplinks that are oversubscribed by design have clearly larger ratios, such as 2:1 or 4:1."""
+_WHOLE_NUMBER_TOLERANCE = 0.05
+"""A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
 
 
 def rack_steps(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
@@ -182,6 +186,30 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
             found = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
             text = f"{found}{doubt(shared_limit(case.samples.values()))}"
         yield Finding(case.subject, text, is_fault=False)
+
+
+def oversubscription_text(
+    ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = TYPICAL_MTU
+) -> str:
+    """Return how far a rack's uplink is oversubscribed, with the range of the draws.
+
+    `ratios` are those of the draws; `across_bit_s` is their goodput across racks, from which the line
+    estimates the uplink's rate on the wire.
+    """
+    ratio = median(ratios)
+    rate = rate_text(rate_of_goodput(median(across_bit_s), mtu), 2)  # as exact as the estimate
+    draws = f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)} draws"
+    if len(ratios) == 1:
+        draws = "in a single draw"
+    if ratio <= ONE_TO_ONE_LIMIT:
+        return f"1:1 ({draws}), the uplink carries {rate} or more"
+    return f"about {ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as exactly as it is known: `4`, `3.4`."""
+    whole = round(ratio)
+    return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
 
 
 KIND = ProbeKind(

@@ -94,11 +94,10 @@ SCENARIOS = {
     "link by names of three": Scenario(
         "link", with_addresses=False, beforehand=True, mutations=150
     ),
-    "all": Scenario("all", (*SECONDS, "--exhaustive"), evil=10, mutations=140),
+    "all": Scenario("all", SECONDS, evil=10, mutations=140),
     "all of three": Scenario("all", SECONDS, beforehand=True, mutations=20),
     "mtu": Scenario("mtu", (*SECONDS, "--sizes", "1400,1500", "--bidir"), evil=10, mutations=100),
-    "mesh": Scenario("mesh", (*SECONDS, "--bidir", "--exhaustive"), evil=12, mutations=200),
-    "mesh by search": Scenario("mesh", (*SECONDS, "--rounds", "2"), evil=8, mutations=100),
+    "mesh": Scenario("mesh", (*SECONDS, "--bidir"), evil=12, mutations=200),
     "latency": Scenario("latency", SECONDS, evil=10, mutations=400),
     "latency of servers": Scenario("latency", SECONDS, evil=10, mutations=100, evil_last=True),
     "racks": Scenario("racks", SECONDS, evil=4, in_racks=True, mutations=50),
@@ -167,10 +166,7 @@ def _missing_groups(
     records: tuple[RecordedProbes, RecordedProbes],
     excluded: set[str],
 ) -> Iterator[str]:
-    """Compare what was measured with the record of sound hosts alone, which comes first.
-
-    A search may measure a sound pair once more, with whom it compares a suspect.
-    """
+    """Compare what was measured with the record of sound hosts alone, which comes first."""
     before, found = map(groups, records)
     for group, values in before.items():
         if command == "RDMA devices" and group[0] == RDMA:
@@ -235,7 +231,7 @@ class TestProbes:
         self, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         def waited_s(number: int) -> float:
-            scenario = Scenario("mesh", (*SECONDS, "--exhaustive"), evil=12)
+            scenario = Scenario("mesh", SECONDS, evil=12)
             dead = {host: (command, "no login", random.Random(1)) for host in EVIL[:number]}  # noqa: S311
             with hostile(dead) as (world, _):
                 began_s = world.now_s

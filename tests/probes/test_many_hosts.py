@@ -1,23 +1,21 @@
-"""Slow links among 64 hosts are found in a few rounds of random pairs."""
+"""Slow links among 64 hosts are found in a few rounds."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.cli import main
 from harness.model.link import Link
-from harness.records.lookup import find_probes
 from tests.probes.networks import many
 
 MBIT = 10**6
-HOSTS, ROUNDS = 64, 6
+HOSTS = 64
 TYPICAL, SLOW = Link(8 * MBIT, 1500), Link(3 * MBIT, 1500)
 SLOW_NUMBERS = (7, 23, 58)
 
 
-def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
+def test_some_rounds_pass_the_gate_until_a_host_is_slow(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = ["--results", str(tmp_path)]
@@ -37,7 +35,7 @@ def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
             return lines
 
         first, _probe = gate(names[:5], "sound")
-        assert first.endswith("or more between each of 12 random pairs of hosts")
+        assert first.endswith("or more between each of 12 pairs of hosts")
         faults = [line for line in gate(names, "slow") if line.startswith("- ")]
         assert [fault for fault in faults if fault.startswith(f"- {names[5]}")]
         # Where a hypervisor takes processors, one of its pairs may be named: too slow to be judged then.
@@ -45,18 +43,16 @@ def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
 
 
 def test_slow_links_among_64_hosts_are_found_in_a_few_rounds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     links = [SLOW if number in SLOW_NUMBERS else TYPICAL for number in range(HOSTS)]
     with many(links) as (made, names):
         hosts = ["--via", "netns", "--hosts", made.hosts_option(names)]
-        record = ["--configuration", "many", "--results", str(tmp_path)]
-        assert main(["probe", "mesh", "--seconds", "1", *hosts, *record]) == 1
-    [probed] = find_probes("many", tmp_path)
-    verdict = judge_mesh(probed)
-    assert verdict.search
-    assert verdict.search.rounds == ROUNDS
-    assert {role.host for role in verdict.roles} == {names[number] for number in SLOW_NUMBERS}
-    page = capsys.readouterr().out
-    assert page.startswith(f"{HOSTS} hosts in {ROUNDS} rounds of random pairs, then ")
-    assert all(f"fault: {names[number]}: slow, " in page for number in SLOW_NUMBERS)
+        assert main(["probe", "mesh", "--seconds", "1", "--rounds", "4", *hosts]) == 1
+    faults = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fault: ")]
+    slow = [names[number] for number in SLOW_NUMBERS]
+    assert all(any(fault.startswith(f"fault: {host}: slow, ") for fault in faults) for host in slow)
+    # Where a hypervisor takes processors, a pair may be named: too slow to be judged then.
+    assert not [
+        fault for fault in faults if " -> " not in fault and fault.split()[1][:-1] not in slow
+    ]

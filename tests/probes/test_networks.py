@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.network.judge import mesh_findings
 from harness.analysis.network.mesh import pair_matrix
-from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.cli import main
 from harness.hosts.links import read_links
@@ -111,7 +111,7 @@ def test_one_slow_link_among_four_is_named() -> None:
             goodput = best(found, MESH_GOODPUT)
             subjects = map(" -> ".join, permutations(names, 2))
             fastest = [MESH_GOODPUT.of(subject, goodput[subject]) for subject in subjects]
-            findings = judge_mesh(probed(measurements=fastest)).findings
+            findings = list(mesh_findings(probed(measurements=fastest)))
             return len(findings) == 1 and str(findings[0]).startswith(f"{names[2]}: slow, ")
 
         assert in_some_try(Mesh().steps(hosts_of(made, names), SHORT), is_named)

@@ -1,9 +1,9 @@
 """What kept probes from measuring: hosts that were left out, measurements that failed."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
-from harness.analysis.network.mesh import MIN_PEERS
+from harness.analysis.network.judge import MIN_PEERS
 from harness.model.finding import Finding
 from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
@@ -41,26 +41,25 @@ def failed_measurements(
 
 
 def _failing_hosts(found: Iterable[ProbeSample]) -> set[str]:
-    """Return the hosts of whose pairs most failed, those with most failures first taken for the cause."""
+    """Return the hosts of whose pairs most failed: a sound host fails only with those that do not work."""
     pairs: dict[tuple[str, str], bool] = {}
     for sample in found:
         sender, arrow, receiver = sample.subject.partition(ARROW)
         if arrow:
             failed = bool(sample.errors) and not sample.values
             pairs[sender, receiver] = pairs.get((sender, receiver), False) or failed
-    all_pairs = Counter(host for pair in pairs for host in pair)
-    unexplained = {pair for pair, failed in pairs.items() if failed}
-    hosts: set[str] = set()
-    while unexplained:
-        failures = Counter(host for pair in sorted(unexplained) for host in pair)
-        host, count = failures.most_common(1)[0]
-        own = {pair for pair in unexplained if host in pair}
-        peers = {name for pair in own for name in pair} - {host}
-        if len(peers) < MIN_PEERS or 2 * count <= all_pairs[host]:
-            break
-        hosts.add(host)
-        unexplained -= own
-    return hosts
+    measured = Counter(host for pair in pairs for host in pair)
+    failures = Counter(host for pair, failed in pairs.items() if failed for host in pair)
+    peers = defaultdict[str, set[str]](set)
+    for pair, failed in pairs.items():
+        if failed:
+            for host, peer in (pair, pair[::-1]):
+                peers[host].add(peer)
+    return {
+        host
+        for host, count in failures.items()
+        if len(peers[host]) >= MIN_PEERS and 4 * count > 3 * measured[host]
+    }
 
 
 def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:

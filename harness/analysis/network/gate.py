@@ -4,26 +4,20 @@ What a probe shows by itself, its own findings say. Here is what needs an expect
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import permutations
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from statistics import median, mode
 from typing import TypeVar
 
-from harness.analysis.network.mesh import MIN_PEERS, Pair, PairMatrix, pair_matrix
-from harness.analysis.network.processor_limit import without_limited
-from harness.analysis.network.search import goodput_matrix, is_sampled
+from harness.analysis.network.judge import SLOW, Reference, slow_findings
+from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
+from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
-from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU
-from harness.model.probe import ARROW, BOTH_WAYS_ARROW, RecordedProbes
-from harness.words import count_of, percent
+from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
+from harness.model.probe import ARROW, RecordedProbes
 
-MIN_FRACTION_OF_THEORY = 0.9
-"""Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;
-the margin is for slow start in short transfers and for other traffic. Typical faults, such as a port at a
-lower rate, half duplex or a bad cable, cost far more than a tenth."""
 _NO_PAIRS = PairMatrix((), {}, {})
 
 T = TypeVar("T")
@@ -59,11 +53,15 @@ class Network:
     @cached_property
     def goodput(self) -> PairMatrix:
         """The goodput of each pair, in bit/s."""
-        return _NO_PAIRS if self.mesh_probe is None else goodput_matrix(self.mesh_probe)
+        return (
+            _NO_PAIRS
+            if self.mesh_probe is None
+            else pair_matrix(self.mesh_probe.measurements, MESH_GOODPUT)
+        )
 
     def has_fault(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair, or of one of its hosts."""
-        names = {*pair, ARROW.join(pair), *map(BOTH_WAYS_ARROW.join, (pair, pair[::-1]))}
+        names = {*pair, ARROW.join(pair)}
         return any(each.is_fault and each.subject in names for each in self.findings)
 
 
@@ -86,7 +84,7 @@ def _link_faults(
     name = f"{link.host} {link.device}"
     if link.rate_bit_s is None:
         best = network.goodput.best(link.host) or 0.0
-        least = MIN_FRACTION_OF_THEORY * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
+        least = SLOW * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
         if rate_bit_s is None:
             yield Finding(
                 name, "its rate is unknown; say what to expect, for example --expect 1gbit"
@@ -112,10 +110,11 @@ def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
         )
         if as_expected and path_mtu < mtu and not network.has_fault(pair):
             yield Finding(ARROW.join(pair), f"path MTU {path_mtu:.0f}, expected {mtu}")
-    yield from _unmeasured("path MTU", paths, network.links, network.mtu_probe)
+    yield from _unmeasured("path MTU", paths, network.links)
 
 
 def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -> Iterator[Finding]:
+    """Yield the hosts and pairs that are slower than the expected rate allows."""
     goodput, probe = network.goodput, network.mesh_probe
     if rate_bit_s is None or mtu is None:
         if goodput.values:
@@ -124,64 +123,29 @@ def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -
             yield Finding("", f"the goodput cannot be judged, because no link reports its {what}")
         return
     if probe is not None:
-        theory = goodput_bit_s(rate_bit_s, mtu)
-        over = f"over {rate_text(rate_bit_s)} at MTU {mtu}"
-        reference = f"of the {throughput_text(theory)} that TCP can carry {over}"
-        yield from _below_theory(network, goodput, probe, theory, reference)
-    yield from _unmeasured("goodput", goodput, network.links, probe)
-
-
-def _below_theory(
-    network: Network, goodput: PairMatrix, probe: RecordedProbes, theory: float, reference: str
-) -> Iterator[Finding]:
-    """Yield the hosts and pairs that are slow in theory; slower than the others, probes have named them."""
-    slow = {
-        pair
-        for pair, value in goodput.values.items()
-        if value < MIN_FRACTION_OF_THEORY * theory and not network.has_fault(pair)
-    }
-    judged, limited = without_limited(goodput, probe.measurements, slow)
-    yield from limited
-    slow &= judged.values.keys()
-    explained: set[Pair] = set()
-    for host in judged.hosts:
-        own = judged.of(host)
-        # Each peer accounts for two pairs, one per direction.
-        if own.keys() <= slow and len(own) > 2 * (MIN_PEERS - 1):
-            best = throughput_text(max(own.values()))
-            share = percent(max(own.values()) / theory)
-            yield Finding(host, f"{best} with its best peer, {share} {reference}")
-            explained |= own.keys()
-    for pair in sorted(slow - explained):
-        value = goodput.values[pair]
-        yield Finding(
-            ARROW.join(pair), f"{throughput_text(value)}, {percent(value / theory)} {reference}"
+        source = f"at {rate_text(rate_bit_s)} and MTU {mtu}, TCP can carry"
+        values = {pair: v for pair, v in goodput.values.items() if not network.has_fault(pair)}
+        yield from slow_findings(
+            replace(goodput, values=values),
+            Reference(goodput_bit_s(rate_bit_s, mtu), source),
+            partial(processor_limits, probe.measurements),
         )
+    yield from _unmeasured("goodput", goodput, network.links)
 
 
 def _unmeasured(
-    metric: str, matrix: PairMatrix, links: Mapping[str, HostLink], probe: RecordedProbes | None
+    metric: str, matrix: PairMatrix, links: Mapping[str, HostLink]
 ) -> Iterator[Finding]:
-    """Yield a fault if pairs lack the metric; in a sample, one for each host with too few measured peers."""
-    measured = bool(matrix.values or matrix.errors)
-    if measured and probe is not None and is_sampled(probe):
-        needed = min(MIN_PEERS, len(links) - 1)
+    """Yield a fault if nothing has the metric, or one for each host that lacks it in a direction."""
+    run = "run clusterlift probe all"
+    if len(links) > 1 and not matrix.values and not matrix.errors:
+        yield Finding("", f"no {metric} was measured; {run}")
+    elif len(links) > 1:
         for host in links:
-            peers = min(len(of(host)) for of in (matrix.sent_by, matrix.received_by))
-            if peers < needed and not matrix.failures(host):
-                yield Finding(
-                    host,
-                    f"its {metric} was measured with {count_of(peers, 'peer')}, a sample needs {needed}; "
-                    "run clusterlift probe all",
-                )
-        return
-    pairs = set(permutations(links, 2))
-    missing = sorted(pairs - set(matrix.values) - set(matrix.errors))
-    if missing and len(missing) == len(pairs):
-        yield Finding("", f"no {metric} was measured; run clusterlift probe all")
-    elif missing:
-        names = ", ".join(map(ARROW.join, missing))
-        yield Finding("", f"the {metric} of {names} was not measured; run clusterlift probe all")
+            if not matrix.failures(host) and not (
+                matrix.sent_by(host) and matrix.received_by(host)
+            ):
+                yield Finding(host, f"its {metric} was not measured both ways; {run}")
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:

@@ -7,9 +7,7 @@ away, or if one processor was busy all the time: a connection is served by one a
 from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
-from harness.model.finding import Finding
-from harness.model.link import throughput_text
+from harness.analysis.network.mesh import Pair, pair_matrix
 from harness.model.network_metrics import (
     BUSIEST,
     IPERF_CPU,
@@ -18,7 +16,7 @@ from harness.model.network_metrics import (
     STOLEN,
     Sided,
 )
-from harness.model.probe import ARROW, Measurement, ProbeSample
+from harness.model.probe import Measurement, ProbeSample
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
@@ -59,25 +57,6 @@ def _above(
             if value >= limit:
                 found.setdefault(pair, (end, value))
     return found
-
-
-def without_limited(
-    goodput: PairMatrix,
-    measurements: Iterable[Measurement],
-    slow: Collection[Pair],
-    case: str = "",
-) -> tuple[PairMatrix, list[Finding]]:
-    """Return the goodputs without slow pairs that the processors bounded, and a finding for each of these."""
-    limits = processor_limits(measurements, slow, case)
-    findings = [
-        Finding(
-            ARROW.join(pair),
-            f"{throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not judged; measure "
-            "again when that has ended",
-        )
-        for pair in sorted(limits)
-    ]
-    return goodput.without(limits), findings
 
 
 def doubt(limit: str | None) -> str:

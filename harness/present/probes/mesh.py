@@ -6,22 +6,19 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
-from harness.analysis.network.mesh_verdict import judge_mesh
-from harness.analysis.network.search import MISSED, SearchVerdict, goodput_matrix
 from harness.model.interface import HostLink, max_goodput_bit_s
-from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     BOTH_WAYS,
-    GOODPUT_TOLERANCE,
     HOST_CPU,
     IPERF_CPU,
+    MESH_GOODPUT,
     RETRANSMITS,
     SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
-from harness.words import count_of, percent, shorten, visible
+from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10
@@ -33,45 +30,16 @@ _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "sof
 
 
 def mesh_sections(probed: RecordedProbes) -> Iterator[str]:
-    """Yield how sure a search is, the goodput of every pair, and its costs; nothing without a pair."""
-    one_way, both_ways = (goodput_matrix(probed, case) for case in ("", BOTH_WAYS))
+    """Yield the goodput of every pair, and its costs; nothing without a pair."""
+    one_way, both_ways = (
+        pair_matrix(probed.measurements, MESH_GOODPUT, case) for case in ("", BOTH_WAYS)
+    )
     if not one_way.hosts:
         return
-    if (search := judge_mesh(probed).search) is not None:
-        yield "\n".join(_confidence(search))
     yield _goodput("", one_way)
     if both_ways.hosts:
         yield _goodput(", both ways at once", both_ways)
     yield _costs(probed.measurements, one_way, probed.links())
-
-
-def _confidence(verdict: SearchVerdict) -> Iterator[str]:
-    seen = f"{percent(verdict.seen_fraction, 1)} of all pairs"
-    yield (
-        f"{count_of(verdict.hosts, 'host')} in {count_of(verdict.rounds, 'round')} of random pairs, then "
-        f"{count_of(verdict.suspects, 'suspect host')} again: {seen} are measured"
-    )
-    sound = verdict.sound
-    if sound is None:
-        yield "most transfers failed, so nothing can be called typical"
-        return
-    yield (
-        f"typical is {throughput_text(sound.typical)} with a deviation of {percent(sound.deviation, 1)}; "
-        f"less than {throughput_text(sound.limit)} is slow"
-    )
-    if sound.deviation > GOODPUT_TOLERANCE:
-        yield "that is more than noise: other traffic disturbed the transfers, or many hosts are slow"
-    if verdict.found_drop is None:
-        yield "goodputs differ so much that a slow host may be missed; use more --rounds"
-    else:
-        yield (
-            f"a host that is slower by {percent(verdict.found_drop)} or more is missed with a probability of "
-            f"{percent(MISSED)} at most, if noise is normal"
-        )
-    yield (
-        "a bad path between two hosts that are not slow is found only if its pair was drawn: "
-        "--exhaustive measures all pairs"
-    )
 
 
 def _goodput(case: str, goodput: PairMatrix) -> str:

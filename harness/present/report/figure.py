@@ -10,7 +10,6 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.predict.outcomes import Scored
 from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
@@ -63,15 +62,14 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `predictions` are those of its configurations, `soaks` and `verdicts` are of the newest soak and mesh of
-    each that has one, and `links` those of the probed hosts, by configuration and host.
+    `predictions` are those of its configurations, `soaks` the newest soak of each that has one, and `links`
+    those of the probed hosts, by configuration and host.
     """
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
     predictions: Sequence[Scored] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
-    verdicts: Mapping[str, MeshVerdict] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, HostLink]] = field(default_factory=dict)
 
 

@@ -37,8 +37,6 @@ from harness.model.run import Ending
 from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
 from harness.probes.kinds import network_of, newest_probes
-from harness.probes.search import drawn_rounds
-from tests.simulated_hosts import SimulatedNetwork, names, search
 from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -95,20 +93,6 @@ def test_a_mesh_that_was_interrupted_before_its_first_pair_claims_nothing() -> N
 def test_a_mesh_of_many_hosts_has_one_line_for_each() -> None:
     hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
     assert_golden("probe-mesh-of-many.txt", page_of("mesh", measured_mesh(hosts)))
-
-
-def test_a_search_among_many_hosts_lists_the_worst_and_says_how_sure_it_is() -> None:
-    slow, [(a, b), *_] = {"node00007": 0.5, "node00031": 0.8}, drawn_rounds(names(64), 6, seed=1)[0]
-    network = SimulatedNetwork(
-        sends=slow, receives=slow, down=["node00012"], paths={(a, b): 0.6}, deviation=0.01
-    )
-    assert_golden("probe-mesh-search.txt", page_of("mesh", search(network, 64)))
-
-
-def test_a_search_in_a_network_that_is_down_claims_nothing() -> None:
-    page = page_of("mesh", search(SimulatedNetwork(down=names(20)), 20))
-    assert "most transfers failed, so nothing can be called typical" in page
-    assert "no host and no" not in page
 
 
 def test_of_very_many_latencies_the_longest_are_listed() -> None:

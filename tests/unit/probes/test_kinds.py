@@ -19,10 +19,8 @@ from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
     MESH_GOODPUT,
-    PAIRS,
     PATH_MTU,
     ROUND_TRIP,
-    SAMPLED,
     STOLEN,
     VANISHED_PACKET,
     WITHIN_RACK,
@@ -33,7 +31,7 @@ from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
-from tests.simulated_hosts import SimulatedNetwork, search
+from tests.simulated_hosts import SimulatedNetwork, measured
 from tests.unit.analysis.predict.test_readiness import of_runs
 from tests.unit.probe_builders import (
     FOUR,
@@ -86,8 +84,10 @@ PROBES = {
         probed(measurements=pairs(MESH_GOODPUT, {("a", "b"): "no route"})),
         {"a -> b"},
     ),
-    "sampled mesh": (
-        search(SimulatedNetwork(sends={"node00005": 0.5}, receives={"node00005": 0.5}), 40),
+    "mesh of some rounds": (
+        measured(
+            SimulatedNetwork(sends={"node00005": 0.5}, receives={"node00005": 0.5}), 40, rounds=4
+        ),
         {"node00005"},
     ),
     "limited processors": (limited(), {"node1 -> node2"}),
@@ -201,10 +201,6 @@ class TestNewest:
         mended = probed([a_link(host) for host in FOUR[:3]])
         newest = newest_probes([self.at(1, older), self.at(2, mended)])
         assert gate_faults_of(newest) == ["node4 eth0: half duplex"]
-
-    def test_a_sampled_and_a_full_mesh_are_told_apart_by_their_own_record(self) -> None:
-        sampled = parameters(mesh({}), **{PAIRS: SAMPLED})
-        assert network_of(newest_probes([sampled])).mesh_probe == sampled
 
 
 def gate_faults_of(newest: Sequence) -> list[str]:  # type: ignore[type-arg]

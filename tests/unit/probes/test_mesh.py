@@ -1,6 +1,8 @@
 """The mesh probe: which flows run at the same time, and what is measured."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.analysis.network.mesh import pair_matrix
 from harness.hosts.transports.host import HostError, by_local
@@ -68,3 +70,23 @@ class TestMesh:
     def test_expects_a_step_to_take_as_long_as_its_transfer(self) -> None:
         [forward, back] = Mesh().steps(HOSTS[:2], Load(seconds=30))
         assert forward.expected_s == back.expected_s >= 30 + OMITTED_S
+
+
+class TestRounds:
+    @given(st.integers(0, 60), st.integers(1, 70), st.integers(0, 5))
+    def test_no_pair_is_chosen_twice_and_no_host_is_in_two_pairs(
+        self, count: int, rounds: int, seed: int
+    ) -> None:
+        hosts = [by_local(f"n{number}") for number in range(count)]
+        chosen = Mesh(rounds, seed).pairing(hosts)
+        assert len(chosen) == min(rounds, max(0, count - 1 + count % 2))
+        pairs = [frozenset(map(str, pair)) for pairs in chosen for pair in pairs]
+        assert len(pairs) == len(set(pairs))
+        for round_ in chosen:
+            busy = [str(host) for pair in round_ for host in pair]
+            assert len(busy) == len(set(busy)) == count - count % 2
+
+    def test_a_seed_gives_the_same_pairs_again_and_another_seed_gives_others(self) -> None:
+        hosts = [by_local(f"n{number}") for number in range(64)]
+        first, again, other = (Mesh(6, seed).pairing(hosts) for seed in (1, 1, 2))
+        assert first == again != other

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.hosts.transports.host import HostError, by_local
+from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import (
     Rack,
     flows_across,
     flows_within,
+    oversubscription_text,
     rack_steps,
 )
 from harness.probes.tools.iperf3 import Report, TransferInterval
@@ -125,3 +127,24 @@ class TestRacks:
         assert all(error.endswith(": iperf3: no route") and "a0 -> " in error for error in errors)
         across = found[ACROSS_RACKS.name, "a -> b"].values
         assert across == pytest.approx([3 / 4 * 3 * GBIT / 4] * 3)
+
+
+class TestOversubscriptionText:
+    @pytest.mark.parametrize(
+        ("ratios", "text"),
+        [
+            ([3.9, 4.05, 4.1], "about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"),
+            ([2.51], "about 2.5:1 (in a single draw), uplink near 10gbit"),
+            ([1.0, 1.1], "1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"),
+        ],
+    )
+    def test_has_the_ratio_the_range_of_the_draws_and_the_uplink(
+        self, ratios: list[float], text: str
+    ) -> None:
+        across_bit_s = [goodput_bit_s(10 * GBIT, 1500)] * len(ratios)
+        assert oversubscription_text(ratios, across_bit_s) == text
+
+    def test_takes_the_mtu_into_account(self) -> None:
+        jumbo = goodput_bit_s(10 * GBIT, 9000)
+        text = oversubscription_text([4.0], [jumbo], mtu=9000)
+        assert text.endswith("uplink near 10gbit")

@@ -1,26 +1,21 @@
 """TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, typical_bit_s
-from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW
-from harness.present.data_table import Quantity, relative_change
+from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Spec, as_is, category, labels, layered, mark
 from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative, picture
-from harness.present.report.figures import many_hosts
-from harness.present.report.figures.many_hosts import (
-    MAX_HOSTS_IN_MAP,
-    numbers_by_configuration,
-    unit_prefix,
-)
 
 _WIDTH_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 44, 28
+MAX_HOSTS = 40
+"""A map of the pairs of more hosts could not be read."""
 _NAME_WIDTH = 12
 # Colours by lower bound: the highest bound that a value reaches chooses its colour.
 _FRACTION_COLOURS = {0.0: "heat-0", 0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
@@ -35,46 +30,40 @@ _CHANGE_COLOURS = {
 }
 LEGEND = (
     "TCP throughput between each pair of hosts; rows send, columns receive. A stronger colour is closer "
-    "to the typical throughput of that configuration; a red frame marks a pair that is slow in the newest "
-    "probe. In maps of changes, green pairs became faster and orange pairs slower."
+    "to the typical throughput of that configuration; a red frame marks a pair that failed. In maps of "
+    "changes, green pairs became faster and orange pairs slower."
 )
 
 
 class Square(NamedTuple):
-    """A pair of hosts in a map: its text, its colour, and whether it is marked as slow."""
+    """A pair of hosts in a map: its text, its colour, and whether it failed."""
 
     pair: Pair
     text: str
     colour: str
-    is_slow: bool = False
+    has_failed: bool = False
 
 
 @partial(Section, 70, "mesh", "Throughput between hosts")
 def figure(evidence: Evidence) -> Figure | None:
-    """Return the figure of measurements by configuration; None if no pair of hosts was measured.
-
-    A map of the pairs of many hosts could not be read, so the hosts are drawn instead.
-    """
+    """Return the figure of measurements by configuration; None without pairs, or with those of many hosts."""
     every = {name: pair_matrix(some, MESH_GOODPUT) for name, some in evidence.measured.items()}
     meshes = {name: mesh for name, mesh in every.items() if mesh.hosts}
-    if not meshes:
+    if not meshes or any(len(mesh.hosts) > MAX_HOSTS for mesh in meshes.values()):
         return None
-    if any(len(mesh.hosts) > MAX_HOSTS_IN_MAP for mesh in meshes.values()):
-        return many_hosts.figure(meshes, evidence.verdicts)
     return Figure(
         alternative=alternative(
             "Maps of the TCP throughput between hosts; rows send, columns receive.",
             ((name, _description(mesh)) for name, mesh in meshes.items()),
         ),
-        pictures=tuple(_pictures(meshes, evidence.verdicts)),
-        numbers=numbers_by_configuration(
+        pictures=tuple(_pictures(meshes)),
+        numbers=_numbers(
             {
                 name: {
                     ARROW.join(pair): _value(mesh, pair) for pair in (*mesh.values, *mesh.errors)
                 }
                 for name, mesh in meshes.items()
-            },
-            "pair",
+            }
         ),
         remarks=(LEGEND,),
     )
@@ -93,13 +82,11 @@ def _description(mesh: PairMatrix) -> str:
     return f"{len(mesh.hosts)} hosts, {low} to {high}, typically {typical}"
 
 
-def _pictures(
-    meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]
-) -> Iterator[Picture]:
+def _pictures(meshes: Mapping[str, PairMatrix]) -> Iterator[Picture]:
     """Yield a map for each configuration, then a map of changes for each except the baseline."""
-    unit = unit_prefix(meshes.values())
+    unit = _unit_prefix(meshes.values())
     for name, mesh in meshes.items():
-        squares = list(squares_of(mesh, verdicts.get(name), unit))
+        squares = list(squares_of(mesh, unit))
         yield picture(_drawn(squares, mesh.hosts), f"{name}, in {unit}bit/s")
     baseline, *others = meshes
     for name in others:
@@ -107,15 +94,44 @@ def _pictures(
             yield picture(_drawn(squares, meshes[name].hosts), f"{name} against {baseline}")
 
 
-def squares_of(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterator[Square]:
-    """Yield the throughput of each pair; the verdict says which are slow."""
-    typical, slow = typical_bit_s(mesh), verdict.slow_pairs if verdict else frozenset()
+def _unit_prefix(meshes: Iterable[PairMatrix]) -> str:
+    """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
+    highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
+    return "G" if highest >= UNITS["g"] else "M"
+
+
+def _numbers(values: Mapping[str, Mapping[str, Quantity]]) -> DataTable:
+    """Return a table with a row for each pair: its value in each configuration, then the changes.
+
+    `values` are by configuration and pair; the first configuration is the baseline.
+    """
+    missing = Quantity("", None)
+    baseline, *others = values.values()
+    return DataTable(
+        ("pair", *values, *(f"change in {name}" for name in [*values][1:])),
+        tuple(
+            (
+                name,
+                *(own.get(name, missing) for own in values.values()),
+                *(
+                    relative_change(baseline.get(name, missing).value, own.get(name, missing).value)
+                    for own in others
+                ),
+            )
+            for name in dict.fromkeys(name for own in values.values() for name in own)
+        ),
+    )
+
+
+def squares_of(mesh: PairMatrix, unit: str) -> Iterator[Square]:
+    """Yield the throughput of each pair."""
+    typical = typical_bit_s(mesh)
     for pair, value in mesh.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
         fraction = value / typical if typical else 0
-        yield Square(pair, text, _colour(_FRACTION_COLOURS, fraction), is_slow=pair in slow)
+        yield Square(pair, text, _colour(_FRACTION_COLOURS, fraction))
     for pair in mesh.errors:
-        yield Square(pair, chart.FAILED, "paper", is_slow=True)
+        yield Square(pair, chart.FAILED, "paper", has_failed=True)
 
 
 def change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
@@ -141,10 +157,10 @@ def _drawn(squares: Sequence[Square], hosts: Sequence[str]) -> Spec:
             "receiver": names[square.pair[1]],
             "text": square.text,
             "colour": f"var(--{square.colour})",
-            "frame": chart.ALARM if square.is_slow else chart.PAPER,
-            "width": 2 if square.is_slow else 1,
+            "frame": chart.ALARM if square.has_failed else chart.PAPER,
+            "width": 2 if square.has_failed else 1,
         }
-        for square in sorted(squares, key=lambda square: square.is_slow)
+        for square in sorted(squares, key=lambda square: square.has_failed)
     ]
     fits = max(map(len, names.values())) * 6.5 <= side_px
     receivers = {"orient": "top", "labelAngle": 0 if fits else -50, "labelOverlap": True}

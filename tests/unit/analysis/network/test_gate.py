@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.analysis.network.gate import Expectation
 from harness.model.interface import Bond, BondMember
@@ -14,9 +12,7 @@ from harness.model.network_metrics import (
     MESH,
     MESH_GOODPUT,
     MTU,
-    PAIRS,
     PATH_MTU,
-    SAMPLED,
     STOLEN,
     VANISHED_PACKET,
 )
@@ -157,8 +153,7 @@ class TestGoodput:
     def test_less_than_nine_tenths_of_theory_is_a_fault(self) -> None:
         lines = gate_faults(healthy(goodput=840 * MBIT), ONE_G)
         assert lines == [
-            f"{host}: 840.0 Mbit/s with its best peer, 89 % of the 941.5 Mbit/s that TCP can carry over "
-            "1gbit at MTU 1500"
+            f"{host}: slow, 840.0 Mbit/s with its peers; at 1gbit and MTU 1500, TCP can carry 941.5 Mbit/s"
             for host in FOUR
         ]
         assert gate_faults(healthy(goodput=850 * MBIT), ONE_G) == []
@@ -166,11 +161,11 @@ class TestGoodput:
     def test_a_pair_that_only_theory_shows_to_be_slow_is_named(self) -> None:
         values = every_pair(FOUR, 860 * MBIT) | {("node1", "node2"): 840 * MBIT}
         [line] = gate_faults(with_goodput({**values}), ONE_G)
-        assert line.startswith("node1 -> node2: 840.0 Mbit/s, 89 % of the 941.5 Mbit/s")
+        assert line.startswith("node1 -> node2: slow, 840.0 Mbit/s; at 1gbit")
 
     def test_what_the_probe_named_already_is_one_line(self) -> None:
         [line] = gate_faults(with_goodput({("node1", "node2"): 840 * MBIT}), ONE_G)
-        assert line == "node1 <-> node2: asymmetric, 840.0 Mbit/s there, 940.0 Mbit/s back"
+        assert line == "node1 -> node2: slow, 840.0 Mbit/s; typical is 940.0 Mbit/s"
 
     def test_a_host_that_is_slow_with_all_peers_is_one_line(self) -> None:
         slow = {pair: 94.0 * MBIT for pair in every_pair(FOUR, 0) if "node3" in pair}
@@ -182,14 +177,6 @@ class TestGoodput:
             with_goodput({("node1", "node2"): "node1 -> node2: iperf3: no route"}), ONE_G
         )
         assert lines == ["node1 -> node2: iperf3: no route"]
-
-    def test_pairs_that_were_not_measured_are_a_fault(self) -> None:
-        measured = [
-            m for m in healthy().measurements if (m.probe, m.subject) != (MESH, "node1 -> node2")
-        ]
-        assert gate_faults(probed(healthy().links().values(), measured), ONE_G) == [
-            "the goodput of node1 -> node2 was not measured; run clusterlift probe all"
-        ]
 
     def test_goodput_cannot_be_judged_if_no_link_reports_its_rate(self) -> None:
         lines = gate_faults(healthy(speed_mbit_s=None), LIKE_MOST)
@@ -221,22 +208,6 @@ class TestProcessors:
         assert gate_faults(probed(base.links().values(), [*base.measurements, *busy]), ONE_G) == []
 
 
-class TestLearntCriteria:
-    def test_a_host_that_theory_lets_pass_but_no_other_is_like_is_a_fault(self) -> None:
-        hosts = tuple(f"n{number}" for number in range(8))
-        goodput = every_pair(hosts, 940 * MBIT)
-        goodput |= {pair: 890 * MBIT for pair in goodput if "n3" in pair}
-        found = probed(
-            [a_link(host) for host in hosts],
-            [*pairs(MESH_GOODPUT, goodput), *pairs(PATH_MTU, every_pair(hosts, 1500))],
-        )
-        [fault] = gate_faults(found, ONE_G)
-        assert fault == (
-            "n3: 890.0 Mbit/s, 5.3 % less than the median of 8 hosts (igb, 1gbit, MTU 1500), which vary by "
-            "less than 2.0 %"
-        )
-
-
 class TestIncompleteProbes:
     def test_a_host_that_was_left_out_is_a_fault(self) -> None:
         base = healthy()
@@ -252,12 +223,6 @@ class TestIncompleteProbes:
 
     def test_empty_probes_are_a_fault(self) -> None:
         assert gate_faults(probed(), LIKE_MOST)
-
-    @given(st.sets(st.integers(0, 23), min_size=1))
-    def test_any_missing_measurement_is_a_fault(self, removed: set[int]) -> None:
-        base = healthy()
-        kept = [measurement for i, measurement in enumerate(base.measurements) if i not in removed]
-        assert gate_faults(probed(base.links().values(), kept), ONE_G)
 
 
 def upgraded(hosts: Sequence[str] = FOUR) -> RecordedProbes:
@@ -319,42 +284,33 @@ class TestUpgrade:
         )
 
 
-class TestSample:
-    """A run that measured random pairs instead of all."""
+class TestSomeRounds:
+    """A run that measured some rounds of the mesh."""
 
     HOSTS = tuple(f"node{number}" for number in range(1, 14))
-
-    def sampled(self, goodput: dict[tuple[str, str], float | str]) -> RecordedProbes:
-        """Return a run with these goodputs; all hosts have a path MTU with their two neighbours."""
-        base = healthy(self.HOSTS)
-        neighbours = self.neighbours(1500)
-        recorded = probed(
-            base.links().values(), [*pairs(PATH_MTU, neighbours), *pairs(MESH_GOODPUT, goodput)]
-        )
-        return replace(recorded, run=replace(recorded.run, parameters={PAIRS: SAMPLED}))
 
     def neighbours(self, value: float) -> dict[tuple[str, str], float | str]:
         ring = list(zip(self.HOSTS, (*self.HOSTS[1:], self.HOSTS[0]), strict=True))
         return {pair: value for a, b in ring for pair in ((a, b), (b, a))}
 
-    def test_that_has_every_host_with_two_peers_is_no_fault(self) -> None:
-        assert gate_faults(self.sampled(self.neighbours(940 * MBIT)), ONE_G) == []
+    def faults(self, goodput: dict[tuple[str, str], float | str]) -> list[str]:
+        links = healthy(self.HOSTS).links().values()
+        paths = pairs(PATH_MTU, self.neighbours(1500))
+        return gate_faults(probed(links, [*paths, *pairs(MESH_GOODPUT, goodput)]), ONE_G)
 
-    def test_in_which_a_host_has_too_few_peers_is_a_fault(self) -> None:
+    def test_without_a_fault(self) -> None:
+        assert self.faults(self.neighbours(940 * MBIT)) == []
+
+    def test_in_which_a_host_takes_no_part_is_a_fault(self) -> None:
         goodput = self.neighbours(940 * MBIT)
-        del goodput["node1", "node2"]
-        [first, second] = gate_faults(self.sampled(goodput), ONE_G)
-        assert first == (
-            "node1: its goodput was measured with 1 peer, a sample needs 2; run clusterlift probe all"
-        )
-        assert second.startswith("node2: ")
+        assert self.faults({pair: goodput[pair] for pair in goodput if "node2" not in pair}) == [
+            "node2: its goodput was not measured both ways; run clusterlift probe all"
+        ]
 
     def test_without_any_goodput_is_a_fault(self) -> None:
-        [line] = gate_faults(self.sampled({}), ONE_G)
-        assert line == "no goodput was measured; run clusterlift probe all"
+        assert self.faults({}) == ["no goodput was measured; run clusterlift probe all"]
 
     def test_names_each_of_two_slow_hosts_that_were_paired(self) -> None:
         goodput = self.neighbours(940 * MBIT)
         goodput |= {pair: 100 * MBIT for pair in goodput if {*pair} & {"node4", "node5"}}
-        lines = gate_faults(self.sampled(goodput), ONE_G)
-        assert [line.partition(":")[0] for line in lines] == ["node4", "node5"]
+        assert [line.partition(":")[0] for line in self.faults(goodput)] == ["node4", "node5"]

@@ -1,0 +1,123 @@
+"""Which hosts and pairs are slow: the one judge, for the mesh, the soak and the gate.
+
+A pair is as slow as the slower of its hosts. So a slow host is slow with all peers, and a sound host only
+with those that are slow themselves.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+
+from harness.analysis.network.mesh import (
+    RECEIVES,
+    SENDS,
+    Pair,
+    PairMatrix,
+    pair_matrix,
+    typical_bit_s,
+)
+from harness.analysis.network.processor_limit import processor_limits
+from harness.model.finding import Finding
+from harness.model.interface import HostLink, usual_max_goodput_bit_s
+from harness.model.link import throughput_text
+from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
+from harness.model.probe import ARROW, RecordedProbes
+from harness.words import percent
+
+SLOW = 1 - GOODPUT_TOLERANCE
+"""A goodput below this fraction of the reference is slow. Repeated measurements of a healthy pair differ by a
+few percent; typical faults, such as a port at a lower rate, half duplex or a bad cable, cost far more."""
+MIN_PEERS = 2
+"""Of a single slow pair, either host may be the slow one."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The goodput in bit/s that sound pairs reach, and where it comes from, in words."""
+
+    bit_s: float
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.source} {throughput_text(self.bit_s)}"
+
+
+def reference_of(goodput: PairMatrix, links: Iterable[HostLink]) -> Reference:
+    """Return the typical goodput; or what the links allow, if a pair reaches that and most hosts do not."""
+    typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
+    best = max(goodput.values.values(), default=0.0)
+    if typical < SLOW * allowed <= best:
+        return Reference(allowed, "links allow")
+    return Reference(typical, "typical is")
+
+
+def slow_findings(
+    goodput: PairMatrix,
+    reference: Reference,
+    limits: Callable[[Collection[Pair]], Mapping[Pair, str]] = lambda _: {},
+) -> Iterator[Finding]:
+    """Yield slow hosts, then slow pairs between other hosts, then pairs that cannot be judged.
+
+    A host is slow as a sender or as a receiver if it is slow with all of its peers, MIN_PEERS or more.
+    `limits` returns why processors, not links, may have bounded slow pairs.
+    """
+    limit = SLOW * reference.bit_s
+    slow = {pair for pair, value in goodput.values.items() if value < limit}
+    limited = limits(slow)
+    judged = replace(goodput, values={p: v for p, v in goodput.values.items() if p not in limited})
+    explained: set[Pair] = set()
+    for host in judged.hosts:
+        roles = {
+            role: pairs
+            for role, pairs in (
+                (SENDS, judged.sent_by(host)),
+                (RECEIVES, judged.received_by(host)),
+            )
+            if len(pairs) >= MIN_PEERS and max(pairs.values()) < limit
+        }
+        if roles:
+            own = {pair: value for pairs in roles.values() for pair, value in pairs.items()}
+            explained |= own.keys()
+            verdict = "slow" if len(roles) > 1 else f"{next(iter(roles))} slowly"
+            rate = throughput_text(median(own.values()))
+            yield Finding(host, f"{verdict}, {rate} with its peers; {reference}")
+    for pair in sorted(slow - explained - limited.keys()):
+        text = f"slow, {throughput_text(goodput.values[pair])}; {reference}"
+        yield Finding(ARROW.join(pair), text)
+    for pair, why in sorted(limited.items()):
+        rate = throughput_text(goodput.values[pair])
+        text = f"{rate}, but {why}: the link is not judged; measure again when that has ended"
+        yield Finding(ARROW.join(pair), text)
+
+
+def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield the slow hosts and pairs of a mesh, or a remark that there are none."""
+    links = probed.links().values()
+    named: set[str] = set()
+    for case in ("", BOTH_WAYS):
+        goodput = pair_matrix(probed.measurements, MESH_GOODPUT, case)
+        limits = partial(processor_limits, probed.measurements, case=case)
+        suffix = f" ({case} at once)" if case else ""
+        for finding in list(slow_findings(goodput, reference_of(goodput, links), limits)):
+            if finding.subject not in named:
+                yield replace(finding, text=f"{finding.text}{suffix}")
+                named.add(finding.subject)
+    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
+    if not named and not goodput.errors and (typical := typical_bit_s(goodput)):
+        yield _no_slow_host(goodput, typical, usual_max_goodput_bit_s(links) or 0.0)
+
+
+def _no_slow_host(goodput: PairMatrix, typical: float, allowed: float) -> Finding:
+    """Return the remark that no host is slower than most, and whether most may be slow."""
+    best = max(goodput.values.values())
+    text = "no host and no pair is slower than the others"
+    if typical < SLOW * best:
+        text = (
+            f"no host and no pair is slower than most others, but some reach {throughput_text(best)}, and "
+            f"typical is {throughput_text(typical)}"
+        )
+    elif typical < SLOW * allowed:
+        share = f"{percent(typical / allowed)} of the {throughput_text(allowed)}"
+        text += f", but typical is {throughput_text(typical)}, {share} that links allow"
+    return Finding("", text, is_fault=False)
