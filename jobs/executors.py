@@ -25,15 +25,14 @@ from datagen.spark import executor_hosts, is_local, java_packages, scala_context
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
 from harness.node import sampler
-from harness.node.counters import node_counters
+from harness.node.counters import read_node
 from harness.node.interface import link_command, parse_link
-from harness.node.interference import CountersSnapshot, NodeCounters
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace
 from harness.node.node_links import NodeLinks
 from harness.node.processes import Application
-from harness.node.samples import NodeSamples, SamplesSnapshot
-from harness.node.traffic import NodeTraffic, Traffic, TrafficSnapshot, interface_traffic
+from harness.node.snapshot import NodeReading, NodesSnapshot
+from harness.node.traffic import interface_traffic
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30
@@ -42,15 +41,6 @@ _STARTED = frozenset({"RUNNING", "SUCCESS"})
 _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class NodesSnapshot:
-    """What every node that answers counted: on its interfaces, of what may disturb a trial, and when."""
-
-    traffic: TrafficSnapshot
-    counters: CountersSnapshot
-    samples: SamplesSnapshot
 
 
 def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
@@ -64,33 +54,13 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
         driver_namespace=process_namespace(),
     )
     program = inspect.getsource(sampler)
-    read = partial(_read_node, application, program, with_samples=with_samples)
+    read = partial(read_node, application, program, with_samples=with_samples)
     asked_s = time.monotonic()
     answers, executors = run_on_nodes(spark, read)
     answered_s = time.monotonic()
-    traffic = {id_: NodeTraffic(host, each) for id_, (host, (each, *_)) in answers.items()}
-    counters = {
-        id_: NodeCounters(host, namespace, counted)
-        for id_, (host, (_, namespace, counted, _)) in answers.items()
-    }
-    samples = {
-        id_: NodeSamples(host, counted["clock_s"], int(counted["processors"]), taken)
-        for id_, (host, (_, _, counted, taken)) in answers.items()
-    }
+    nodes = {id_: NodeReading(host, **reading) for id_, (host, reading) in answers.items()}
     boot = boot_of(application.driver_namespace)
-    return NodesSnapshot(
-        TrafficSnapshot(traffic, executors),
-        counters,
-        SamplesSnapshot(asked_s, answered_s, boot, samples),
-    )
-
-
-def _read_node(
-    application: Application, program: str, *, with_samples: bool
-) -> tuple[dict[str, Traffic], str, dict[str, Any], list[sampler.Sample]]:
-    traffic = interface_traffic()
-    request = sampler.READ if with_samples else sampler.begin(traffic)
-    return traffic, *node_counters(application, program, request)
+    return NodesSnapshot(nodes, executors, asked_s, answered_s, boot)
 
 
 @dataclass(frozen=True)

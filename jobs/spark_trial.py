@@ -14,9 +14,10 @@ from harness.model.errors import SparkLost
 from harness.model.run import Trial
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
+from harness.node.snapshot import NodesSnapshot
 from harness.node.traffic import wire_bytes
 from harness.runtime.trials import PreparedTrial
-from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
+from jobs.executors import nodes_snapshot, outside_trials
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
@@ -97,7 +98,7 @@ class _PreparedSparkTrial:
             seen = self.profiler.stop() if self.profiler else None
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
             executors = executor_hosts(self.spark)
-        read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
+        read, wire = log.read(), wire_bytes(before, after)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         profile = seen.profile(read.spans if read else ()) if seen else None
         lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
@@ -106,8 +107,8 @@ class _PreparedSparkTrial:
             note=f"executors lost: {', '.join(sorted(lost))}" if lost else None,
             tasks=tasks and tasks.per_execution(self.executions),
             wire=wire.per_execution(self.executions),
-            interference=interference(before.counters, after.counters),
-            timeline=trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
+            interference=interference(before.nodes, after.nodes),
+            timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             profile=profile,
         )
 

@@ -3,7 +3,6 @@
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
 
 import click
 
@@ -33,7 +32,6 @@ from harness.present import text
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
-from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import show
 from harness.words import percent
 
@@ -108,13 +106,11 @@ def bench_command(
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
-    started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
         return code
     try:
         if budget is not None:
-            budget.expect(RUN_TO_GENERATION * (monotonic() - started))
             code = make_runs_within({series: submission}, budget, wanted)
         else:
             code = make_runs({series: submission}, runs or DEFAULT_RUNS)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 
 import click
 
@@ -21,7 +20,7 @@ from harness.records.series import Series, is_complete, missing_runs, require_sa
 from harness.runtime.clock import duration_text
 from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES
-from harness.runtime.time_budget import END_BY, TimeBudget, least_run_s
+from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
 from harness.words import count_of, percent
@@ -141,8 +140,6 @@ def make_runs_within(
         check_time_decides(submission)
     warn_of_faults()
     every, codes = list(submissions), [0]
-    if all(earlier := [series.complete() for series in every]):
-        budget.expect(sum(median(map(least_run_s, runs)) for runs in earlier))
     while True:
         complete = min(len(series.complete()) for series in every)
         if precision is not None and _is_precise(every, precision, complete, budget):
@@ -155,12 +152,12 @@ def make_runs_within(
         # An earlier command may have ended amid this turn.
         turn = list(missing_runs(every, complete + 1))
         for series, number in turn:
-            remaining_s = budget.remaining_s(complete)
+            left_s = max(budget.left_s, budget.expected_s(MIN_RUNS - complete))
             over = f"the time is over, but a table needs {MIN_RUNS} runs"
             say(
                 f"{series.configuration}, run {number} of about "
                 f"{complete + budget.turns_left(complete)}; "
-                + (f"{duration_text(remaining_s)} left" if remaining_s else over)
+                + (f"{duration_text(left_s)} left" if left_s else over)
             )
             end_by = {END_BY: str(time.time() + share_s / len(turn))}
             code, is_recorded = _make_run(series, submissions[series], end_by)

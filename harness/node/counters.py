@@ -6,7 +6,7 @@ is unknown are missing. This runs on executors, too, and returns Python's built-
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +14,36 @@ from harness.node import cgroup, sampler
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
-
-Counters = Mapping[str, Any]
-"""Numbers by name; a counter whose growth is a field of NodeInterference has the name of the field.
-
-Only `own` is no number, but the ProcessorTimes of the application."""
+from harness.node.traffic import interface_traffic
 
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
 _RESOURCES = ("memory", "io")
 
 
-def node_counters(
-    application: Application, program: str, request: str, root: Path = Path("/")
-) -> tuple[str, dict[str, Any], list[sampler.Sample]]:
-    """Return the namespace of processes whose usage counts as the application's, the counters, the samples.
+def read_node(
+    application: Application, program: str, *, with_samples: bool, root: Path = Path("/")
+) -> dict[str, Any]:
+    """Return the fields of this node's NodeReading, but for its host.
 
-    `program` is the text of the sampler, which is started if it does not run, and `request` is what it is
-    asked for. Without the request for samples there are none.
+    `program` is the text of the sampler, which is started if it does not run. Without samples, it begins to
+    take new ones.
     """
     counters: dict[str, Any] = {"clock_s": time.monotonic()}
     counters["processors"] = processors = os.cpu_count() or 1
     counters |= kernel_counters(lambda path: cgroup.read_text(root / path)) | _disks(root)
     counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
-    counters |= cgroup.throttling(root)
-    counters |= _usage(application, root)
+    counters |= cgroup.throttling(root) | _usage(application, root)
+    traffic = interface_traffic(root)
+    request = sampler.READ if with_samples else sampler.begin(traffic)
     answer = _ask_sampler(application, program, request)
     samples = answer.pop("samples", [])
-    return process_namespace(root), counters | answer, samples
+    return {
+        "namespace": process_namespace(root),
+        "counters": counters | answer,
+        "traffic": traffic,
+        "samples": samples,
+    }
 
 
 def kernel_counters(text_of: Callable[[str], str]) -> dict[str, float]:

@@ -1,31 +1,23 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
 from harness.model.interference import ClusterInterference, NodeInterference
-from harness.node.counters import Counters
 from harness.node.namespaces import boot_of
 from harness.node.processes import processor_time_between
+from harness.node.snapshot import NodeReading
 
 
-@dataclass(frozen=True)
-class NodeCounters:
-    """The counters of one node, and the namespace of the processes that count as the application's."""
+def interference(
+    before: Mapping[str, NodeReading], after: Mapping[str, NodeReading]
+) -> ClusterInterference | None:
+    """Return what each node counted between two readings, sorted by host; None if no node answered twice.
 
-    host: str
-    namespace: str
-    counters: Counters
-
-
-CountersSnapshot = Mapping[str, NodeCounters]
-"""By the node's identity, of all nodes that answered."""
-
-
-def interference(before: CountersSnapshot, after: CountersSnapshot) -> ClusterInterference | None:
-    """Return what each node counted between two snapshots, by host; None if no node answered twice."""
+    The readings are by the nodes' identities.
+    """
     pairs = [(node, after[identity]) for identity, node in before.items() if identity in after]
     pairs = [
         (first, then)
@@ -36,12 +28,12 @@ def interference(before: CountersSnapshot, after: CountersSnapshot) -> ClusterIn
     return tuple(sorted(found, key=lambda node: node.host)) or None
 
 
-_Pair = tuple[NodeCounters, NodeCounters]
+_Pair = tuple[NodeReading, NodeReading]
 _Pairs = list[_Pair]
-_Growth = Callable[[NodeCounters, NodeCounters], Any]
+_Growth = Callable[[NodeReading, NodeReading], Any]
 
 
-def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> NodeInterference:
+def _interference(before: NodeReading, after: NodeReading, pairs: _Pairs) -> NodeInterference:
     def beyond_own(counter: str, own: _Growth) -> Any:
         """Return what is not our own; the kernel writes later what a process wrote."""
         whole, part = _growth(before, after, counter), _on_machine((before, after), pairs, own)
@@ -63,17 +55,17 @@ def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> N
     return NodeInterference(**computed, **{name: _growth(before, after, name) for name in growing})
 
 
-def _growth(before: NodeCounters, after: NodeCounters, name: str) -> Any:
+def _growth(before: NodeReading, after: NodeReading, name: str) -> Any:
     """Return the growth of a counter; None if it is unknown, or was reset in between."""
     values = list(_both(before, after, name))
     return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
 
 
-def _both(before: NodeCounters, after: NodeCounters, name: str) -> Iterator[Any]:
+def _both(before: NodeReading, after: NodeReading, name: str) -> Iterator[Any]:
     yield from (side.counters[name] for side in (before, after) if name in side.counters)
 
 
-def _own_time(before: NodeCounters, after: NodeCounters) -> float | None:
+def _own_time(before: NodeReading, after: NodeReading) -> float | None:
     """Return the processor time of the application's processes; None if it is unknown."""
     times = list(_both(before, after, "own"))
     return processor_time_between(*times) if len(times) > 1 else None
@@ -93,7 +85,7 @@ def _on_machine(node: _Pair, pairs: _Pairs, growth: _Growth) -> Any:
     return None if None in grown else sum(grown)
 
 
-def _loops(before: NodeCounters, after: NodeCounters) -> tuple[Any, Any]:
+def _loops(before: NodeReading, after: NodeReading) -> tuple[Any, Any]:
     """Return the number of the sampler's loops, and their sum; None if it was another sampler."""
     started_ns = list(_both(before, after, "started_ns"))
     if started_ns != started_ns[:1] * 2:

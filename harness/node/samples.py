@@ -5,8 +5,7 @@ which that was. The jobs before and after the trial both limit how far the clock
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from harness.model.timeline import (
@@ -18,39 +17,15 @@ from harness.model.timeline import (
     packed,
 )
 from harness.node.processor_ticks import TICKS_PER_S
-from harness.node.sampler import Sample
+from harness.node.snapshot import NodeReading, NodesSnapshot
 
 MAX_STAGES = 16
 """The longest are kept. A trial of several executions has as many of each stage."""
 
 
-@dataclass(frozen=True)
-class NodeSamples:
-    """The answer of one node: its clock in seconds when it was asked, and the samples until then."""
-
-    host: str
-    clock_s: float
-    processors: int
-    samples: Sequence[Sample] = ()
-
-
-@dataclass(frozen=True)
-class SamplesSnapshot:
-    """The answers of all nodes to one job, by their identities.
-
-    The driver asked at `asked_s` and had all answers at `answered_s`, by its own monotonic clock. `boot`
-    identifies its machine, and begins the identities of all nodes there.
-    """
-
-    asked_s: float
-    answered_s: float
-    boot: str
-    nodes: Mapping[str, NodeSamples]
-
-
 def trial_timeline(
-    before: SamplesSnapshot,
-    after: SamplesSnapshot,
+    before: NodesSnapshot,
+    after: NodesSnapshot,
     start_s: float,
     end_s: float,
     stages: Iterable[Stage],
@@ -87,13 +62,13 @@ def _longest(stages: Iterable[Stage], duration_s: float, slice_s: float) -> tupl
 
 
 def _clock_offset(
-    identity: str, before: SamplesSnapshot, after: SamplesSnapshot
+    identity: str, before: NodesSnapshot, after: NodesSnapshot
 ) -> tuple[float, float]:
     """Return by how much a node's clock is ahead of the driver's, and the error of that, in seconds."""
     limits = [
-        (node.clock_s - snapshot.answered_s, node.clock_s - snapshot.asked_s)
+        (clock_s - snapshot.answered_s, clock_s - snapshot.asked_s)
         for snapshot in (before, after)
-        if (node := snapshot.nodes[identity])
+        for clock_s in [snapshot.nodes[identity].counters["clock_s"]]
     ]
     low, high = max(low for low, _ in limits), min(high for _, high in limits)
     if low > high:  # the clocks drifted apart meanwhile: a machine slept, or moved to another host
@@ -104,7 +79,7 @@ def _clock_offset(
 
 
 def _node(
-    node: NodeSamples,
+    node: NodeReading,
     offset_s: float,
     error_s: float,
     start_s: float,
@@ -117,7 +92,7 @@ def _node(
         _growth(times_s, [sample[column] for sample in node.samples], edges_s)
         for column in (1, 2, 3)
     )
-    ticks_per_percent = interval_s * node.processors * TICKS_PER_S / 100
+    ticks_per_percent = interval_s * node.counters["processors"] * TICKS_PER_S / 100
     return NodeTimeline(
         node.host,
         round(error_s, 3),

@@ -7,9 +7,10 @@ from typing import Any
 
 from harness.model.interference import NodeInterference
 from harness.node.counters import kernel_counters
-from harness.node.interference import NodeCounters, interference
+from harness.node.interference import interference
 from harness.node.machine import DF, PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
 from harness.node.processes import Process, read_process
+from harness.node.snapshot import NodeReading
 
 WINDOW_S = 0.5
 """Long enough to count a hundred ticks of two processors."""
@@ -67,7 +68,7 @@ def read_state(host: str, text: str) -> NodeState:
     quota = float(lines["/cpu_quota"][0]) if "/cpu_quota" in lines else processors
     processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
 
-    def counters(moment: str) -> NodeCounters:
+    def counters(moment: str) -> NodeReading:
         found = processes[moment]
         known: dict[str, Any] = {
             "clock_s": float(lines[f"{moment}/proc/uptime"][0].split()[0]),
@@ -76,7 +77,7 @@ def read_state(host: str, text: str) -> NodeState:
             "own": {key: (each.own_s, 0.0, "") for key, each in found.items() if each.is_kernel},
         }
         counted = kernel_counters(lambda path: "\n".join(lines.get(f"{moment}/{path}", ())))
-        return NodeCounters(host, host, known | counted)
+        return NodeReading(host, host, known | counted)
 
     [counted] = interference({host: counters("before")}, {host: counters("after")}) or ()
     sizes = (line.split(":") for line in lines["/proc/meminfo"])

@@ -3,39 +3,15 @@
 `interface_traffic` also runs on executors, where it needs Python alone.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes, WireBytes
 from harness.node.sampler import interface_bytes
-
-Traffic = tuple[int, int]
-"""Bytes that an interface has received and sent since it exists."""
+from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic
 
 
-@dataclass(frozen=True)
-class NodeTraffic:
-    """The counters of one node by interface. Each container on a machine is a node of its own."""
-
-    host: str
-    traffic: Mapping[str, Traffic]
-
-
-@dataclass(frozen=True)
-class TrafficSnapshot:
-    """The counters of all nodes that answered, at about the same time, by the nodes' identities.
-
-    `executors` has the host and the node identity of each executor, by the executor's id. The
-    identity is None if the executor did not answer.
-    """
-
-    nodes: Mapping[str, NodeTraffic]
-    executors: Mapping[str, tuple[str, str | None]]
-
-
-def wire_bytes(before: TrafficSnapshot, after: TrafficSnapshot) -> WireBytes:
+def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
     """Return the bytes that each node received and sent between two snapshots.
 
     A host is unread if none of its executors has a node in both snapshots, or if the node's counters
@@ -53,7 +29,7 @@ def wire_bytes(before: TrafficSnapshot, after: TrafficSnapshot) -> WireBytes:
     return WireBytes(nodes, tuple(sorted(unread)))
 
 
-def _difference(before: NodeTraffic, after: NodeTraffic) -> NodeBytes | None:
+def _difference(before: NodeReading, after: NodeReading) -> NodeBytes | None:
     """Return the growth over all interfaces; None if there are none, or a counter was reset."""
     received = sent = 0
     for interface, (received_before, sent_before) in before.traffic.items():

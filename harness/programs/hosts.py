@@ -12,6 +12,7 @@ from harness.node.kernel import count, positive
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
+from harness.node.snapshot import NodeReading
 from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
@@ -115,12 +116,11 @@ def interference(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
 ) -> ClusterInterference | None:
     """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
-    return of_nodes.interference(*map(_snapshot, (before, after)))
-
-
-def _snapshot(hosts: Mapping[str, HostCounters]) -> of_nodes.CountersSnapshot:
-    """Return the counters as those of nodes, of which each has its processes for itself."""
-    return {name: of_nodes.NodeCounters(name, name, vars(own)) for name, own in hosts.items()}
+    sides = (
+        {name: NodeReading(name, name, vars(own)) for name, own in side.items()}
+        for side in (before, after)
+    )
+    return of_nodes.interference(*sides)
 
 
 def exchanged_bytes(

@@ -11,7 +11,7 @@ from pyspark import cloudpickle
 
 import harness
 from harness.node import counters, sampler
-from harness.node.counters import node_counters
+from harness.node.counters import read_node
 from harness.node.processes import Application
 
 APPLICATION = Application("app-1", driver=20, driver_namespace="boot-a pid:[4026531836]")
@@ -24,6 +24,8 @@ PSI = "some avg10=0.00 avg60=0.35 avg300=0.70 total=1500000\nfull avg10=0.00 tot
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel that counts nothing; its processors are two."""
     (tmp_path / "proc/self/ns").mkdir(parents=True)
+    (tmp_path / "proc/self/net").mkdir()
+    (tmp_path / "proc/self/net/dev").touch()
     (tmp_path / "proc/self/ns/pid").symlink_to("pid:[4026531836]")
     (tmp_path / "proc/sys/kernel/random").mkdir(parents=True)
     (tmp_path / "proc/sys/kernel/random/boot_id").write_text("boot-a\n")
@@ -39,7 +41,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def read(root: Path) -> dict[str, float]:
-    return node_counters(APPLICATION, "", sampler.READ, root)[1]
+    return dict(read_node(APPLICATION, "", with_samples=True, root=root)["counters"])
 
 
 def test_what_the_kernel_does_not_count_is_missing(root: Path) -> None:
@@ -108,7 +110,7 @@ def test_of_a_container_the_groups_use_counts_and_not_that_of_its_processes(root
 
 
 def test_this_machine_counts() -> None:
-    found = node_counters(APPLICATION, "", sampler.READ)[1]
+    found = read_node(APPLICATION, "", with_samples=True)["counters"]
     assert {"busy_s", "stolen_s", "own", "major_faults"} <= found.keys()
 
 
@@ -118,15 +120,16 @@ def test_the_samples_are_apart_from_what_is_counted(
     answer = {"started_ns": 5, "loops": 10, "loop_ns": 7, "samples": [[1, 2, 3, 4]]}
     monkeypatch.setattr(counters.sampler, "ask", lambda *_: dict(answer))
     monkeypatch.setattr(counters, "jvm_of", lambda _: 20)
-    _, found, samples = node_counters(APPLICATION, "", sampler.READ, root)
-    assert (found["loops"], samples) == (10, [[1, 2, 3, 4]])
-    assert "samples" not in found
+    found = read_node(APPLICATION, "", with_samples=True, root=root)
+    assert (found["counters"]["loops"], found["samples"]) == (10, [[1, 2, 3, 4]])
+    assert "samples" not in found["counters"]
 
 
 def test_the_results_are_pythons_built_in_types() -> None:
     """An executor could not return anything else."""
-    namespace, found, _ = node_counters(APPLICATION, PROGRAM, sampler.READ)
-    assert type(namespace) is str
+    reading = read_node(APPLICATION, PROGRAM, with_samples=True)
+    assert type(reading["namespace"]) is str
+    found = reading["counters"]
     times = found.pop("own")
     assert {type(value) for value in found.values()} <= {int, float}
     assert json.loads(json.dumps(times)) == {key: list(values) for key, values in times.items()}
@@ -135,13 +138,13 @@ def test_the_results_are_pythons_built_in_types() -> None:
 def test_the_function_reaches_executors_that_do_not_have_our_modules() -> None:
     cloudpickle.register_pickle_by_value(harness)  # type: ignore[no-untyped-call]
     try:
-        sent: Any = cloudpickle.dumps((node_counters, APPLICATION, PROGRAM, "read"))  # type: ignore[no-untyped-call]
+        sent: Any = cloudpickle.dumps((read_node, APPLICATION, PROGRAM))  # type: ignore[no-untyped-call]
     finally:
         cloudpickle.unregister_pickle_by_value(harness)  # type: ignore[no-untyped-call]
     without_our_modules = (
         "import pickle, sys; sys.modules['harness'] = None;"
         "read, *arguments = pickle.load(sys.stdin.buffer);"
-        "print(read(*arguments)[1]['busy_s'])"
+        "print(read(*arguments, with_samples=True)['counters']['busy_s'])"
     )
     done = subprocess.run(
         [sys.executable, "-c", without_our_modules], input=sent, capture_output=True, check=True

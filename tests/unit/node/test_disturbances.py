@@ -9,24 +9,23 @@ from pathlib import Path
 import pytest
 
 from harness.model.interference import NodeInterference
-from harness.node.counters import node_counters
-from harness.node.interference import NodeCounters, interference
+from harness.node.counters import read_node
+from harness.node.interference import interference
 from harness.node.namespaces import process_namespace
 from harness.node.processes import Application
-from harness.node.sampler import READ
+from harness.node.snapshot import NodeReading
 from tests.disturbers import HOG, WRITER, control_group, cpu_s, has_used, limit_processors, stranger
 from tests.waiting import eventually
 
 APPLICATION = Application("no such application", os.getpid(), process_namespace())
 
 
-def read() -> NodeCounters:
+def read() -> NodeReading:
     # Without a program, no sampler starts.
-    namespace, counted, _ = node_counters(APPLICATION, "raise SystemExit(1)", READ)
-    return NodeCounters("here", namespace, counted)
+    return NodeReading("here", **read_node(APPLICATION, "raise SystemExit(1)", with_samples=True))
 
 
-def between(before: NodeCounters, after: NodeCounters) -> NodeInterference:
+def between(before: NodeReading, after: NodeReading) -> NodeInterference:
     nodes = interference({"a": before}, {"a": after})
     assert nodes is not None
     return nodes[0]
@@ -73,10 +72,10 @@ def test_a_disk_writer_is_others_use_of_the_disks(tmp_path: Path) -> None:
 
 IN_A_GROUP = (
     "import json, sys\n"
-    "from harness.node.counters import node_counters\n"
+    "from harness.node.counters import read_node\n"
     "from harness.node.processes import Application\n"
     "for _ in sys.stdin:\n"
-    "    print(json.dumps(node_counters(Application('', 1, ''), 'x', 'read')[:2]), flush=True)\n"
+    "    print(json.dumps(read_node(Application('', 1, ''), 'x', with_samples=True)), flush=True)\n"
     "    sum(range(5_000_000))\n"
 )
 """Reads the counters whenever it gets a line, and then computes."""
@@ -97,7 +96,7 @@ def test_a_quota_that_is_lowered_meanwhile_is_noticed_and_so_is_what_it_stops() 
                 limit_processors(group, processors)
                 inside.stdin.write("\n")
                 inside.stdin.flush()
-                readings.append(NodeCounters("here", *json.loads(inside.stdout.readline())))
+                readings.append(NodeReading("here", **json.loads(inside.stdout.readline())))
             inside.stdin.close()
     first, second = between(*readings[:2]), between(*readings[1:])
     assert first.quota_processors == second.quota_processors == 0.1

@@ -5,7 +5,8 @@ from dataclasses import asdict
 import pytest
 
 from harness.model.interference import NodeInterference
-from harness.node.interference import CountersSnapshot, NodeCounters, interference
+from harness.node.interference import interference
+from harness.node.snapshot import NodeReading
 
 BEFORE = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
@@ -23,8 +24,8 @@ AFTER = BEFORE | {
 
 def node(
     counters: dict[str, float], host: str = "n1", boot: str = "boot-a", namespace: str = "pid:[1]"
-) -> NodeCounters:
-    return NodeCounters(host, f"{boot} {namespace}", counters)
+) -> NodeReading:
+    return NodeReading(host, f"{boot} {namespace}", counters)
 
 
 def difference(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
@@ -103,7 +104,7 @@ def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
 class TestSharedMachines:
     def snapshots(
         self, *namespaces: str, boots: tuple[str, str] = ("boot-a", "boot-a")
-    ) -> tuple[CountersSnapshot, CountersSnapshot]:
+    ) -> tuple[dict[str, NodeReading], dict[str, NodeReading]]:
         hosts = dict(zip(("n1", "n2"), zip(namespaces, boots, strict=True), strict=True))
         before, after = (
             {host: node(values, host, boot, inside) for host, (inside, boot) in hosts.items()}
@@ -127,7 +128,7 @@ class TestSharedMachines:
     def test_nodes_that_were_read_at_other_moments_do_not_report_each_other(self) -> None:
         """Network namespaces of one kernel, whose executors answered one after the other."""
         before, after = self.snapshots("pid:[1]", "pid:[1]")
-        later = after["n2"].counters | {"busy_s": 70.0, "own": {"1 5": (11.0, 0.0, "")}}
+        later = dict(after["n2"].counters) | {"busy_s": 70.0, "own": {"1 5": (11.0, 0.0, "")}}
         nodes = interference(before, {**after, "n2": node(later, "n2")})
         assert nodes is not None
         assert [each.others_s for each in nodes] == [16 - 7, 20 - 11]

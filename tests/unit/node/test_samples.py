@@ -1,7 +1,7 @@
 """Samples of several nodes become the slices of a trial: nothing is lost, and clocks are related."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -9,11 +9,21 @@ from hypothesis import strategies as st
 
 from harness.model.timeline import MAX_SLICES, NodeTimeline, Stage, Timeline, unpacked
 from harness.node.sampler import Sample
-from harness.node.samples import MAX_STAGES, NodeSamples, SamplesSnapshot, trial_timeline
+from harness.node.samples import MAX_STAGES, trial_timeline
+from harness.node.snapshot import NodeReading, NodesSnapshot
 from tests.unit.builders import known
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BOOT = "boot-a"
+
+
+def node(clock_s: float, samples: Sequence[Sample] = (), host: str = "n1") -> NodeReading:
+    """Return the reading of a node with two processors."""
+    return NodeReading(host, counters={"clock_s": clock_s, "processors": 2}, samples=samples)
+
+
+def snapshot(asked_s: float, answered_s: float, nodes: Mapping[str, NodeReading]) -> NodesSnapshot:
+    return NodesSnapshot(nodes, {}, asked_s, answered_s, BOOT)
 
 
 def counted(
@@ -35,15 +45,10 @@ def snapshots(
     ahead_s: float = 0.0,
     asked_s: tuple[float, float] = (9.0, 20.0),
     took_s: float = 0.1,
-) -> tuple[SamplesSnapshot, SamplesSnapshot]:
+) -> tuple[NodesSnapshot, NodesSnapshot]:
     """Return the snapshots before and after a trial of a node whose clock is ahead of the driver's."""
     before, after = (
-        SamplesSnapshot(
-            at_s,
-            at_s + took_s,
-            BOOT,
-            {identity: NodeSamples("n1", at_s + took_s / 2 + ahead_s, 2, taken)},
-        )
+        snapshot(at_s, at_s + took_s, {identity: node(at_s + took_s / 2 + ahead_s, taken)})
         for at_s, taken in zip(asked_s, ((), samples), strict=True)
     )
     return before, after
@@ -117,8 +122,8 @@ class TestSlices:
     def test_of_a_counter_that_is_unknown_or_was_reset_are_unknown(
         self, counts: list[int | None]
     ) -> None:
-        node = node_of(timeline_of(counted([9.5, 10.5, 11.5, 12.5], counts)))
-        assert (node.received_bytes, node.sent_bytes) == (None, "0")
+        found = node_of(timeline_of(counted([9.5, 10.5, 11.5, 12.5], counts)))
+        assert (found.received_bytes, found.sent_bytes) == (None, "0")
 
     def test_without_samples_everything_is_unknown(self) -> None:
         assert node_of(timeline_of([])) == NodeTimeline("n1", 0.0)
@@ -130,8 +135,8 @@ class TestSlices:
         self, ticks: int, percent: int
     ) -> None:
         """The node has two processors, and three seconds are sampled."""
-        node = node_of(timeline_of(counted([9.5, 12.5], [0, 0], busy=[0, ticks])))
-        assert unpacked(known(node.busy_percent), 10) == (percent,) * 10
+        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], busy=[0, ticks])))
+        assert unpacked(known(found.busy_percent), 10) == (percent,) * 10
 
 
 class TestClocks:
@@ -142,8 +147,8 @@ class TestClocks:
         return counted([time_s + ahead_s for time_s in times_s], counts)
 
     def test_of_the_drivers_machine_are_the_drivers(self) -> None:
-        node = node_of(timeline_of(self.shifted(0)))
-        assert node.clock_error_s == 0
+        found = node_of(timeline_of(self.shifted(0)))
+        assert found.clock_error_s == 0
 
     @pytest.mark.parametrize("ahead_s", [-1000.0, 0.0, 5e6])
     def test_of_other_machines_are_related_by_when_they_were_read(self, ahead_s: float) -> None:
@@ -156,7 +161,7 @@ class TestClocks:
     def test_are_limited_by_both_jobs(self) -> None:
         """The node read its clock at the end of the first job, and at the start of the second."""
         before, after = (
-            SamplesSnapshot(asked_s, asked_s + 1.0, BOOT, {"b": NodeSamples("n1", clock_s, 2)})
+            snapshot(asked_s, asked_s + 1.0, {"b": node(clock_s)})
             for asked_s, clock_s in ((8.0, 109.0), (20.0, 120.25))
         )
         timeline = trial_timeline(before, after, 10.0, 12.0, ())
@@ -164,9 +169,7 @@ class TestClocks:
 
     def test_that_went_apart_are_related_by_the_later_job(self) -> None:
         before, after = snapshots(self.shifted(50), identity="boot-b net:[1]", ahead_s=50)
-        drifted = SamplesSnapshot(
-            before.asked_s, before.answered_s, BOOT, {"boot-b net:[1]": NodeSamples("n1", 1.0, 2)}
-        )
+        drifted = snapshot(before.asked_s, before.answered_s, {"boot-b net:[1]": node(1.0)})
         timeline = trial_timeline(drifted, after, 10.0, 12.0, ())
         assert received(timeline) == [0, 0, 0, 0, 0, 800, 0, 0, 0, 0]
 
@@ -174,15 +177,13 @@ class TestClocks:
 class TestNodes:
     def test_that_answered_once_are_left_out(self) -> None:
         before, after = snapshots([])
-        nobody = SamplesSnapshot(9.0, 9.1, BOOT, {})
+        nobody = snapshot(9.0, 9.1, {})
         assert trial_timeline(nobody, after, 10.0, 12.0, ()).nodes == ()
         assert trial_timeline(before, nobody, 10.0, 12.0, ()).nodes == ()
 
     def test_are_in_the_order_of_their_hosts(self) -> None:
         before, after = (
-            SamplesSnapshot(
-                at_s, at_s, BOOT, {host: NodeSamples(host, at_s, 2) for host in ("n2", "n1")}
-            )
+            snapshot(at_s, at_s, {host: node(at_s, host=host) for host in ("n2", "n1")})
             for at_s in (9.0, 20.0)
         )
         timeline = trial_timeline(before, after, 10.0, 12.0, ())

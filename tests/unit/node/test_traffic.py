@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes
+from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic
 from harness.node.traffic import (
-    NodeTraffic,
-    Traffic,
-    TrafficSnapshot,
     interface_traffic,
     wire_bytes,
 )
@@ -100,16 +98,14 @@ class TestInterfaces:
         assert "lo" not in interface_traffic()
 
 
-def node(identity: str, **traffic: Traffic) -> NodeTraffic:
-    return NodeTraffic(f"host-{identity}", traffic)
+def node(identity: str, **traffic: Traffic) -> NodeReading:
+    return NodeReading(f"host-{identity}", traffic=traffic)
 
 
 def traffic_snapshot(
-    *nodes: NodeTraffic, executors: Mapping[str, tuple[str, str | None]] | None = None
-) -> TrafficSnapshot:
-    return TrafficSnapshot(
-        {node.host.removeprefix("host-"): node for node in nodes}, executors or {}
-    )
+    *nodes: NodeReading, executors: Mapping[str, tuple[str, str | None]] | None = None
+) -> NodesSnapshot:
+    return NodesSnapshot({node.host.removeprefix("host-"): node for node in nodes}, executors or {})
 
 
 class TestWireBytes:
@@ -124,7 +120,7 @@ class TestWireBytes:
     @pytest.mark.parametrize(
         "now", [node("a", eth0=(99, 10)), node("a", eth0=(100, 9)), node("a"), node("a", e=(1, 1))]
     )
-    def test_are_unknown_where_a_counter_was_reset(self, now: NodeTraffic) -> None:
+    def test_are_unknown_where_a_counter_was_reset(self, now: NodeReading) -> None:
         executors = {"1": ("h1", "a")}
         before = traffic_snapshot(node("a", eth0=(100, 10)), executors=executors)
         found = wire_bytes(before, traffic_snapshot(now, executors=executors))

@@ -1,15 +1,13 @@
 """How a given time is divided among runs. Only turns advance the clock."""
 
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.limits import MIN_RUNS
-from harness.runtime.time_budget import END_BY, TimeBudget, least_run_s, seconds_left
-from tests.unit.builders import a_run, ok, recorded
+from harness.runtime.time_budget import END_BY, TimeBudget, seconds_left
 
 
 class Turns:
@@ -51,51 +49,6 @@ def test_there_are_always_runs_enough_for_a_claim_and_the_time_is_kept(
     taken = Turns(total_s, wanted_s, complete)
     assert len(taken.shares_s) + complete >= MIN_RUNS
     assert taken.now_s <= total_s + 2 * MIN_RUNS + wanted_s / 2
-
-
-class TestWhatIsExpected:
-    """The time that is left before any turn has shown what one takes."""
-
-    @staticmethod
-    def left_s(least_s: float, complete: int, total_s: float = 120) -> tuple[int, float]:
-        budget = TimeBudget(total_s, lambda: 0.0)
-        budget.expect(least_s)
-        return budget.turns_left(complete), budget.remaining_s(complete)
-
-    def test_is_the_time_that_is_given_if_as_many_turns_fit(self) -> None:
-        assert self.left_s(30, complete=0) == (2, 120)
-
-    def test_is_longer_if_the_runs_of_a_table_do_not_fit(self) -> None:
-        assert self.left_s(200, complete=0) == (2, 400)
-        assert self.left_s(200, complete=5) == (1, 200)
-
-    def test_plans_no_more_turns_than_fit(self) -> None:
-        assert self.left_s(500, complete=0, total_s=1200) == (2, 1200)
-
-    def test_is_learnt_from_the_shortest_turn_once_there_is_one(self) -> None:
-        moments_s = [0.0]
-        budget = TimeBudget(600, lambda: moments_s[-1])
-        budget.expect(30)
-        for took_s in (90, 70, 80):
-            budget.begin_turn(complete=0)
-            moments_s.append(moments_s[-1] + took_s)
-            budget.end_turn()
-        assert budget.least_s == 70
-
-    def test_follows_from_an_earlier_run_with_the_start_of_spark(self) -> None:
-        """That run's description was written at second 0; its second round ended at second 100."""
-        trials = [
-            replace(ok("w", 20.0, 1), started_at="2026-01-01T00:00:10Z"),
-            replace(ok("w", 30.0, 2, executions=2), started_at="2026-01-01T00:00:40Z"),
-            replace(ok("w", 30.0, 3), started_at="2026-01-01T00:05:00Z"),
-        ]
-        earlier = recorded(a_run(started_at="2026-01-01T00:00:00Z"), trials)
-        assert least_run_s(earlier) == pytest.approx(135)
-
-    def test_is_not_known_if_the_clock_was_set_back_during_that_one(self) -> None:
-        trial = replace(ok("w", 30.0, 1), started_at="2026-01-01T00:00:00Z")
-        earlier = recorded(a_run(started_at="2026-01-01T01:00:00Z"), [trial])
-        assert least_run_s(earlier) == 0
 
 
 class TestTheLimitOfARun:

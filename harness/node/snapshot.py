@@ -1,0 +1,47 @@
+"""What the nodes of a run had counted at a moment: a reading of each node that answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.node.sampler import Sample
+
+Traffic = tuple[int, int]
+"""Bytes that an interface has received and sent since it exists."""
+
+Counters = Mapping[str, Any]
+"""Numbers by name; a counter whose growth is a field of NodeInterference has the name of the field.
+
+Only `own` is no number, but the ProcessorTimes of the application."""
+
+
+@dataclass(frozen=True)
+class NodeReading:
+    """What one node has counted since it booted. Each container on a machine is a node of its own.
+
+    - `namespace`: of the processes whose usage counts as the application's.
+    - `traffic`: by interface; `samples`: of the node's sampler, none unless they were asked for.
+    """
+
+    host: str
+    namespace: str = ""
+    counters: Counters = field(default_factory=dict)
+    traffic: Mapping[str, Traffic] = field(default_factory=dict)
+    samples: Sequence[Sample] = ()
+
+
+@dataclass(frozen=True)
+class NodesSnapshot:
+    """The readings of all nodes that answered to one job, by the nodes' identities.
+
+    - `executors`: host and node identity of each executor, by the executor's id. The identity is None if
+      the executor did not answer.
+    - `asked_s`, `answered_s`: when the driver asked, and when it had all answers, by its own monotonic clock.
+    - `boot`: of the driver's machine; the identities of all nodes there begin with it.
+    """
+
+    nodes: Mapping[str, NodeReading]
+    executors: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    asked_s: float = 0.0
+    answered_s: float = 0.0
+    boot: str = ""
