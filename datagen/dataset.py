@@ -8,14 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
-from datagen.generations import place_of
 from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.marker import MARKER, writer_of
 from datagen.observed_layout import StoredFiles
-from datagen.replaceable import GENERATION, HALF_WRITTEN, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from harness.model.errors import BadInput
-from harness.words import count_of, first_line, shorten
+from harness.words import count_of
 
 
 def is_data(entry: Entry) -> bool:
@@ -31,11 +30,15 @@ class Dataset:
     manifest, None if it does not.
     """
 
-    uri: str
     directory: Directory
     manifest: Manifest
     stored: StoredFiles
     drift: str | None = None
+
+    @property
+    def uri(self) -> str:
+        """The URI of the directory."""
+        return self.directory.uri
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
@@ -65,13 +68,6 @@ class Dataset:
         }
 
 
-def uri_of(directory: Directory, storage: Storage) -> str:
-    """Return the URI of the dataset whose files are in a directory, which may be a generation of it."""
-    above, _, name = directory.uri.rpartition("/")
-    is_generation = not storage.renames and GENERATION.fullmatch(name)
-    return above if is_generation else directory.uri
-
-
 def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
     """Return the dataset at a URI after comparing its files with its manifest.
 
@@ -79,34 +75,30 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     unless `accept_layout_drift`, if a file has another layout or missing or excess parts.
     """
     directory, storage = locate_existing(spark, uri)
-    manifest, own_uri = _require_manifest(directory), uri_of(directory, storage)
-    if differences := file_differences(manifest, directory.entries()):
+    entries = directory.entries()
+    manifest = _require_manifest(directory)
+    if differences := file_differences(manifest, entries):
         raise BadInput(
-            f"{own_uri} differs from its manifest: {differences}; "
+            f"{directory.uri} differs from its manifest: {differences}; "
             "generate it again with --overwrite"
         )
     stored = observe_files(storage, directory, manifest.files)
     drift = stored.problem(manifest.observed_layout)
     if drift and not accept_layout_drift:
         raise BadInput(
-            f"{own_uri} differs from its manifest, {manifest.observed_layout}: {drift}"
+            f"{directory.uri} differs from its manifest, {manifest.observed_layout}: {drift}"
             f"{in_brackets(storage.explain(manifest.observed_layout, stored))}. Repair it, generate it "
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )
-    return Dataset(own_uri, directory, manifest, stored, drift)
+    return Dataset(directory, manifest, stored, drift)
 
 
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
-    """Return the directory with the files at a URI, and its storage. Raise BadInput if there is nothing.
-
-    If a generate.py was killed between the two renames of a swap, the swap is finished first.
-    """
+    """Return the directory at a URI, and its storage. Raise BadInput if there is nothing."""
     directory, storage = locate(spark, uri)
-    place = place_of(directory, storage)
-    place.recover()
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
-    return place.current() or directory, storage
+    return directory, storage
 
 
 def read_manifest(directory: Directory) -> Manifest:
@@ -120,27 +112,16 @@ def read_manifest(directory: Directory) -> Manifest:
 
 
 def _require_manifest(directory: Directory) -> Manifest:
-    entries = directory.entries()
-    if INVALID in entries:
+    if directory.has(FILE_NAME):
+        return read_manifest(directory)
+    if directory.has(MARKER):
         raise BadInput(
-            f"{directory.uri} is not valid: {invalid_reason(directory)}; "
+            f"{directory.uri} is not finished: {writer_of(directory)} writes it, or was killed; wait, or "
             "generate it again with --overwrite"
         )
-    if FILE_NAME not in entries:
-        state = "half-written" if HALF_WRITTEN in entries else f"not a dataset (no {FILE_NAME})"
-        raise BadInput(f"{directory.uri} is {state}; write it with datagen/generate.py")
-    if HALF_WRITTEN in entries:
-        raise BadInput(
-            f"{directory.uri} has a manifest and the file {HALF_WRITTEN}: a generate.py of an earlier "
-            "version is writing it, or was killed; wait if it still runs, else generate it again with "
-            "--overwrite"
-        )
-    return read_manifest(directory)
-
-
-def invalid_reason(directory: Directory) -> str:
-    """Return the reason in the `_invalid` file of a directory, in one line."""
-    return shorten(first_line(directory.read(INVALID), "no reason given"), 1_000)
+    raise BadInput(
+        f"{directory.uri} is not a dataset (no {FILE_NAME}); write it with datagen/generate.py"
+    )
 
 
 def observe_files(storage: Storage, directory: Directory, names: Collection[str]) -> StoredFiles:

@@ -1,11 +1,10 @@
 """A directory on any file system that Spark reaches, through Hadoop's FileSystem and py4j."""
 
-import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from py4j.java_gateway import is_instance_of
 from pyspark.sql import SparkSession
@@ -19,8 +18,6 @@ UNSAFE = frozenset("*?[]{}\\")
 MAX_READ_BYTES = 2**28
 """A manifest of a million files has about 100 MB."""
 TEMPORARY_PREFIX = "_incomplete."
-CREATE_IF_ABSENT = "fs.option.create.conditional.overwrite"
-"""Hadoop's name for the ability to create a file by a request that fails if the file exists."""
 
 
 @dataclass(frozen=True)
@@ -70,36 +67,6 @@ class Directory:
         """The scheme of the URI, such as `file`."""
         return str(self.path.toUri().getScheme())
 
-    @property
-    def name(self) -> str:
-        """The last part of the URI; empty for the root directory."""
-        return str(self.path.getName())
-
-    def parent(self) -> Self | None:
-        """Return the directory that contains this one; None for the root directory."""
-        return None if self.path.isRoot() else self._at(self.path.getParent())
-
-    def sibling(self, name: str) -> Self:
-        """Return the directory with another name beside this one, which is not the root directory."""
-        # Hadoop would take a name with a colon for a URI, unless the whole URI stands before it.
-        return self._at_uri(f"{str(self.path.getParent().toString()).rstrip('/')}/{name}")
-
-    def below(self, name: str) -> Self:
-        """Return the directory with this name in this one."""
-        return self._at(self.child(name))
-
-    def at_path(self, path: str) -> Self:
-        """Return the directory at an absolute path of the same file system."""
-        return self._at_uri(f"{self.scheme}:{path}")
-
-    def _at_uri(self, uri: str) -> Self:
-        return self._at(self._try(lambda: self._hadoop_fs.Path(uri)))
-
-    def _at(self, path: Any) -> Self:
-        other = copy.copy(self)
-        other.path, other.uri = path, str(path.toString())
-        return other
-
     def has(self, name: str) -> bool:
         """Return whether the directory exists and contains something with this name."""
         return bool(self._try(lambda: self.fs.exists(self.child(name))))
@@ -147,45 +114,28 @@ class Directory:
     def write(self, name: str, text: str) -> None:
         """Create a file in the directory that has none of that name. Nobody ever sees it half-written."""
         temporary = f"{TEMPORARY_PREFIX}{name}"
-        self.create_new(temporary, text)
+        self.create_file(temporary, text, overwrite=True)
         if not self._try(lambda: self.fs.rename(self.child(temporary), self.child(name))):
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
-    def create_new(self, name: str, text: str) -> None:
-        """Create a file in the directory. Raise BadInput if the file exists."""
-        stream = self._try(lambda: self._exclusive(self.child(name)))
-        self._fill(stream, text, stream.close)
-
-    def _fill(self, stream: Any, text: str, give_up: Callable[[], object]) -> None:
-        """Write a text to the stream of a file, and close it."""
+    def create_file(self, name: str, text: str, *, overwrite: bool) -> None:
+        """Create a file in the directory. Raise BadInput if it exists, unless `overwrite`."""
+        stream = self._try(lambda: self.fs.create(self.child(name), overwrite))
         try:
             self._try(lambda: stream.write(bytearray(text.encode())))
         except BadInput:
             with suppress(BadInput):
-                self._try(give_up)
+                self._try(stream.close)
             raise
         self._try(stream.close)
-
-    def _exclusive(self, path: Any) -> Any:
-        """Return the stream of a file that nobody else has created, or creates at the same time."""
-        # An object store knows at the end whether there was one.
-        if self.fs.hasPathCapability(path, CREATE_IF_ABSENT):
-            builder = self.fs.createFile(path).overwrite(False)  # noqa: FBT003  Java's signature
-            return builder.must(CREATE_IF_ABSENT, True).build()  # noqa: FBT003  Java's signature
-        return self.fs.create(path, False)  # noqa: FBT003  Java's signature
-
-    def put(self, name: str, text: str) -> None:
-        """Create a file in the directory, or replace it in one step, as object stores do."""
-        stream = self._try(lambda: self.fs.create(self.child(name), True))  # noqa: FBT003  Java's signature
-        self._fill(stream, text, stream.abort)  # closing it would store what it has
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""
         self._try(lambda: self.fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
 
-    def remove(self) -> None:
-        """Delete the directory with everything in it, if it exists."""
-        self._try(lambda: self.fs.delete(self.path, True))  # noqa: FBT003  Java's signature
+    def remove_empty(self) -> None:
+        """Delete the directory. Raise BadInput if there is something in it."""
+        self._try(lambda: self.fs.delete(self.path, False))  # noqa: FBT003  Java's signature
 
     def child(self, name: str) -> Any:
         """Return the Hadoop Path of a file in the directory."""

@@ -21,14 +21,12 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import (
     file_differences,
-    invalid_reason,
     is_data,
     locate_existing,
     observe_files,
     read_manifest,
 )
 from datagen.manifest import FILE_NAME
-from datagen.replaceable import INVALID
 from datagen.spark import spark_errors_as_one_line, start_session
 from harness.model.layout import layout_text
 from harness.records.outputs import OutputKind, write_file
@@ -75,7 +73,6 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
         "storage": storage.name,
         "requested": layout_text(manifest.requested_layout if manifest else None),
         "manifest": layout_text(expected),
-        "invalid": invalid_reason(directory) if INVALID in entries else None,
         "problem": problem,
         "why": storage.explain(expected or stored.layout, stored) if problem else "",
         "differing": stored.differing_files(expected),

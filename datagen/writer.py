@@ -23,8 +23,8 @@ from datagen.dataset import (
     observe_files,
     open_dataset,
 )
-from datagen.generations import place_of
 from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.marker import check_replaceable, generating
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
@@ -117,33 +117,31 @@ def write_dataset(
     request: Request,
     progress: Progress = lambda _tasks: nullcontext(),
 ) -> Dataset:
-    """Write the dataset beside its place, prove it, and swap it in.
+    """Write the dataset into its directory and prove it; the manifest is written last.
 
-    Until then, what is at the URI remains, whatever happens. Raises BadInput, before anything is changed,
-    if what is there may not be replaced, or if the file system cannot store the layout; ClusterliftError
-    if writing fails or the files are not stored as requested.
+    Raises BadInput, before anything is changed, if what is there may not be replaced, or if the file
+    system cannot store the layout; ClusterliftError if writing fails or the files are not stored as
+    requested. Then nothing is left of the dataset, nor of one that it replaces.
     """
     directory, storage = locate(spark, request.uri)
-    place = place_of(directory, storage)
-    place.recover()
-    if request.reuse and (place.current() or directory).has(FILE_NAME):
+    if request.reuse and directory.has(FILE_NAME):
         dataset = open_dataset(spark, request.uri)
         if request.is_met_by(dataset.manifest):
             return dataset
-    replacing = {"overwrite": request.overwrite, "replace_half_written": request.reuse}
-    place.check_writable(**replacing)
+    check_replaceable(directory, overwrite=request.overwrite, reuse=request.reuse)
     layout = storage.check_request(directory, request.layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
-    with place.writing(**replacing) as new, cancel_jobs_on_error(spark):
-        properties = storage.prepare(new, layout)
+    take_over = request.overwrite or request.reuse
+    with generating(directory, take_over=take_over) as check_ours, cancel_jobs_on_error(spark):
+        properties = storage.prepare(directory, layout)
         with progress(partitions), spark_errors_as_one_line(f"{directory.uri} cannot be written"):
             rows = row_frame(spark, request.recipe, partitions)
-            totals, digests = _write_rows(rows, request, new.uri, properties)
-        files = data_files(new.entries())
+            totals, digests = _write_rows(rows, request, directory.uri, properties)
+        files = data_files(directory.entries())
         _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
-        storage.finish(new, sorted(files), layout)
+        storage.finish(directory, sorted(files), layout)
         stored = wait_for_copies(
-            lambda: observe_files(storage, new, files), layout, request.patience_s
+            lambda: observe_files(storage, directory, files), layout, request.patience_s
         )
         _check_layout(directory.uri, storage, layout, stored)
         manifest = Manifest(
@@ -159,8 +157,9 @@ def write_dataset(
             written_by=f"clusterlift {__version__}",
             written_at=timestamp(),
         )
-        new.write(FILE_NAME, manifest.to_json())
-    return Dataset(directory.uri, place.current() or directory, manifest, stored)
+        check_ours()
+        directory.write(FILE_NAME, manifest.to_json())
+    return Dataset(directory, manifest, stored)
 
 
 def _check_layout(
@@ -170,7 +169,7 @@ def _check_layout(
     if problem := stored.problem(requested):
         request = f"layout {requested} was requested" if requested else "no layout was requested"
         raise ClusterliftError(
-            f"the new dataset for {uri} is not accepted: {request}, but {problem}"
+            f"the new dataset at {uri} is not accepted: {request}, but {problem}"
             f"{in_brackets(storage.explain(requested, stored))}"
         )
 
@@ -188,7 +187,7 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
     jobs = {re.sub(r"part-\d+-(.{36}).*", r"\1", name) for name in files}
     if len(files) > max_files or len(jobs) > 1:
         raise ClusterliftError(
-            f"{uri}: another process wrote into the new dataset; when that has finished, repeat the command"
+            f"{uri}: another process wrote there, too; when that has finished, repeat the command"
         )
 
 

@@ -33,8 +33,6 @@ class Storage(ABC):
     scheme: ClassVar[str]
     advice: ClassVar[str] = ""
     """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
-    renames: ClassVar[bool] = True
-    """Whether a directory is renamed in one step; if not, datasets have generations (generations.py)."""
 
     def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
         """Return host and port that answer for a URI; None if they are not known.
@@ -46,38 +44,6 @@ class Storage(ABC):
 
     def set_defaults(self, conf: Any, uri: str) -> None:  # noqa: B027  most need none
         """Set what a benchmark needs in Hadoop's configuration, unless the user has set it."""
-
-    def resolve(self, directory: Directory) -> Directory:
-        """Return the directory that the URI leads to, if it is a symbolic link."""
-        return directory
-
-    def parent(self, directory: Directory) -> Directory | None:
-        """Return the directory that contains this one; None if it can contain no dataset."""
-        return directory.parent()
-
-    def check_renamable(self, directory: Directory) -> None:  # noqa: B027  most directories are
-        """Raise BadInput if it is known that the directory cannot be renamed in one step."""
-
-    def rename(self, directory: Directory, new: Directory) -> None:
-        """Rename a directory in one step. Raise BadInput if that is refused, or if `new` exists."""
-        # Hadoop would move the directory into one that exists.
-        refused = new.exists()
-        if not refused:
-            with directory.errors_as_bad_input():
-                refused = not directory.fs.rename(directory.path, new.path)
-        if refused:
-            raise BadInput(
-                f"the {self.name} file system does not rename {directory.uri} to {new.name}"
-            )
-
-    def copy_attributes(self, directory: Directory, new: Directory) -> None:
-        """Give a new directory the attributes of the one that it will replace: the permissions."""
-        with directory.errors_as_bad_input():
-            before, after = (
-                each.fs.getFileStatus(each.path).getPermission() for each in (directory, new)
-            )
-            if not before.equals(after):
-                new.fs.setPermission(new.path, before)
 
     def check_available(self, directory: Directory) -> None:  # noqa: B027  there may be nothing to check
         """Raise BadInput if the file system answers but cannot be used."""

@@ -1,7 +1,6 @@
 """HDFS: replicated, or erasure coded by the policy of the directory."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
@@ -49,17 +48,6 @@ class Hdfs(Storage):
         # A cached client would keep the number of copies with which it was created.
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
 
-    def copy_attributes(self, directory: Directory, new: Directory) -> None:
-        """Copy the permissions, the erasure coding policy and the storage policy."""
-        super().copy_attributes(directory, new)
-        with directory.errors_as_bad_input():
-            coding, found = (directory.fs.getErasureCodingPolicy(d.path) for d in (directory, new))
-            if _name(coding) != _name(found):
-                directory.fs.setErasureCodingPolicy(new.path, _name(coding) or REPLICATION)
-            storing, found = (directory.fs.getStoragePolicy(d.path) for d in (directory, new))
-            if _name(storing) != _name(found):
-                directory.fs.setStoragePolicy(new.path, _name(storing))
-
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every block of every file; one call of the NameNode lists a thousand files."""
         with directory.errors_as_bad_input():
@@ -81,10 +69,6 @@ class Hdfs(Storage):
         if copied and any(layout.parity for layout in stored.layouts):
             return "on HDFS, the erasure coding policy of a directory overrides a number of copies"
         return ""
-
-
-def _name(policy: Any) -> str | None:
-    return None if policy is None else str(policy.getName())
 
 
 def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:

@@ -1,6 +1,5 @@
 """The local disk, or a directory that every node mounts at the same path."""
 
-import os
 from collections.abc import Collection
 
 from datagen.filesystem import Directory
@@ -15,28 +14,6 @@ class Local(Storage):
 
     name = "local"
     scheme = "file"
-
-    def resolve(self, directory: Directory) -> Directory:
-        """Return where a symbolic link leads to: that is the disk to write to."""
-        path = os.path.realpath(_path(directory))
-        return directory if path == _path(directory) else directory.at_path(path)
-
-    def check_renamable(self, directory: Directory) -> None:
-        """Raise BadInput for a mount point."""
-        if os.path.ismount(_path(directory)):
-            raise BadInput(
-                f"{directory.uri} is a mount point, which cannot be renamed; choose a directory below it"
-            )
-
-    def rename(self, directory: Directory, new: Directory) -> None:
-        """Rename a directory in one step. Raise BadInput if that is refused, or if `new` has files."""
-        # Hadoop would copy the files, one after the other, where the system does not rename.
-        try:
-            os.rename(_path(directory), _path(new))  # noqa: PTH104  these are the texts of URIs
-        except OSError as error:
-            raise BadInput(
-                f"{directory.uri} cannot be renamed to {new.name}: {error.strerror}"
-            ) from error
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
         """Return `unknown`, the only layout. Raise BadInput if another one is requested."""
@@ -53,10 +30,6 @@ class Local(Storage):
         return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
         )
-
-
-def _path(directory: Directory) -> str:
-    return str(directory.path.toUri().getPath())
 
 
 STORAGE = Local()

@@ -82,21 +82,6 @@ class Ozone(Storage):
             )
         _ = keys.bucket
 
-    def parent(self, directory: Directory) -> Directory | None:
-        """Return the directory that contains this one; None for a bucket: a volume has only buckets."""
-        is_bucket = len(Keys(directory).parts) <= BUCKET_DEPTH
-        return None if is_bucket else super().parent(directory)
-
-    def check_renamable(self, directory: Directory) -> None:
-        """Raise BadInput for a bucket that renames a directory file by file."""
-        with directory.errors_as_bad_input():
-            kind = Keys(directory).bucket.getBucketLayout()
-            if not kind.isFileSystemOptimized():
-                raise BadInput(
-                    f"{directory.uri}: a bucket of the layout {kind.toString()} renames a directory file by "
-                    "file; create one by `ozone sh bucket create --layout FILE_SYSTEM_OPTIMIZED`"
-                )
-
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the layout with its cell: that of an erasure coded bucket, or one that Ozone allows."""
         if layout is None:

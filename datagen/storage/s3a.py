@@ -1,8 +1,7 @@
 """Object stores, through Hadoop's S3A. The user says which server it is: that decides how it is observed.
 
-S3A renames a directory by copying its objects, so a dataset has generations (datagen/generations.py). Spark
-has two ways to commit files: we use the one that copies each file once, when its task ends. It may leave
-files of a failed job, but nobody reads them: a generation is no dataset until it is complete and proven.
+S3A renames a file by copying it. Spark has two ways to commit files: we use the one that copies each file
+once, when its task ends. It may leave files of a failed job, which generate.py deletes.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -32,7 +31,6 @@ class S3(Storage):
 
     name = "s3a"
     scheme = "s3a"
-    renames = False
     advice = "start Spark with hadoop-aws, of the version of its Hadoop, and AWS's SDK: docs/s3.md"
 
     def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
@@ -51,9 +49,6 @@ class S3(Storage):
         """Choose the stream that keeps nothing from one trial to the next, unless the user has chosen."""
         if setting(conf, bucket_of(uri), STREAM) is None:
             conf.set(f"fs.s3a.{STREAM}", "classic")
-
-    def copy_attributes(self, directory: Directory, new: Directory) -> None:
-        """An object has no permissions of a file system."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the layout in full, which must be that of the bucket and of the storage class."""

@@ -72,8 +72,6 @@ def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _verdict(observed: Mapping[str, Any]) -> str:
-    if observed["invalid"]:
-        return f"NOT VALID: {visible(observed['invalid'])}"
     if observed["problem"]:
         expected = f"the manifest says {observed['manifest']}; " if observed["manifest"] else ""
         why = f" ({visible(observed['why'])})" if observed["why"] else ""

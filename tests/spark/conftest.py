@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,11 +13,9 @@ from pyspark.sql import SparkSession
 
 import jobs
 from datagen.dataset import Dataset
-from datagen.filesystem import Directory
 from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.spark import start_session
-from datagen.storage import Storage
 from datagen.writer import Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
@@ -100,27 +97,3 @@ def write_layout(spark: SparkSession, uri: str) -> Write:
         return write_dataset(spark, request)
 
     return write
-
-
-@contextmanager
-def killed_between_two_renames(storage: type[Storage]) -> Iterator[None]:
-    """While entered, whoever swaps a dataset of this storage in ends after the first of two renames."""
-    rename, renamed = storage.rename, list[str]()
-
-    def rename_once(self: Storage, source: Directory, target: Directory) -> None:
-        if renamed:
-            raise SystemExit
-        renamed.append(source.name)
-        rename(self, source, target)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(storage, "rename", rename_once)
-        with pytest.raises(SystemExit):
-            yield
-
-
-def names_beside(dataset: Dataset) -> set[str]:
-    """Return what generate.py left beside its dataset."""
-    directory, parent = dataset.directory, dataset.directory.parent()
-    assert parent is not None
-    return {name for name in parent.entries() if directory.name in name} - {directory.name}

@@ -13,14 +13,13 @@ from datagen.dataset import open_dataset
 from datagen.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
-from datagen.write_lock import Owner
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
 from harness.minicluster.qfs import QfsCluster
 from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import kill
 
-from .conftest import CLUSTER_ROWS, Write, killed_between_two_renames, names_beside
+from .conftest import CLUSTER_ROWS, Write
 
 pytestmark = [
     pytest.mark.qfs,
@@ -184,31 +183,6 @@ def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: Sp
     for _ in range(20):
         open_dataset(spark, dataset.uri)
     assert open_files() <= before + 10
-
-
-def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
-    write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    former = write_layout("rs:6+3")
-    with killed_between_two_renames(qfs_storage.Qfs):
-        write_layout("replicated:2", overwrite=True)
-    assert not former.directory.exists()
-    found = open_dataset(spark, uri)
-    assert str(found.manifest.observed_layout) == str(found.stored.layout) == "replicated:2"
-    assert found.frame(spark).count() == CLUSTER_ROWS
-    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
-    overwritten = write_layout("rs:6+3", overwrite=True)
-    assert open_dataset(spark, uri).stored == overwritten.stored
-    assert names_beside(former) == set()
-
-
-def test_a_directory_never_moves_into_one_that_exists(write_layout: Write) -> None:
-    directory = write_layout("replicated:2").directory
-    other = directory.sibling("other")
-    other.create()
-    with pytest.raises(BadInput, match="the qfs file system does not rename"):
-        qfs_storage.STORAGE.rename(directory, other)
-    assert not other.entries()
 
 
 def test_stripes_on_the_same_server_are_counted(write_layout: Write) -> None:

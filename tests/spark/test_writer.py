@@ -1,6 +1,5 @@
 """A dataset is complete, or it is not a dataset."""
 
-import itertools
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,14 +12,11 @@ from pyspark.sql import SparkSession
 from datagen import recipe as recipes
 from datagen import writer
 from datagen.dataset import open_dataset, verify_content
-from datagen.filesystem import MAX_READ_BYTES, Directory
+from datagen.filesystem import MAX_READ_BYTES
 from datagen.manifest import FILE_NAME, Format
+from datagen.marker import MARKER
 from datagen.observe import observe
 from datagen.recipe import Recipe, rows
-from datagen.replaceable import HALF_WRITTEN
-from datagen.storage.local import Local
-from datagen.write_lock import Owner
-from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import UNKNOWN, Layout
 
@@ -72,168 +68,51 @@ def test_a_row_is_about_75_bytes_of_csv(write: Write) -> None:
     assert write(Recipe(10_000), partitions=1).manifest.bytes / 10_000 == pytest.approx(75, abs=2)
 
 
-# A dataset is replaced at once, or not at all.
+# A dataset is replaced as a whole, or nothing is left of it.
 
 
-def fail_with(error: BaseException) -> Callable[..., None]:
+@pytest.mark.parametrize("error", [ClusterliftError("disk full"), KeyboardInterrupt()])
+@pytest.mark.parametrize("step", ["_save", "data_files"])
+def test_a_failed_overwrite_leaves_nothing(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, error: BaseException
+) -> None:
     def fail(*_: object) -> None:
         raise error
 
-    return fail
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (ClusterliftError("disk full"), "disk full; .*/dataset is as it was before"),
-        (KeyboardInterrupt(), "interrupted; .*/dataset is as it was before"),
-    ],
-)
-@pytest.mark.parametrize("step", ["_save", "data_files"])
-def test_a_failed_overwrite_leaves_the_former_dataset_and_nothing_else(
-    spark: SparkSession,
-    write: Write,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-    error: BaseException,
-    message: str,
-) -> None:
     write(Recipe(100, seed=1))
-    monkeypatch.setattr(writer, step, fail_with(error))
-    with pytest.raises(ClusterliftError, match=message):
-        write(Recipe(100, seed=2), overwrite=True)
-    dataset = open_dataset(spark, str(tmp_path / "dataset"))
-    assert dataset.manifest.recipe.seed == 1
-    verify_content(spark, dataset)
-    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
-
-
-class Killed(BaseException):
-    """The process ends here: nothing that it would do afterwards is done."""
-
-
-def kill_at(monkeypatch: pytest.MonkeyPatch, number: int) -> Callable[[], int]:
-    """Let call `number` of the file system, and every later one, raise Killed. Return the number of calls."""
-    calls = 0
-    real = Directory._try
-
-    def count_or_die(self: Directory, call: Callable[[], object]) -> object:
-        nonlocal calls
-        calls += 1
-        if calls > number:
-            raise Killed
-        return real(self, call)
-
-    real_rename = Local.rename
-
-    def rename(self: Local, directory: Directory, new: Directory) -> None:
-        count_or_die(directory, lambda: real_rename(self, directory, new))
-
-    monkeypatch.setattr(Directory, "_try", count_or_die)
-    monkeypatch.setattr(Local, "rename", rename)
-    return lambda: calls
-
-
-def test_wherever_an_overwrite_is_killed_a_whole_dataset_remains_and_the_next_one_goes_on(
-    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From the last row on, one call of the file system after the other is the last.
-
-    The next overwrite, which is killed, too, goes on after what the one before left behind.
-    """
-    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
-    real = writer.data_files
-    replaced = []
-    seed = 1
-    write(Recipe(10, seed), partitions=1)
-    for number in itertools.count():
-        with monkeypatch.context() as patch:
-            calls: list[Callable[[], int]] = []
-
-            def proven(entries: object, calls: list[Callable[[], int]] = calls) -> object:
-                if not calls:
-                    calls.append(kill_at(patch, number))  # noqa: B023  called in this turn
-                return real(entries)  # type: ignore[arg-type]
-
-            patch.setattr(writer, "data_files", proven)
-            try:
-                # Of three seeds in turn, because Spark compiles the rows of each anew.
-                write(Recipe(10, (seed + 1) % 3), partitions=1, overwrite=True)
-            except Killed:
-                ended = False
-            else:
-                ended = True
-        dataset = open_dataset(spark, str(tmp_path / "dataset"))
-        verify_content(spark, dataset)
-        replaced.append((dataset.manifest.recipe.seed - seed) % 3)
-        seed = dataset.manifest.recipe.seed
-        if ended:
-            break
-    assert len(replaced) > 15
-    assert replaced == sorted(replaced)
-    assert set(replaced) == {0, 1}
-    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, step, fail)
+        with pytest.raises(type(error)):
+            write(Recipe(100, seed=2), overwrite=True)
+    assert not list((tmp_path / "dataset").iterdir())
+    write(Recipe(100, seed=2))
 
 
 def test_an_overwritten_dataset_keeps_its_permissions_and_its_symbolic_link(
     spark: SparkSession, write: Write, tmp_path: Path
 ) -> None:
-    (tmp_path / "other disk").mkdir()
-    (tmp_path / "dataset").symlink_to(tmp_path / "other disk" / "rows")
+    disk = tmp_path / "other disk"
+    disk.mkdir(0o750)
+    (tmp_path / "dataset").symlink_to(disk)
     write(Recipe(10, seed=1))
-    (tmp_path / "other disk" / "rows").chmod(0o750)
     write(Recipe(10, seed=2), overwrite=True)
     verify_content(spark, open_dataset(spark, str(tmp_path / "dataset")))
     assert (tmp_path / "dataset").is_symlink()
-    assert (tmp_path / "other disk" / "rows").stat().st_mode & 0o777 == 0o750
-    assert [path.name for path in (tmp_path / "other disk").iterdir()] == ["rows"]
+    assert disk.stat().st_mode & 0o777 == 0o750
 
 
-def test_a_mount_point_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(BadInput, match="file:/proc is a mount point"):
-        Local().check_renamable(Directory(spark, "/proc"))
-
-
-@pytest.fixture
-def half_written(tmp_path: Path) -> None:
-    """What an earlier version left when it was killed."""
+@pytest.mark.parametrize("option", ["overwrite", "reuse"])
+def test_what_a_killed_generator_left_is_refused_and_replaced(
+    spark: SparkSession, write: Write, tmp_path: Path, option: str
+) -> None:
     (tmp_path / "dataset").mkdir()
-    (tmp_path / "dataset" / HALF_WRITTEN).write_text("token")
-
-
-@pytest.mark.usefixtures("half_written")
-def test_a_half_written_dataset_is_refused(
-    spark: SparkSession, write: Write, tmp_path: Path
-) -> None:
-    with pytest.raises(BadInput, match="half-written"):
+    (tmp_path / "dataset" / MARKER).write_text("process 1 on far")
+    with pytest.raises(BadInput, match=r"is not finished: process 1 on far writes it, or was kil"):
         open_dataset(spark, str(tmp_path / "dataset"))
-    with pytest.raises(BadInput, match="half-written dataset; --overwrite replaces it"):
+    with pytest.raises(BadInput, match=r"is not finished.*--overwrite starts again"):
         write(Recipe(100))
-    assert write(Recipe(100), overwrite=True).manifest.recipe.rows == 100
-    assert not (tmp_path / "dataset" / HALF_WRITTEN).exists()
-
-
-def test_a_dataset_that_an_earlier_version_generates_is_refused(
-    spark: SparkSession, write: Write, tmp_path: Path
-) -> None:
-    uri = write(Recipe(10)).uri
-    (tmp_path / "dataset" / HALF_WRITTEN).write_text("token")
-    with pytest.raises(
-        BadInput, match=r"the file _generating: a generate.py of an earlier version"
-    ):
-        open_dataset(spark, uri)
-
-
-def test_a_dataset_inside_another_one_is_refused(
-    spark: SparkSession, write: Write, tmp_path: Path
-) -> None:
-    outer = write(Recipe(10))
-    (tmp_path / "link").symlink_to(tmp_path / "dataset")
-    for name in ("dataset/inner", "dataset/a/b", "link/inner"):
-        with pytest.raises(BadInput, match=r"is inside the dataset file:.*/dataset"):
-            write(Recipe(10), name=name)
-    verify_content(spark, open_dataset(spark, outer.uri))
+    assert write(Recipe(100), **{option: True}).manifest.recipe.rows == 100
+    assert not (tmp_path / "dataset" / MARKER).exists()
 
 
 def test_a_dataset_is_replaced_only_with_overwrite(write: Write) -> None:
@@ -244,21 +123,12 @@ def test_a_dataset_is_replaced_only_with_overwrite(write: Write) -> None:
     assert write(Recipe(100, seed=2), overwrite=True).manifest.digest != first.manifest.digest
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_foreign_files_are_never_touched(write: Write, tmp_path: Path, overwrite: bool) -> None:  # noqa: FBT001
-    (tmp_path / "dataset").mkdir()
+def test_foreign_files_are_never_touched(write: Write, tmp_path: Path) -> None:
+    write(Recipe(100))
     (tmp_path / "dataset" / "thesis.tex").write_text("years of work")
     with pytest.raises(BadInput, match=r"not part of a dataset \(first: thesis.tex\)"):
-        write(Recipe(100), overwrite=overwrite)
-    assert [file.name for file in (tmp_path / "dataset").iterdir()] == ["thesis.tex"]
-
-
-def test_a_dataset_with_a_foreign_file_is_not_replaced(write: Write, tmp_path: Path) -> None:
-    write(Recipe(100))
-    (tmp_path / "dataset" / "notes.txt").write_text("keep")
-    with pytest.raises(BadInput, match=r"notes\.txt"):
         write(Recipe(100), overwrite=True)
-    assert (tmp_path / "dataset" / "notes.txt").read_text() == "keep"
+    assert (tmp_path / "dataset" / "thesis.tex").read_text() == "years of work"
 
 
 def test_a_directory_with_a_name_like_a_part_is_foreign(write: Write, tmp_path: Path) -> None:
@@ -275,8 +145,8 @@ def test_two_processes_at_the_same_time_are_excluded(
 
     def save_while_another_starts(*arguments: object) -> None:
         real(*arguments)  # type: ignore[arg-type]
-        with pytest.raises(BadInput, match="is being generated by process"):
-            write(Recipe(50, seed=2), overwrite=True)
+        with pytest.raises(BadInput, match="is not finished: process"):
+            write(Recipe(50, seed=2))
 
     monkeypatch.setattr(writer, "_save", save_while_another_starts)
     write(Recipe(100, seed=1))
@@ -289,16 +159,6 @@ def test_observing_reports_missing_files(spark: SparkSession, write: Write) -> N
     gone, *_ = sorted(dataset.manifest.files)
     dataset.directory.delete(gone)
     assert observe(spark, dataset.uri)["problem"] == f"of 2 files, 1 missing (first: {gone})"
-
-
-def test_the_root_directory_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(BadInput, match="is the root directory"):
-        write_dataset(spark, Request("file:///", Recipe(1), Format.CSV, 1))
-
-
-@pytest.mark.usefixtures("half_written")
-def test_reuse_replaces_a_half_written_dataset(write: Write) -> None:
-    assert write(Recipe(100), reuse=True).manifest.recipe.rows == 100
 
 
 @pytest.mark.parametrize("name", ["rows*", "br[1]", "cu{a,b}", "back\\slash", "line\nbreak"])

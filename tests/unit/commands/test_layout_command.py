@@ -18,7 +18,6 @@ OBSERVED = {
     "storage": "hdfs",
     "requested": "replicated:2",
     "manifest": "replicated:2",
-    "invalid": None,
     "problem": None,
     "why": "",
     "differing": [],
@@ -63,7 +62,6 @@ def test_a_verified_dataset() -> None:
                 "of 2 files, 1 are rs:6+3:64k (first: part-0) (a known reason)"
             ),
         ),
-        ({"invalid": "layout x was asked for"}, "NOT VALID: layout x was asked for"),
         (
             {"manifest": None},
             "every file is complete; no manifest says which layout they should have",
@@ -90,7 +88,7 @@ def test_files_that_differ_are_named_and_many_are_counted() -> None:
 
 
 def test_names_from_outside_cannot_move_the_cursor() -> None:
-    assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "invalid": "\x1b[2J"})
+    assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "problem": "\x1b[2J"})
 
 
 @pytest.mark.parametrize(("problem", "code"), [(None, 0), ("of 2 files, 1 missing", 1)])

@@ -43,14 +43,13 @@ class FileSystem:
     Change number `failing_at`, counted from 0, raises `failure`: before it has changed anything or, if
     `after`, afterwards. Once the failure is Killed, so is every later call. Deleting a directory is as many
     changes as it has entries, and one more. In an object store, a file is there when it is closed, and not
-    before; it replaces another one at once; directories are not renamed, and files by a copy and a deletion.
+    before; it replaces another one at once, and is renamed by a copy and a deletion.
     """
 
     nodes: dict[str, str | None] = field(default_factory=lambda: {"/": None})
     failing_at: int = -1
     after: bool = False
     failure: type[BaseException] = Killed
-    renames_directories: bool = True
     is_object_store: bool = False
     changes: int = 0
     dead: bool = False
@@ -76,9 +75,6 @@ class FileSystem:
 
     # The methods of org.apache.hadoop.fs.FileSystem.
 
-    def hasPathCapability(self, _path: Path, _name: str) -> bool:
-        return False
-
     def exists(self, path: Path) -> bool:
         self.check_alive()
         return path.text in self.nodes
@@ -90,7 +86,6 @@ class FileSystem:
             getPath=lambda: path,
             getLen=lambda: len(content or ""),
             isDirectory=lambda: content is None,
-            getPermission=lambda: SimpleNamespace(equals=lambda _: True),
         )
 
     def listStatus(self, path: Path) -> list[Any]:
@@ -118,7 +113,6 @@ class FileSystem:
             return SimpleNamespace(
                 write=lambda data: written.append(bytes(data).decode()),
                 close=lambda: self.change({path.text: "".join(written)}),
-                abort=self.check_alive,
             )
         self.change({path.text: ""})
         return SimpleNamespace(
@@ -135,20 +129,13 @@ class FileSystem:
 
     def rename(self, source: Path, target: Path) -> bool:
         self.check_alive()
-        if source.text not in self.nodes:
+        if target.text in self.nodes:
             return False
-        is_directory = self.nodes[source.text] is None
-        if is_directory and (self.is_object_store or not self.renames_directories):
-            return False
-        to = target.text
-        if to in self.nodes and self.nodes[to] is None:  # Hadoop moves into an existing directory
-            to = Path(target, source.getName()).text
-        moved = [source.text, *self.below(source.text)]
-        copies = {to + p.removeprefix(source.text): self.nodes[p] for p in moved}
+        copy = {target.text: self.nodes[source.text]}
         if self.is_object_store:
-            self.change(copies)
-            copies = {}
-        self.change(copies, *moved)
+            self.change(copy)
+            copy = {}
+        self.change(copy, source.text)
         return True
 
 

@@ -135,14 +135,9 @@ def test_an_erasure_coded_bucket_decides() -> None:
         STORAGE.check_request(coded, Layout.parse("unknown"))
 
 
-def test_a_directory_must_be_in_a_bucket_that_renames_it_in_one_step() -> None:
+def test_a_directory_must_be_in_a_bucket() -> None:
     with pytest.raises(BadInput, match="is not in a bucket: name volume, bucket and directory"):
         STORAGE.check_available(directory("/vol", None))
-    STORAGE.check_renamable(directory("/vol/plain/rows", None))
-    with pytest.raises(BadInput, match="layout LEGACY renames a directory file by file"):
-        STORAGE.check_renamable(directory("/vol/old/rows", None, "LEGACY"))
-    assert STORAGE.parent(directory("/vol/plain/rows", None)) == "the parent"
-    assert STORAGE.parent(directory("/vol/plain", None)) is None
 
 
 @pytest.mark.parametrize(
