@@ -3,8 +3,7 @@
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import IO
 
@@ -46,62 +45,43 @@ def run_to_its_end(
     command: Sequence[str],
     environment: Mapping[str, str],
     meanwhile: Callable[[], None] = lambda: None,
+    *,
+    ends_with_input: bool = False,
 ) -> int:
     """Run a command to its end and return its exit code; call `meanwhile` several times a second.
 
-    Ctrl-C and SIGTERM interrupt it, as does the death of this process. Raise KeyboardInterrupt then, and
-    if another signal ended it.
+    Ctrl-C and SIGTERM interrupt it, as does the death of this process, by a shell around the command unless
+    the command itself `ends_with_input`. Raise KeyboardInterrupt then, and if another signal ended it.
     """
-    with continuable(), child_process(command, environment) as process:
-        while (code := _wait(process)) is None:
-            meanwhile()
-        raise_if_interrupted(code)
-    return code
-
-
-@contextmanager
-def continuable() -> Iterator[None]:
-    """Raise KeyboardInterrupt at Ctrl-C and SIGTERM in the block; say how to continue after it."""
+    if not ends_with_input:
+        command = ["sh", "-c", END_WITH_INPUT, "run", *command]
     try:
-        with interruptible(once=True):
-            yield
+        with (
+            interruptible(once=True),
+            subprocess.Popen(  # noqa: S603  Spark's program, or Docker's
+                command,
+                env=environment,
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+                # A command in the background of a shell ignores interrupts, which this one must not.
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
+            ) as process,
+        ):
+            try:
+                while (code := _wait(process)) is None:
+                    meanwhile()
+            except BaseException:
+                # Popen's own block would not wait for the end after a KeyboardInterrupt.
+                assert process.stdin is not None  # noqa: S101  it is a pipe
+                process.stdin.close()
+                process.wait()
+                raise
+            if code < 0 or code > _SIGNALLED:
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         say("the same command continues")
         raise
-
-
-def raise_if_interrupted(code: int) -> None:
-    """Raise KeyboardInterrupt if this exit code says that a signal ended the command."""
-    if code < 0 or code > _SIGNALLED:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def child_process(
-    command: Sequence[str], environment: Mapping[str, str], output: IO[bytes] | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a command, and wait for its end at the end of the block; an exception in the block interrupts it.
-
-    So does the death of this process. What it prints goes where ours goes, or to the file `output`.
-    """
-    with subprocess.Popen(  # noqa: S603  Spark's program
-        ["sh", "-c", END_WITH_INPUT, "run", *command],  # noqa: S607  every system has it
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        # A command in the background of a shell ignores interrupts, which this one must not.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
-    ) as process:
-        try:
-            yield process
-        except BaseException:
-            # Popen's own block would not wait for the end after a KeyboardInterrupt.
-            assert process.stdin is not None  # noqa: S101  it is a pipe
-            process.stdin.close()
-            process.wait()
-            raise
+    return code
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int | None:

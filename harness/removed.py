@@ -15,6 +15,13 @@ INSTEAD: dict[tuple[str, ...], str] = {
         for command in ("probe", "program", "doctor")
         for option in ("--via spark", "--spark-options", "--spark-port")
     },
+    ("lab", "verify"): "use clusterlift probe mesh --lab instead",
+    (
+        "lab",
+        "up",
+        "--racks",
+    ): "all nodes are in one rack: use clusterlift probe racks on hosts of your own",
+    ("lab", "up", "--uplink"): "use clusterlift lab link --rate instead",
     ("predict", "--figure"): "clusterlift report has the pictures",
     ("scaling", "--figure"): "clusterlift report has the pictures",
     ("packets", "--figure"): "clusterlift report has the pictures",

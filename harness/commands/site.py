@@ -9,10 +9,9 @@ import click
 
 from harness.hosts.transports.host import TRANSPORTS, Host
 from harness.lab.cluster import running_lab
-from harness.lab.racks import racks
 from harness.lab.submit import facts
 from harness.model.errors import BadInput
-from harness.probes.site import Rack, Site
+from harness.probes.site import Site
 
 DEFAULT_VIA = "ssh"
 
@@ -42,19 +41,7 @@ def _lab_site(names: str | None) -> Site:
         return replace(host, address=address or host.address)
 
     nodes = {worker.name: worker.host for worker in lab.workers if worker.is_running}
-    lab_racks = [
-        Rack(
-            f"rack-{rack}", tuple(nodes[name] for n in numbers if (name := f"worker-{n}") in nodes)
-        )
-        for rack, numbers in racks(len(lab.workers)).items()
-    ]
-    return Site(
-        names,
-        reach,
-        nodes=list(nodes.values()),
-        racks_of_lab=lab_racks if lab.router else [],
-        facts=facts(lab),
-    )
+    return Site(names, reach, nodes=list(nodes.values()), facts=facts(lab))
 
 
 _HOST_OPTIONS = (

@@ -1,6 +1,5 @@
 """Hosts of the user's own as the site of an experiment; they are reached as probes reach them."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -78,12 +77,13 @@ class HostsSite(Site):
         """Return what the configuration sets."""
         return configuration.facts
 
-    def submit(
+    def run(
         self,
         script: str,
         arguments: Sequence[str],
-        properties: Sequence[str] = (),
-        on_turn: Callable[[str], None] | None = None,
+        properties: Sequence[str],
+        hold_file: Path | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
         """Run spark-submit on this machine, with the options that the experiment file has."""
         command = [
@@ -93,17 +93,8 @@ class HostsSite(Site):
         ]
         if self._spec.submit_from:
             command = by_netns(self._spec.submit_from).argv(*command)
-        if on_turn is None:
-            return run_to_its_end(command, spark_environment())
-        with tempfile.TemporaryDirectory() as directory:
-            file = Path(directory) / "turn"
-
-            def release() -> None:
-                if file.exists():
-                    on_turn(file.read_text())
-                    file.unlink(missing_ok=True)  # the application removes it when it ends
-
-            return run_to_its_end(command, {**spark_environment(), HOLD_FILE: str(file)}, release)
+        hold = {HOLD_FILE: str(hold_file)} if hold_file else {}
+        return run_to_its_end(command, spark_environment() | hold, meanwhile)
 
 
 def _require_root(user: str) -> None:

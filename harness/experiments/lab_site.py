@@ -89,17 +89,17 @@ class LabSite(Site):
         link = Link(configuration.rate_bit_s, configuration.mtu or TYPICAL_MTU)
         return {**configuration.facts, **facts(running_lab(), [link])}
 
-    def submit(
+    def run(
         self,
         script: str,
         arguments: Sequence[str],
-        properties: Sequence[str] = (),
-        on_turn: Callable[[str], None] | None = None,
+        properties: Sequence[str],
+        hold_file: Path | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a script on the lab's master."""
-        return spark_submit(
-            running_lab(), script, arguments, properties, on_turn or (lambda _: None)
-        )
+        held = hold_file.relative_to(self.results).as_posix() if hold_file else None
+        return spark_submit(running_lab(), script, arguments, properties, held, meanwhile)
 
     def results_option(self, results: Path) -> str:
         """Return the path in the directory that the master mounts."""

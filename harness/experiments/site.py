@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.experiments.experiment import Configuration, Data
 from harness.hosts.transports.host import Host
@@ -78,7 +79,6 @@ class Site(ABC):
     def facts(self, configuration: Configuration) -> dict[str, str]:
         """Return what a run of this configuration declares about the site."""
 
-    @abstractmethod
     def submit(
         self,
         script: str,
@@ -89,6 +89,31 @@ class Site(ABC):
         """Run a script of the checkout under spark-submit, and return its exit code.
 
         The benchmark waits before each turn until `on_turn`, called with the configuration's name, returns.
+        """
+        if on_turn is None:
+            return self.run(script, arguments, properties)
+        with TemporaryDirectory(prefix=".turn-", dir=self.results) as directory:
+            file = Path(directory).absolute() / "turn"
+
+            def release() -> None:
+                if file.exists():
+                    on_turn(file.read_text())
+                    file.unlink(missing_ok=True)  # the application removes it when it ends
+
+            return self.run(script, arguments, properties, file, release)
+
+    @abstractmethod
+    def run(
+        self,
+        script: str,
+        arguments: Sequence[str],
+        properties: Sequence[str],
+        hold_file: Path | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Run a script, and return its exit code; call `meanwhile` several times a second.
+
+        The script makes `hold_file`, a file below `results`, before each turn, and waits until it is removed.
         """
 
     def results_option(self, results: Path) -> str:

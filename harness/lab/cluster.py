@@ -17,7 +17,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import cache_directory, locked
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
-MASTER, ROUTER = "master", "router"
+MASTER = "master"
 RESULTS = "/opt/clusterlift/results"
 
 
@@ -46,11 +46,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Lab:
-    """A master, workers, and a router if there are two racks.
-
-    `storages` are its file systems. `cpus` is how many processors each worker may use while something is
-    measured.
-    """
+    """A master and workers. `storages` are its file systems, `cpus` the processors that a worker may use."""
 
     nodes: tuple[Node, ...]
     storages: tuple[str, ...]
@@ -68,13 +64,8 @@ class Lab:
 
     @property
     def linked(self) -> list[Node]:
-        """The nodes whose links can be set: all running ones but the router."""
-        return [node for node in self.nodes if node.is_running and node.name != ROUTER]
-
-    @property
-    def router(self) -> Node | None:
-        """The node between the racks; None if all nodes are on one network."""
-        return next((node for node in self.nodes if node.name == ROUTER), None)
+        """The nodes whose links can be set: all running ones."""
+        return [node for node in self.nodes if node.is_running]
 
     def uri(self, storage: str | None = None, layout: str | None = None) -> str:
         """Return the URI of a file system, by default of the first, for data of a layout.

@@ -10,13 +10,11 @@ from subprocess import CompletedProcess
 from typing import Any
 
 from harness.child_process import finished
-from harness.lab import racks
-from harness.lab.cluster import MASTER, ROUTER, Lab, project
+from harness.lab.cluster import MASTER, Lab, project
 from harness.lab.engine import NO_OUTPUT, run_showing_output
-from harness.lab.links import read_link
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
-from harness.model.link import MAX_MTU, rate_text
+from harness.model.link import MAX_MTU
 from harness.records.directories import kept_in
 from harness.words import count_of, last_line
 
@@ -33,18 +31,16 @@ SUMMARY = "ERROR: Encountered errors while bringing up the project."
 
 @dataclass(frozen=True)
 class LabSpec:
-    """The number of workers, what each has, and the file systems. With one rack, `uplink_bit_s` is None."""
+    """The number of workers, the processors of each, and the file systems."""
 
     workers: int
     cpus: float
     storages: tuple[str, ...]
-    uplink_bit_s: int | None = None
 
     @property
     def services(self) -> list[str]:
         """The names of the nodes, which are Compose's services."""
-        workers = [f"worker-{number}" for number in range(1, self.workers + 1)]
-        return [MASTER, *workers, *([ROUTER] if self.uplink_bit_s else [])]
+        return [MASTER, *(f"worker-{number}" for number in range(1, self.workers + 1))]
 
     @property
     def storage_variable(self) -> str:
@@ -52,9 +48,8 @@ class LabSpec:
         return "-".join(self.storages)
 
     def __str__(self) -> str:
-        uplink = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
         workers = count_of(self.workers, "worker")
-        return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}{uplink}"
+        return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}"
 
 
 def check_cpus(cpus: float) -> float:
@@ -72,11 +67,8 @@ def cpu_quota_us(cpus: float) -> int:
 
 
 def shape_of(lab: Lab) -> LabSpec:
-    """Return the shape of a lab that is up, or of what still runs of it: the router alone has no uplink."""
-    uplink = None
-    if lab.router is not None and lab.router.is_running and lab.linked:
-        uplink = racks.uplink_bit_s(lab.router, read_link(lab.linked[0]).mtu)
-    return LabSpec(len(lab.workers), lab.cpus, lab.storages, uplink)
+    """Return the shape of a lab that is up; its nodes may have ended."""
+    return LabSpec(len(lab.workers), lab.cpus, lab.storages)
 
 
 def results_directory() -> Path:
@@ -100,10 +92,6 @@ def override(shape: LabSpec) -> dict[str, Any]:
             "volumes": [f"data-{number}:/data"],
         }
     content: dict[str, Any] = {"volumes": {f"data-{number}": {} for number in additional}}
-    if shape.uplink_bit_s:
-        content["networks"] = racks.networks()
-        for name, service in racks.services(shape.workers).items():
-            services[name] = {**services.get(name, {}), **service}
     return {"services": services, **content}
 
 

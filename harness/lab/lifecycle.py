@@ -5,13 +5,11 @@ import re
 import time
 from dataclasses import replace
 
-from harness.lab import racks
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project
 from harness.lab.compose import Compose, LabSpec, shape_of
 from harness.lab.engine import compose_program, docker, free_bytes, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
-from harness.lab.submit import cpu_limit_lifted, set_cpu_limit
 from harness.minicluster.daemon import LOCALHOST, port_problem
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import TYPICAL_MTU
@@ -37,9 +35,11 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
         # A `lab down` that was cut off, or failed at one node, may have left the workers alone.
         running = {node.name for node in lab.nodes if node.is_running}
         if running == set(shape.services) and shape_of(lab) == shape:
-            set_cpu_limit(lab, lab.cpus)  # a killed command may have left it lifted
             return False
-        _check_same_shape(lab, shape)
+        if shape_of(lab) != shape:
+            raise BadInput(
+                f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down"
+            )
     else:
         check_variables()
     _check_disk(NEEDED_BYTES + (0 if lab else data_bytes))
@@ -51,12 +51,8 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
         compose.build()
     say(f"starting {shape}")
     compose.up()
-    lab = _started_lab()
-    with cpu_limit_lifted(lab):
-        set_links(lab.linked, lambda link: replace(link, mtu=TYPICAL_MTU))
-        if shape.uplink_bit_s:
-            racks.connect(lab, shape.uplink_bit_s, TYPICAL_MTU)
-        _wait_until_ready()
+    set_links(_started_lab().linked, lambda link: replace(link, mtu=TYPICAL_MTU))
+    _wait_until_ready()
     return True
 
 
@@ -97,14 +93,6 @@ def check_variables() -> None:
         raise BadInput(
             f"COMPOSE_PROJECT_NAME is {name!r}: use lower-case letters, digits, dashes and underscores"
         )
-
-
-def _check_same_shape(lab: Lab, shape: LabSpec) -> None:
-    """Raise BadInput if the lab was started in another shape. Nodes that ended do not matter."""
-    current = shape_of(lab)
-    with_uplink = replace(current, uplink_bit_s=shape.uplink_bit_s)
-    if with_uplink != shape or (lab.router is None) != (shape.uplink_bit_s is None):
-        raise BadInput(f"another lab is up: {current}; remove it first: clusterlift lab down")
 
 
 def _check_disk(needed: int) -> None:

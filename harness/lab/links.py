@@ -3,17 +3,12 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from harness.lab.cluster import Node, max_mtu
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MIN_MTU, Link
-from harness.settings.in_force import in_force
-from harness.settings.journal import Journal
-from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s, rate
+from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
 from harness.settings.setting import ShellCommand, why_it_failed
 
 DEVICE = "eth0"
@@ -31,15 +26,12 @@ def commands_to_change(before: Link, after: Link) -> Iterator[ShellCommand]:
         yield from commands_to_limit(DEVICE, after, is_limited=before.rate_bit_s is not None)
 
 
-def read_link(node: Node, device: str = DEVICE, mtu: int | None = None) -> Link:
-    """Return the current link. `mtu` is the packets' MTU in bytes, by default the device's.
-
-    Raises ClusterliftError if `ip` or `tc` fails.
-    """
-    [state] = json.loads(node.execute("ip", "-j", "link", "show", "dev", device))
-    packet_mtu = mtu or int(state["mtu"])
-    queues = node.execute("tc", "-j", "qdisc", "show", "dev", device)
-    return Link(limited_bit_s(queues, packet_mtu), packet_mtu)
+def read_link(node: Node) -> Link:
+    """Return the current link. Raise ClusterliftError if `ip` or `tc` fails."""
+    [state] = json.loads(node.execute("ip", "-j", "link", "show", "dev", DEVICE))
+    mtu = int(state["mtu"])
+    queues = node.execute("tc", "-j", "qdisc", "show", "dev", DEVICE)
+    return Link(limited_bit_s(queues, mtu), mtu)
 
 
 def read_links(nodes: Sequence[Node]) -> list[Link]:
@@ -68,18 +60,6 @@ def set_links(nodes: Sequence[Node], change: Callable[[Link], Link]) -> list[Lin
         return after
 
     return run_on_all_nodes(set_link, nodes)
-
-
-@contextmanager
-def at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
-    """While entered, give all links this rate. Then they are as before, also if this process is killed."""
-    links = zip(nodes, read_links(nodes), strict=True)
-    wanted = {node.host: [rate(DEVICE, bit_s, link.mtu)] for node, link in links}
-    with (
-        TemporaryDirectory() as directory,
-        in_force(wanted, Journal(Path(directory) / "journal")),
-    ):
-        yield
 
 
 def run_link_command(node: Node, command: ShellCommand) -> None:

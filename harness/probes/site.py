@@ -22,14 +22,13 @@ class Rack:
 class Site:
     """The hosts that `--hosts` names, and the transport that reaches them.
 
-    In a lab, `nodes` are the hosts that need not be named, `racks_of_lab` are its racks, and `facts` say that
-    it is emulated, and how. `directory` is that of the results.
+    In a lab, `nodes` are the hosts that need not be named, and `facts` say that it is emulated, and how.
+    `directory` is that of the results.
     """
 
     names: str | None
     transport: Transport
     nodes: Sequence[Host] = ()
-    racks_of_lab: Sequence[Rack] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     directory: Path = Path("results")
 
@@ -42,15 +41,10 @@ class Site:
         return list(self.nodes)
 
     def racks(self, options: Sequence[str]) -> list[Rack]:
-        """Return the racks of `--rack NAME=HOSTS`, or else those of the lab.
-
-        Raise BadInput if these are not two.
-        """
+        """Return the racks of `--rack NAME=HOSTS`. Raise BadInput if these are not two."""
         if self.names is not None:
             raise BadInput("--hosts: name them by --rack, because a host is in one of two racks")
-        racks = [self._rack(text) for text in options] or list(self.racks_of_lab)
-        if not racks and self.nodes:
-            raise BadInput("the running lab has one rack; start one with two: lab up --racks 2")
+        racks = [self._rack(text) for text in options]
         if len(racks) != RACKS or racks[0].name == racks[1].name:
             raise BadInput("name two racks: --rack a=node[1-20] --rack b=node[21-40]")
         in_both = {host.name for host in racks[0].hosts} & {host.name for host in racks[1].hosts}

@@ -110,8 +110,3 @@ def dataset(lab: Lab) -> str:
     assert lab.storages == ("hdfs",)
     assert main(["lab", "generate", "/lab-test/rows", *rows]) == 0
     return "/lab-test/rows"
-
-
-def verify_links(*options: str) -> bool:
-    """Return whether one of several attempts succeeds: other programs may need the processors."""
-    return any(main(["lab", "verify", *options]) == 0 for _ in range(MAX_ATTEMPTS))

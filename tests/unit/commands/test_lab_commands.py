@@ -6,7 +6,7 @@ import os
 import resource
 import socket
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,16 +14,12 @@ import pytest
 
 from datagen.storage.qfs import REED_SOLOMON
 from harness.cli import main
-from harness.commands.lab import checks_table
-from harness.hosts.transports.host import HostError
-from harness.lab import qfs_tarball, racks
+from harness.lab import qfs_tarball
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
 from harness.lab.lifecycle import check_variables
 from harness.lab.storages import LAYOUTS, layout_problem
-from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import Link
 
 InstallFakes = Callable[..., None]
 COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, ("hdfs",)), {})
@@ -69,7 +65,7 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 class TestWithoutDocker:
-    @pytest.mark.parametrize("command", ["up", "down", "status", "verify"])
+    @pytest.mark.parametrize("command", ["up", "down", "status"])
     def test_a_missing_docker_is_an_error(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], command: str
     ) -> None:
@@ -124,7 +120,6 @@ class TestWithoutALab:
             ["down"],
             ["status"],
             ["link", "--rate", "1gbit"],
-            ["verify"],
             ["benchmark", "--dataset", "/x"],
             ["benchmark", "--results", "results/a/../b"],
             ["benchmark", "--results=/opt/clusterlift/results"],
@@ -234,8 +229,6 @@ class TestWithoutALab:
             (["link"], "use --rate or --unshaped"),
             (["link", "--rate", "1gbit", "--unshaped"], "use --rate or --unshaped"),
             (["link", "--rate", "quick"], "--rate 'quick' is not a rate"),
-            (["up", "--uplink", "1gbit"], "add --racks 2"),
-            (["up", "--racks", "2", "--nodes", "1"], "needs a worker in each"),
         ],
     )
     def test_conflicting_options_are_refused(
@@ -295,66 +288,6 @@ class TestCompose:
         monkeypatch.setenv("RESULTS", "own/results")
         COMPOSE.up()
         assert Path("own/results/seen").read_text() == f"{tmp_path}/own/results\n"
-
-    def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
-        services = override(LabSpec(5, 0.5, ("hdfs",), uplink_bit_s=10**8))["services"]
-        inside = {name: list(service["networks"]) for name, service in services.items()}
-        assert inside.pop("router") == ["rack-1", "rack-2"]
-        assert inside["master"] == inside["worker-3"] == ["rack-1"]
-        assert inside["worker-4"] == inside["worker-5"] == ["rack-2"]
-        addresses = [address for _, address in racks.addresses(5).values()]
-        assert len(set(addresses)) == 6
-        assert "worker-5:10.231.2.15" in services["worker-1"]["extra_hosts"]
-
-
-class TestVerify:
-    def test_measures_one_flow_two_opposite_flows_and_three_into_one_node(self) -> None:
-        found = list(patterns(LAB, Link(10**8, 1500)))
-        assert [
-            {
-                direction: [f"{flow.sender.name} -> {flow.receiver.name}" for flow in flows]
-                for direction, flows in pattern.directions.items()
-            }
-            for pattern in found
-        ] == [
-            {"worker-2 to worker-1": ["worker-2 -> worker-1"]},
-            {
-                "worker-2 and worker-1, there": ["worker-2 -> worker-1"],
-                "worker-2 and worker-1, back": ["worker-1 -> worker-2"],
-            },
-            {
-                "worker-2, worker-3, worker-4 into worker-1": [
-                    f"worker-{number} -> worker-1" for number in (2, 3, 4)
-                ]
-            },
-        ]
-        for pattern in found:
-            assert pattern.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
-
-    def test_what_was_measured_before_an_error_is_shown(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        def verify(_lab: Lab, _seconds: int) -> Iterator[LinkCheck]:
-            yield LinkCheck(Link(10**8, 1500), "there", 98e6, 100e6, 0.03)
-            raise HostError("worker-2: iperf3 was killed")
-
-        monkeypatch.setattr("harness.commands.lab.running_lab", lambda: LAB)
-        monkeypatch.setattr("harness.commands.lab.verify", verify)
-        assert main(["lab", "verify"]) == 1
-        printed = capsys.readouterr()
-        assert "there" in printed.out
-        assert printed.err == "clusterlift: error: worker-2: iperf3 was killed\n"
-
-    def test_a_result_out_of_tolerance_is_marked(self) -> None:
-        link = Link(10**8, 1500)
-        checks = [
-            LinkCheck(link, "a", 98e6, 100e6, 0.03),
-            LinkCheck(link, "b", 96e6, 100e6, 0.03),
-        ]
-        assert [check.is_within_tolerance for check in checks] == [True, False]
-        *_, good, bad = checks_table(checks).splitlines()
-        assert good.split() == ["100mbit,", "MTU", "1500", "a", "98.0", "100.0", "-2.0%", "ok"]
-        assert bad.endswith("-4.0%  not within 3%")
 
 
 class TestStorages:

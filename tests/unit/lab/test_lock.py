@@ -15,7 +15,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [["generate", "/x"], ["benchmark"], ["up"], ["verify"]])
+@pytest.mark.parametrize("command", [["generate", "/x"], ["benchmark"], ["up"]])
 def test_a_second_command_is_refused_in_one_line(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
