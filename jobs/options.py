@@ -1,4 +1,4 @@
-"""The options of a benchmark: read once from the command line, then passed on in typed parts."""
+"""The options of a benchmark, read once from the command line."""
 
 import argparse
 import json
@@ -24,62 +24,15 @@ from harness.runtime.option_values import (
     parse_time,
 )
 from harness.runtime.shared_options import add_shared_options
-from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
+from harness.runtime.warm_up import AUTO
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
 
 
-@dataclass(frozen=True)
-class DatasetOptions:
-    """Which dataset to read, and what to check before. A `uri` of None is the default dataset."""
-
-    uri: str | None
-    skip_content_check: bool
-    accept_layout_drift: bool
-
-
 PRECISION = 0.02
 MAX_FACTS = 10_000
 MAX_TIME_S = 30 * 60.0
-
-
-@dataclass(frozen=True)
-class TrialOptions:
-    """How many rounds over the workloads to run: warm-up rounds, then measured ones.
-
-    - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
-    - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
-      ± `precision`, a fraction.
-    - `precision`: None unless `trials` is.
-    - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
-    - `profile`: the number of profile rounds after all others; None for one if time is left.
-    """
-
-    warmup: int | None = None
-    trials: int | None = DEFAULT_TRIALS
-    precision: float | None = None
-    max_time_s: float | None = MAX_TIME_S
-    profile: int | None = None
-
-
-@dataclass(frozen=True)
-class WorkOptions:
-    """What the workloads do: `sink` is a name in SINKS."""
-
-    sink: str
-    repartition: int
-    pi_samples: int
-
-
-@dataclass(frozen=True)
-class RecordOptions:
-    """Where to record the run, what the user declares about it, and which links the user expects."""
-
-    results: Path
-    configuration: str
-    facts: Mapping[str, str]
-    expected_link_bit_s: int | None
 
 
 class Turn(TypedDict):
@@ -94,31 +47,48 @@ class Turn(TypedDict):
 
 @dataclass(frozen=True)
 class BenchmarkOptions:
-    """All options. `workloads` are names in the order in which to run them, None for all.
+    """All options.
 
-    `turns` are the configurations that take turns; if there are any, they replace configuration and dataset.
-    `nodes` is the number of nodes that the executors have to be on; None if any will do.
+    - `dataset`: a URI; None for the default dataset.
+    - `workloads`: names in the order in which to run them; None for all.
+    - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
+    - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
+      ± `precision`, a fraction that is None otherwise.
+    - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
+    - `profile`: the number of profile rounds after all others; None for one if time is left.
+    - `sink`: a name in SINKS.
+    - `facts`, `expected_link_bit_s`: what the user declares, and the rate of the links that the user expects.
+    - `nodes`: the number of nodes that the executors have to be on; None if any will do.
+    - `turns`: the configurations that take turns; if there are any, they replace configuration and dataset.
     """
 
+    configuration: str
+    results: Path
+    dataset: str | None
     workloads: tuple[str, ...] | None
-    dataset: DatasetOptions
-    trials: TrialOptions
-    work: WorkOptions
-    record: RecordOptions
-    turns: tuple[Turn, ...] = ()
-    nodes: int | None = None
+    warmup: int | None
+    trials: int | None
+    precision: float | None
+    max_time_s: float | None
+    profile: int | None
+    sink: str
+    repartition: int
+    pi_samples: int
+    facts: Mapping[str, str]
+    expected_link_bit_s: int | None
+    nodes: int | None
+    turns: tuple[Turn, ...]
+    skip_content_check: bool
+    accept_layout_drift: bool
 
     def by_turn(self) -> "list[BenchmarkOptions]":
         """Return the options of each configuration; a single one without turns."""
         return [
             replace(
                 self,
-                dataset=replace(self.dataset, uri=turn["dataset"]),
-                record=replace(
-                    self.record,
-                    configuration=turn["configuration"],
-                    facts={**self.record.facts, **turn["facts"]},
-                ),
+                configuration=turn["configuration"],
+                dataset=turn["dataset"],
+                facts={**self.facts, **turn["facts"]},
                 turns=(),
             )
             for turn in self.turns
@@ -128,28 +98,28 @@ class BenchmarkOptions:
 def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
     parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.precision is not None and options.trials != AUTO:
+    given = vars(parser.parse_args(arguments))
+    warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
+    precision, max_time_s = given.pop("precision"), given.pop("max_time")
+    if precision is not None and trials is not None:
         parser.error("--precision has no effect without --trials auto")
-    if options.max_time is not None and AUTO not in {options.trials, options.warmup}:
+    if max_time_s is not None and None not in {trials, warmup}:
         parser.error("--max-time has no effect without --trials auto or --warmup auto")
     try:
-        facts = parse_facts(options.fact or [])
-        if options.nodes is not None:
-            facts = {"nodes": str(options.nodes), **facts}
+        facts = parse_facts(given.pop("fact") or [])
     except BadInput as error:
         parser.error(str(error))
-    return BenchmarkOptions(
-        workloads=options.workloads,
-        dataset=DatasetOptions(
-            options.dataset, options.skip_content_check, options.accept_layout_drift
-        ),
-        trials=_trial_options(options),
-        work=WorkOptions(options.sink, options.repartition, options.pi_samples),
-        record=RecordOptions(options.results, options.configuration, facts, options.expect_link),
-        turns=options.turns,
-        nodes=options.nodes,
-    )
+    if given["nodes"] is not None:
+        facts = {"nodes": str(given["nodes"]), **facts}
+    decided = {
+        "warmup": warmup,
+        "trials": trials,
+        "precision": (precision or PRECISION) if trials is None else None,
+        "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
+        "facts": facts,
+        "expected_link_bit_s": given.pop("expect_link"),
+    }
+    return BenchmarkOptions(**given | decided)
 
 
 def _parser() -> Parser:
@@ -195,19 +165,6 @@ def _parser() -> Parser:
         help="run on a dataset that is no longer stored as its manifest says, and record how it is "
         "stored")  # fmt: skip
     return parser
-
-
-def _trial_options(options: argparse.Namespace) -> TrialOptions:
-    warmup, trials = (
-        None if value == AUTO else value for value in (options.warmup, options.trials)
-    )
-    return TrialOptions(
-        warmup,
-        trials,
-        precision=(options.precision or PRECISION) if trials is None else None,
-        max_time_s=(options.max_time or MAX_TIME_S) if None in {warmup, trials} else None,
-        profile=options.profile,
-    )
 
 
 def _dataset_uri(text: str) -> str:

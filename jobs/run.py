@@ -31,7 +31,7 @@ from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_pha
 from harness.terminal import say, show
 from harness.words import visible
 from jobs.executors import describe_nodes
-from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
+from jobs.options import BenchmarkOptions
 from jobs.run_description import describe_run
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
@@ -54,14 +54,14 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     selection = select_workloads(options.workloads)
     by_turn = options.by_turn()
     for each in by_turn:
-        check_writable(each.record.results, each.record.configuration)
+        check_writable(each.results, each.configuration)
     wait_for_executors(spark)
     if options.nodes is not None:
         require_nodes(spark, options.nodes)
-    checks = dict.fromkeys(each.dataset for each in by_turn)
-    datasets = {
-        each: proven_dataset(spark, each) if selection.reads_data else None for each in checks
-    }
+    datasets: dict[str | None, Dataset] = {}
+    for each in by_turn:
+        if selection.reads_data and each.dataset not in datasets:
+            datasets[each.dataset] = proven_dataset(spark, each)
     for name, reason in selection.omitted.items():
         say(f"{name} is left out: {reason}")
     with ExitStack() as stack:
@@ -71,15 +71,15 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
                 spark,
                 each,
                 selection,
-                datasets[each.dataset],
+                datasets.get(each.dataset),
                 log,
                 stack,
-                label=f"{each.record.configuration}: " if options.turns else "",
+                label=f"{each.configuration}: " if options.turns else "",
             )
             for each in by_turn
         ]
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
-        rounds = plan_rounds(options.trials, tuple(names))
+        rounds = plan_rounds(options, names)
         ending = run_trials(sides, rounds, TrialProgress(names, rounds).finished)
         for side in sides:
             side.end(ending, rounds.stopped)
@@ -134,7 +134,7 @@ class ConfigurationSide:
         self._options = options
         self._selection = selection
         self._dataset = dataset
-        context, sink = build_context(spark, dataset, options.work), SINKS[options.work.sink]
+        context, sink = build_context(spark, dataset, options), SINKS[options.sink]
         self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None
@@ -147,7 +147,7 @@ class ConfigurationSide:
 
     def begin(self) -> None:
         """Wait until the configuration is in force, and describe the run the first time."""
-        wait_for_release(self._options.record.configuration)
+        wait_for_release(self._options.configuration)
         if self._recording is not None:
             return
         nodes = describe_nodes(self._spark)
@@ -155,7 +155,7 @@ class ConfigurationSide:
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         for line in run.parameters.get("unexpected_links", ()):
             say(f"--expect-link: {line}")
-        self._recording = self._closing.enter_context(Recording(self._options.record.results, run))
+        self._recording = self._closing.enter_context(Recording(self._options.results, run))
 
     def finished(self, trial: Trial) -> None:
         """Write the trial to the disk, and keep it."""
@@ -174,20 +174,20 @@ class ConfigurationSide:
 
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""
-        name = [visible(self._options.record.configuration)] if self.label else []
-        return [*name, *summary(self._selection.names, self.trials, self._options.trials)]
+        name = [visible(self._options.configuration)] if self.label else []
+        return [*name, *summary(self._selection.names, self.trials, self._options)]
 
 
-def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
+def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
     """Return the dataset after comparing its files and, unless skipped, its content with its manifest.
 
     Raises BadInput if they differ.
     """
-    if options.uri is None:
+    if options.dataset is None:
         dataset = default_dataset(spark)
     else:
         drift = options.accept_layout_drift
-        dataset = open_dataset(spark, options.uri, accept_layout_drift=drift)
+        dataset = open_dataset(spark, options.dataset, accept_layout_drift=drift)
     if dataset.drift:
         say(f"accepted: {dataset.uri} differs from its manifest: {dataset.drift}")
     if not options.skip_content_check:
@@ -214,7 +214,9 @@ def default_dataset(spark: SparkSession) -> Dataset:
         return write_dataset(spark, Request(uri, DEFAULT_RECIPE, Format.CSV, overwrite=True))
 
 
-def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOptions) -> Context:
+def build_context(
+    spark: SparkSession, dataset: Dataset | None, options: BenchmarkOptions
+) -> Context:
     """Return what the workloads are built from; without a dataset, that has no rows."""
     recipe = dataset.manifest.recipe if dataset else Recipe(0)
     known = dataset.manifest.totals if dataset and recipe.rows > MAX_COMPUTED_ROWS else None
@@ -222,14 +224,14 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
         spark=spark,
         data=dataset.frame(spark) if dataset else spark.createDataFrame([], "value string"),
         totals=known or totals(recipe),
-        repartition=work.repartition,
-        pi_samples=work.pi_samples,
+        repartition=options.repartition,
+        pi_samples=options.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
         digests=dataset.digests if dataset else {},
     )
 
 
-def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
+def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
     """Return the rounds to run."""
     left_s = seconds_left()
     return Rounds(
@@ -242,14 +244,14 @@ def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
 
 
 def summary(
-    workloads: Iterable[str], trials: Sequence[Trial], options: TrialOptions | None = None
+    workloads: Iterable[str], trials: Sequence[Trial], options: BenchmarkOptions
 ) -> list[str]:
     """Return a line per workload: median, minimum and maximum of its measured trials in seconds.
 
     A note says what does not count.
     """
     trials, unsteady = with_disturbances(trials), {}
-    if options and options.warmup is None:
+    if options.warmup is None:
         needed = options.trials or DEFAULT_TRIALS
         trials, unsteady = with_phases(trials, needed), unsteady_workloads(trials, needed)
     lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]

@@ -43,24 +43,23 @@ def describe_run(
     parameters = _parameters(options, selection) | {
         COMMAND: given_command("spark-submit", "jobs/benchmark.py"),
         "parallelism": spark.sparkContext.defaultParallelism,
-        "content_checked": dataset is not None and not options.dataset.skip_content_check,
+        "content_checked": dataset is not None and not options.skip_content_check,
     }
     if series := current_series():
         parameters["series"] = series
-    declared = options.record
-    if (expected := declared.expected_link_bit_s) is not None:
+    if (expected := options.expected_link_bit_s) is not None:
         parameters |= {
             "expected_link_mbit_s": expected / 10**6,
-            "unexpected_links": unexpected_links(environment, declared.facts, expected),
+            "unexpected_links": unexpected_links(environment, options.facts, expected),
         }
     return Run(
         id=new_run_id(),
-        configuration=declared.configuration,
+        configuration=options.configuration,
         started_at=timestamp(),
         workloads=selection.names,
         written_by=f"clusterlift {__version__}",
         parameters=parameters,
-        facts=declared.facts,
+        facts=options.facts,
         environment=environment,
         dataset=dataset.as_facts() if dataset else None,
         omitted=selection.omitted,
@@ -68,20 +67,19 @@ def describe_run(
 
 
 def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
-    trials = options.trials
     parameters: dict[str, Any] = {
-        "trials": AUTO if trials.trials is None else trials.trials,
-        "warmup": AUTO if trials.warmup is None else trials.warmup,
-        "sink": options.work.sink,
-        "repartition": options.work.repartition,
-        "pi_samples": options.work.pi_samples,
+        "trials": AUTO if options.trials is None else options.trials,
+        "warmup": AUTO if options.warmup is None else options.warmup,
+        "sink": options.sink,
+        "repartition": options.repartition,
+        "pi_samples": options.pi_samples,
         "controls": [workload.name for workload in selection.workloads if workload.control],
         "data_workloads": [
             workload.name for workload in selection.workloads if workload.reads_data
         ],
         "not_requested": list(selection.not_requested),
     }
-    limits = {"precision": trials.precision, "max_time_s": trials.max_time_s}
+    limits = {"precision": options.precision, "max_time_s": options.max_time_s}
     return parameters | {name: limit for name, limit in limits.items() if limit is not None}
 
 

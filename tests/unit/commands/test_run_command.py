@@ -380,7 +380,7 @@ class TestNumbersOfNodes:
         assert endings("results/1g-n1") == endings("results/1g-n2") == ["completed"] * 2
         scripts = [call[call.index(str(ROOT / "jobs/benchmark.py")) :] for call in spark.calls()]
         assert [parse(script[1:]).nodes for script in scripts] == [1, 2, 2, 1]
-        assert [parse(script[1:]).dataset.uri for script in scripts] == [
+        assert [parse(script[1:]).dataset for script in scripts] == [
             *("rows-1", "rows-2", "rows-2", "rows-1")
         ]
 

@@ -595,11 +595,11 @@ class FakeSite(Site):
         sides = options.by_turn()
         if on_turn is None:
             [side] = sides
-            return self.benchmark(side.record.configuration, dict(side.record.facts))
+            return self.benchmark(side.configuration, dict(side.facts))
         for side in (*sides, *sides[::-1]):
-            on_turn(side.record.configuration)
-            self.calls.append(("turn", side.record.configuration))
-        codes = [self.benchmark(s.record.configuration, dict(s.record.facts)) for s in sides]
+            on_turn(side.configuration)
+            self.calls.append(("turn", side.configuration))
+        codes = [self.benchmark(s.configuration, dict(s.facts)) for s in sides]
         return max(codes)
 
     def benchmark(self, configuration: str, facts: dict[str, str]) -> int:

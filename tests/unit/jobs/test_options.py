@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.options import (
-    BenchmarkOptions,
-    DatasetOptions,
-    RecordOptions,
-    TrialOptions,
-    WorkOptions,
-    parse,
-)
+from jobs.options import BenchmarkOptions, parse
 
 NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-time")
 
@@ -78,29 +71,50 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_the_defaults_suit_a_first_run() -> None:
     assert parse([]) == BenchmarkOptions(
+        configuration="default",
+        results=Path("results"),
+        dataset=None,
         workloads=None,
-        dataset=DatasetOptions(None, skip_content_check=False, accept_layout_drift=False),
-        trials=TrialOptions(warmup=None, trials=6, max_time_s=1800),
-        work=WorkOptions("noop", repartition=200, pi_samples=10**7),
-        record=RecordOptions(Path("results"), "default", {}, None),
+        warmup=None,
+        trials=6,
+        precision=None,
+        max_time_s=1800,
+        profile=None,
+        sink="noop",
+        repartition=200,
+        pi_samples=10**7,
+        facts={},
+        expected_link_bit_s=None,
+        nodes=None,
+        turns=(),
+        skip_content_check=False,
+        accept_layout_drift=False,
     )
 
 
-def test_the_number_of_trials_can_depend_on_the_precision() -> None:
-    assert parse(["--trials", "auto"]).trials == TrialOptions(None, None, 0.02, 1800)
-    options = parse(
-        ["--trials", "auto", "--warmup", "2", "--precision", "0.5%", "--max-time", "2h"]
-    )
-    assert options.trials == TrialOptions(2, None, precision=0.005, max_time_s=7200)
-
-
-def test_a_fixed_plan_has_no_limits() -> None:
-    assert parse(["--trials", "3", "--warmup", "0"]).trials == TrialOptions(0, 3, None, None)
+@pytest.mark.parametrize(
+    ("arguments", "warmup", "trials", "precision", "max_time_s"),
+    [
+        ("--trials auto", None, None, 0.02, 1800),
+        ("--trials auto --warmup 2 --precision 0.5% --max-time 2h", 2, None, 0.005, 7200),
+        ("--trials 3 --warmup 0", 0, 3, None, None),
+    ],
+)
+def test_only_a_number_of_rounds_that_is_not_fixed_has_limits(
+    arguments: str,
+    warmup: int | None,
+    trials: int | None,
+    precision: float | None,
+    max_time_s: float | None,
+) -> None:
+    options = parse(arguments.split())
+    assert (options.warmup, options.trials) == (warmup, trials)
+    assert (options.precision, options.max_time_s) == (precision, max_time_s)
 
 
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])
 def test_large_numbers_have_several_spellings(text: str) -> None:
-    assert parse(["--pi-samples", text]).work.pi_samples == 10**7
+    assert parse(["--pi-samples", text]).pi_samples == 10**7
 
 
 def test_facts_workloads_and_the_link_are_parsed() -> None:
@@ -110,9 +124,9 @@ def test_facts_workloads_and_the_link_are_parsed() -> None:
             *("--expect-link", "2.5gbit"),
         ]
     )
-    assert options.record.facts == {"nic": "RTL8156B", "cost": ""}
+    assert options.facts == {"nic": "RTL8156B", "cost": ""}
     assert options.workloads == ("sha-512", "group-by")
-    assert options.record.expected_link_bit_s == 2_500_000_000
+    assert options.expected_link_bit_s == 2_500_000_000
 
 
 TURN = {"configuration": "1g", "dataset": None, "facts": {"link": "1gbit"}}
@@ -121,11 +135,11 @@ TURN = {"configuration": "1g", "dataset": None, "facts": {"link": "1gbit"}}
 def test_turns_replace_configuration_and_dataset() -> None:
     turns = [TURN, {"configuration": "2g", "dataset": "file:///d", "facts": {}}]
     by_turn = parse(["--turns", json.dumps(turns), "--fact", "nic=x"]).by_turn()
-    assert [(turn.record.configuration, turn.dataset.uri) for turn in by_turn] == [
+    assert [(turn.configuration, turn.dataset) for turn in by_turn] == [
         ("1g", None),
         ("2g", "file:///d"),
     ]
-    assert by_turn[0].record.facts == {"nic": "x", "link": "1gbit"}
+    assert by_turn[0].facts == {"nic": "x", "link": "1gbit"}
 
 
 @pytest.mark.parametrize(

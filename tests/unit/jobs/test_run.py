@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.model.run import Phase
-from jobs.options import TrialOptions
+from jobs.options import parse
 from jobs.run import plan_rounds, summary
 from tests.unit.builders import failed, ok
 
@@ -13,15 +13,15 @@ from tests.unit.builders import failed, ok
 @pytest.mark.parametrize(
     ("options", "total"),
     [
-        (TrialOptions(warmup=2, trials=6, profile=1), 18),
-        (TrialOptions(warmup=None, trials=6), None),
-        (TrialOptions(warmup=1, trials=None, precision=0.02), None),
+        ("--warmup 2 --trials 6 --profile 1", 18),
+        ("--warmup auto --trials 6", None),
+        ("--warmup 1 --trials auto", None),
     ],
 )
 def test_the_number_of_trials_is_known_unless_an_option_is_auto(
-    options: TrialOptions, total: int | None
+    options: str, total: int | None
 ) -> None:
-    assert plan_rounds(options, ("a", "b")).total == total
+    assert plan_rounds(parse(options.split()), ("a", "b")).total == total
 
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
@@ -32,7 +32,8 @@ def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
         failed("sha-512"),
         failed("repartition"),
     ]
-    assert summary(["group-by", "sha-512", "repartition"], trials) == [
+    options = parse(["--warmup", "1"])
+    assert summary(["group-by", "sha-512", "repartition"], trials, options) == [
         "workload                   median        min        max    n  warm-up",
         "group-by                  2.000 s    1.000 s    3.000 s    3        1",
         "sha-512                   0.500 s    0.500 s    0.500 s    1        0   1 of 2 failed",
@@ -47,7 +48,7 @@ def test_the_summary_says_which_trials_do_not_count() -> None:
         *(ok("endless", 100 - round_ * 4, round_) for round_ in range(1, 9)),
     ]
     unsteady = "not known to be steady: its last 6 trials still became faster"
-    assert summary(["steady", "endless"], trials, TrialOptions(trials=6))[1:] == [
+    assert summary(["steady", "endless"], trials, parse([]))[1:] == [
         "steady                    5.000 s    5.000 s    5.000 s    7        1   1 of 8 disturbed",
         f"endless                  78.000 s   68.000 s   88.000 s    6        2   {unsteady}",
     ]
