@@ -39,7 +39,6 @@ GROUPS = {
     },
     "Predict an upgrade": {
         "predict": "Predict the times of BASELINE's workloads over other links, and save the prediction.",
-        "score": "Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.",
     },
     "Measure the network": {
         "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
@@ -62,7 +61,6 @@ It is here, too, so that a list of all commands does not import them all, which 
 MODULES = {
     "import": "import_published",
     **dict.fromkeys(("power", "ready", "noise"), "preparation"),
-    **dict.fromkeys(("predict", "score"), "prediction"),
     **dict.fromkeys(("hdfs", "qfs", "s3", "yarn"), "minicluster"),
 }
 """The modules of harness.commands that have another name than their command."""

@@ -133,10 +133,10 @@ def _table(configurations: Sequence[str], results: Path, format_: str = "text", 
     if format_ not in PROBE_FORMATS or not has_predictions:  # other formats are for programs
         return table
     # Most configurations have none, and prediction is a quarter of what there is to import.
-    from harness.commands.prediction import predictions_of  # noqa: PLC0415
+    from harness.commands.predict import scores_of  # noqa: PLC0415
     from harness.present.prediction import outcome_text  # noqa: PLC0415
 
-    texts = (outcome_text(*each) for each in predictions_of(comparison.columns))
+    texts = map(outcome_text, scores_of(comparison.columns))
     return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 
 

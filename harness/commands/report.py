@@ -19,7 +19,7 @@ from harness.commands.options import (
     optional_import,
     results_option,
 )
-from harness.commands.prediction import predictions_of
+from harness.commands.predict import scores_of
 from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
@@ -97,7 +97,7 @@ def report_command(
     evidence = Evidence(
         comparison,
         measured,
-        predictions=predictions_of(comparison.columns),
+        scores=scores_of(comparison.columns),
         soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
         links={name: links_seen(found) for name, found in probes.items()},
     )

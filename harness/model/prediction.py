@@ -14,20 +14,18 @@ BitPerS = Annotated[float, Range(ge=1, le=BY_UNIT["bit/s"].le)]
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be bought: the links' rate in bit/s and their MTU in bytes, and the layout of the data.
+    """What is to be bought: the links' rate in bit/s and their MTU in bytes.
 
     The rate is None if it stays and is unknown. `goodput_bit_s` is the payload that such a link is expected
-    to carry. `layout` is None if it stays.
+    to carry.
     """
 
     link_bit_s: Annotated[int, Range(ge=1, le=MAX_BIT_S)] | None
     mtu: Annotated[int, Range(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)]
     goodput_bit_s: BitPerS
-    layout: str | None = None
 
     def __str__(self) -> str:
-        layout = f", {self.layout}" if self.layout else ""
-        return f"{self.link}, MTU {self.mtu}{layout}"
+        return f"{self.link}, MTU {self.mtu}"
 
     @property
     def link(self) -> str:
@@ -55,9 +53,9 @@ class PredictedTime:
     """One workload: its time in seconds now, the time to expect, and the intervals of 80 and of 95 %.
 
     The intervals are those of what as many runs will measure after the upgrade. `limit_s` is the time to
-    expect over an infinitely fast network, `full_share` the part of the present time in which a link is
-    full, None if it was not recorded. From the rate `useful_up_to_bit_s` on, the time is within
-    5 % of `limit_s`; None if it is already. `basis` says what the prediction rests on.
+    expect over an infinitely fast network, `network_share` the part of the present time in which tasks wait
+    for the network or a link is full, whichever `basis` names. From the rate `useful_up_to_bit_s` on, the
+    time is within 5 % of `limit_s`; None if it is already.
     """
 
     workload: str
@@ -68,16 +66,8 @@ class PredictedTime:
     interval_95: Bounds
     limit_s: Seconds
     useful_up_to_bit_s: Annotated[float, Range(ge=1, le=1e18)] | None
-    full_share: Share | None
+    network_share: Share
     basis: str
-
-
-@dataclass(frozen=True)
-class Source:
-    """Results that a prediction was made from: the configuration, and the SHA-256 of each file by name."""
-
-    configuration: str
-    files: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -85,10 +75,9 @@ class Prediction:
     """The times to expect of a baseline's workloads.
 
     - `made_at`: ISO 8601 in UTC.
+    - `baseline`: the name of the configuration.
     - `baseline_goodput_bit_s`: the payload that a link of the baseline carries.
     - `model`: the name, version and numbers of the model.
-    - `learned_from`: what else was used: a copy of the data in the target's layout. Earlier versions of
-      clusterlift also learnt from slower links.
     - `conditions`: facts that have to be the same after the upgrade, by name.
     - `not_predicted`: the reason by workload.
     - `notes`: lines that a reader has to know.
@@ -97,11 +86,10 @@ class Prediction:
     made_at: str
     written_by: str
     model: str
-    baseline: Source
+    baseline: str
     baseline_goodput_bit_s: BitPerS
     target: Target
     times: Annotated[tuple[PredictedTime, ...], Length(1)]
-    learned_from: tuple[Source, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
     not_predicted: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -14,8 +14,8 @@ LinkUses = Mapping[str, LinkUse]
 """By workload."""
 
 EXPLANATION = (
-    "Link full is for how long the busiest node received or sent more than "
-    f"{percent(FULL)} of what its link can carry, within the time of one execution."
+    f"Link full is for how long some node received or sent more than {percent(FULL)} of what its link can "
+    "carry, within the time of one execution."
 )
 _HEADINGS = (
     *("workload", "", "busiest node", "mostly during this stage"),
@@ -23,7 +23,7 @@ _HEADINGS = (
 )
 _COURSES = (
     "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
-    "the link carried, in the direction that carried more. █: it was full."
+    "the link of the busiest node carried, in the direction that carried more. █: it was full."
 )
 _LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
 _COURSE_WIDTH = 56
@@ -78,12 +78,14 @@ def _courses(workload: str, uses: Sequence[LinkUses]) -> Iterator[str]:
         for side, of_side in zip(("before", "after"), uses, strict=True)
         if workload in of_side and of_side[workload].goodput
     }
-    longest_s = max((link.timeline.length_s for link in found.values()), default=0)
+    longest_s = max((link.trial.wall_s or 0 for link in found.values()), default=0)
     name = shorten(visible(workload), _NAME_WIDTH)
     for side, link in found.items():
-        width = max(1, round(_COURSE_WIDTH * link.timeline.length_s / longest_s))
-        length = quantities.time_text(link.timeline.length_s)
-        yield f"{name:{_NAME_WIDTH}} {side:6} {course_text(link, width)}| {length}"
+        wall_s = link.trial.wall_s or 0
+        width = max(1, round(_COURSE_WIDTH * wall_s / longest_s))
+        length = quantities.time_text(wall_s)
+        executions = f" x {link.trial.executions}" if link.trial.executions > 1 else ""
+        yield f"{name:{_NAME_WIDTH}} {side:6} {course_text(link, width)}| {length}{executions}"
         name = ""
 
 

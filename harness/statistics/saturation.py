@@ -16,7 +16,7 @@ docs/prediction.md has the models that this one was chosen from, with their erro
 """
 
 import math
-from dataclasses import dataclass
+from statistics import NormalDist
 
 MIN_RATIO = 0.02
 """The least part of the present time that is predicted."""
@@ -24,29 +24,13 @@ NEARLY = 0.05
 """A time is near its limit if it is longer by this part at most."""
 MISFIT = 0.12
 """How far the model is off even if the effect is known, as a part of the saved seconds of the share."""
-
-
-@dataclass(frozen=True)
-class Belief:
-    """A number that is known as a normal distribution."""
-
-    mean: float
-    sd: float
-
-    def widened(self, sd: float) -> "Belief":
-        """Return the belief with another error added, which is independent of its own."""
-        return Belief(self.mean, math.hypot(self.sd, sd))
-
-
-EFFECT = Belief(0.75, 0.07).widened(0.04)
-"""What the clusters of docs/prediction.md showed, widened by how far workloads differ."""
-
-
-WHOLE = Belief(1.0, 0.0)
+EFFECT = NormalDist(0.75, 0.07) + NormalDist(0, 0.04)
+"""What the clusters of docs/prediction.md showed, and how far workloads differ."""
+WHOLE = NormalDist(1, 0)
 """The effect of time that was seen to be a wait."""
 
 
-def log_ratio(share: Belief, slowness: float, effect: Belief = EFFECT) -> Belief:
+def log_ratio(share: NormalDist, slowness: float, effect: NormalDist = EFFECT) -> NormalDist:
     """Return the logarithm of the time over a faster link, divided by that over the present one.
 
     `slowness` is the seconds that the faster link takes for a bit, as a part of the present ones: 0 for an
@@ -54,12 +38,12 @@ def log_ratio(share: Belief, slowness: float, effect: Belief = EFFECT) -> Belief
     """
     saved = 1 - slowness
     ratio = max(MIN_RATIO, 1 - effect.mean * share.mean * saved)
-    sd = saved * math.hypot(share.mean * effect.sd, effect.mean * share.sd)
-    return Belief(math.log(ratio), sd / ratio).widened(MISFIT * share.mean * saved)
+    sd = saved * math.hypot(share.mean * effect.stdev, effect.mean * share.stdev)
+    return NormalDist(math.log(ratio), math.hypot(sd / ratio, MISFIT * share.mean * saved))
 
 
-def enough(share: float, effect: Belief = EFFECT) -> float | None:
+def enough(share: float, effect: float) -> float | None:
     """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
-    most = effect.mean * share
+    most = effect * share
     tolerated = (1 + NEARLY) * max(MIN_RATIO, 1 - most) - (1 - most)
     return None if most <= tolerated else tolerated / most

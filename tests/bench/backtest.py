@@ -54,7 +54,7 @@ class Backcast:
     @property
     def names(self) -> tuple[str, str]:
         """The configuration that was predicted from, and the one that was predicted."""
-        return self.score.prediction.baseline.configuration, self.score.after.name
+        return self.score.prediction.baseline, self.score.after.name
 
 
 def backtest(configurations: Iterable[ConfigurationRuns]) -> Iterator[Backcast]:

@@ -1,10 +1,11 @@
-"""When the link of a trial's busiest node was full, in which direction, and during which stage."""
+"""When the links of a trial's nodes were full, in which direction, and during which stage."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from statistics import median, mode
+from functools import cache, cached_property, partial
+from itertools import compress
+from statistics import fmean, median, mode
 from typing import NamedTuple
 
 from harness.analysis.network.goodput import Goodput, goodput
@@ -91,74 +92,39 @@ def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
     return max(totals, default=None)
 
 
-def full_share(timeline: Timeline, goodputs: Callable[[str], Goodput | None]) -> float | None:
-    """Return the part of the slices in which the link of some node is full, in either direction.
-
-    `goodputs` has the goodput of a host's links. Hosts without one, and `silent_nodes`, do not count. None if
-    no other is there, or if too few slices of one are known.
-    """
-    full: list[list[bool]] = []
-    for node in timeline.nodes:
-        limit = goodputs(node.host)
-        if limit is None or _carried_bytes(timeline, node) is None:
-            continue
-        slices = link_slices(timeline, node)
-        if not _are_known(slices):
-            return None
-        full.append([bool(_full_ways(part, limit)) for part in slices])
-    return sum(map(any, zip(*full, strict=True))) / timeline.slices if full else None
-
-
-def _are_known(slices: Sequence[LinkSlice]) -> bool:
-    """Whether so few slices are unknown that the others tell for how long the link was full."""
-    unknown = sum(part.received_bytes is None or part.sent_bytes is None for part in slices)
-    return unknown <= _MAX_UNKNOWN * len(slices)
-
-
-def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
+def full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
     """Return the directions in which a link is full in a slice."""
     return {way for way in _WAYS if (part.bit_s(way) or 0) > FULL * limit.bit_s(way)}
 
 
 @dataclass(frozen=True)
 class TrialLink:
-    """A trial that counts, its busiest node, and the goodput of that node's link if it is known."""
+    """A trial that counts, with its busiest node.
+
+    `goodput` is that of the busiest node's link, None if it is unknown. `full` has for each slice the
+    directions in which the link of some node was full; it is None if no node's goodput is known.
+    """
 
     run: Run
     trial: Trial
     timeline: Timeline
     node: NodeTimeline
     goodput: Goodput | None
+    full: tuple[set[str], ...] | None
 
     @cached_property
     def slices(self) -> tuple[LinkSlice, ...]:
         """The slices of the busiest node."""
         return link_slices(self.timeline, self.node)
 
-    def full_slices(self, *directions: str) -> list[LinkSlice]:
-        """Return the slices in which the link was full in one of these directions."""
-        return [part for part, ways in self._full_ways if not ways.isdisjoint(directions)]
-
-    @cached_property
-    def _full_ways(self) -> list[tuple[LinkSlice, set[str]]]:
-        """Each slice, and the directions in which the link was full in it."""
-        if self.goodput is None:
-            return []
-        return [(part, _full_ways(part, self.goodput)) for part in self.slices]
-
-    @cached_property
-    def full_share(self) -> float:
-        """The part of the trial's time in which the link was full."""
-        return len(self.full_slices(*_WAYS)) / len(self.slices)
-
     @property
-    def full_s(self) -> float:
-        """The seconds of one execution in which the link was full."""
-        return self.full_share * self.timeline.length_s / self.trial.executions
+    def full_share(self) -> float | None:
+        """The part of the trial's time in which the link of some node was full; None if unknown."""
+        return None if self.full is None else sum(map(bool, self.full)) / len(self.full)
 
     @cached_property
     def highest_share(self) -> float:
-        """The most that the link carried for a second, as a part of its goodput, in either direction."""
+        """The most that the busiest node's link carried for a second, as a part of its goodput."""
         if self.goodput is None:
             return 0.0
         length = min(len(self.slices), math.ceil(SECOND_S / self.timeline.interval_s))
@@ -169,10 +135,11 @@ class TrialLink:
             shares.append(max(map(sum, seconds)) / length / self.goodput.bit_s(way))
         return max(shares)
 
-    def stage_name(self, part: LinkSlice) -> str:
-        """Return the name of the stage that takes most of a slice, or `between stages`."""
-        index = stage_of(self.timeline, part)
-        return BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
+    def stages_while_full(self) -> list[str]:
+        """Return the name of the stage of each slice in which a link was full, or `between stages`."""
+        full = compress(self.slices, self.full or ())
+        indexes = (stage_of(self.timeline, part) for part in full)
+        return [BETWEEN_STAGES if n is None else stage_name(self.timeline, n) for n in indexes]
 
 
 def trial_links(
@@ -180,31 +147,58 @@ def trial_links(
     measurements: Iterable[Measurement] = (),
     without: Collection[str] = (),
 ) -> tuple[TrialLink, ...]:
-    """Return the trials of a configuration that count and whose busiest node is known.
+    """Return the trials of a configuration that count and for whose links enough bytes are known.
 
     `measurements` are those of the configuration's probes; `without` names workloads to leave out.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
     links = (
-        TrialLink(recorded.run, trial, trial.timeline, node, goodput(recorded.run, mesh, node.host))
+        _trial_link(recorded.run, trial, trial.timeline, goodput_of)
         for recorded in column.runs
+        for goodput_of in [cache(partial(goodput, recorded.run, mesh))]
         for trial in measured_trials([recorded])
-        if trial.wall_s is not None
-        and trial.workload not in without
-        and trial.timeline
-        and (node := busiest_node(trial.timeline))
+        if trial.wall_s is not None and trial.workload not in without and trial.timeline
     )
-    return tuple(link for link in links if _are_known(link.slices))
+    return tuple(filter(None, links))
+
+
+def _trial_link(
+    run: Run, trial: Trial, timeline: Timeline, goodput_of: Callable[[str], Goodput | None]
+) -> TrialLink | None:
+    """Return the links of a trial; None if no node's bytes are known, or too few slices of one.
+
+    Nodes without any bytes do not count: see `silent_nodes`.
+    """
+    busiest = busiest_node(timeline)
+    silent = silent_nodes(timeline)
+    nodes = [node for node in timeline.nodes if node.host not in silent]
+    slices = [link_slices(timeline, node) for node in nodes]
+    if busiest is None or not all(map(_are_known, slices)):
+        return None
+    by_node = [
+        [full_ways(part, limit) for part in of_node]
+        for node, of_node in zip(nodes, slices, strict=True)
+        if (limit := goodput_of(node.host))
+    ]
+    full = tuple(set().union(*ways) for ways in zip(*by_node, strict=True)) if by_node else None
+    return TrialLink(run, trial, timeline, busiest, goodput_of(busiest.host), full)
+
+
+def _are_known(slices: Sequence[LinkSlice]) -> bool:
+    """Whether so few slices are unknown that the others tell for how long the link was full."""
+    unknown = sum(part.received_bytes is None or part.sent_bytes is None for part in slices)
+    return unknown <= _MAX_UNKNOWN * len(slices)
 
 
 @dataclass(frozen=True)
 class LinkUse:
-    """For how long the link of the busiest node was full in a workload's trials that count.
+    """For how long the link of some node was full in a workload's trials that count.
 
-    `full_s`, of one execution, and `full_share` are medians over `trials`, None if the goodput of the link
-    is unknown. `host` is the node that was the busiest most often; `direction` and `stage` are those in
-    which the link was full for longest, None if it was not full in most trials. `typical` is the trial
-    whose time is the nearest to the median, and `fullest` the one whose link carried most for a second.
+    `full_share` is the mean of the runs' means, and `full_s` the same part of the time of the typical trial;
+    None if the goodput of all links is unknown. `host` is the node that was the busiest most often;
+    `direction` and `stage` are those in which a link was full for longest, None if none ever was. `typical`
+    is the trial whose time is the nearest to the median, and `fullest` the one whose link carried most for a
+    second.
     """
 
     trials: int
@@ -240,33 +234,37 @@ def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     }
 
 
+def run_shares(links: Iterable[TrialLink]) -> list[float]:
+    """Return for each run the mean part of the time in which a link was full, where it is known."""
+    by_run: dict[str, list[float]] = {}
+    for link in links:
+        if (share := link.full_share) is not None:
+            by_run.setdefault(link.run.id, []).append(share)
+    return list(map(fmean, by_run.values()))
+
+
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
-    rated = [link for link in links if link.goodput]
-    full_s = median(link.full_s for link in rated) if rated else None
-    typical = typical_trial(rated or links)
-    host = mode(link.node.host for link in links)
-    if not rated:
-        return LinkUse(len(links), typical, typical, host, None, None, None, None, None)
-    # The name of the stage of each slice in which the link was full.
-    stages = (link.stage_name(part) for link in rated for part in link.full_slices(*_WAYS))
+    known = [link for link in links if link.full is not None] or links
+    typical, host = typical_trial(known), mode(link.node.host for link in links)
+    shares = run_shares(known)
+    share = fmean(shares) if shares else None
+    stages = [stage for link in known for stage in link.stages_while_full()]
     return LinkUse(
-        trials=len(rated),
+        trials=len(known),
         typical=typical,
-        fullest=max(rated, key=lambda link: link.highest_share),
+        fullest=max(known, key=lambda link: link.highest_share),
         host=host,
-        goodput=next((link.goodput for link in rated if link.node.host == host), rated[0].goodput),
-        full_s=full_s,
-        full_share=median(link.full_share for link in rated),
-        direction=_direction(rated) if full_s else None,
-        stage=mode(stages) if full_s else None,
+        goodput=next((link.goodput for link in known if link.node.host == host), known[0].goodput),
+        full_s=None if share is None else share * (typical.trial.wall_s or 0),
+        full_share=share,
+        direction=_direction(known) if stages else None,
+        stage=mode(stages) if stages else None,
     )
 
 
-def _direction(links: Sequence[TrialLink]) -> str | None:
-    full = {way: sum(len(link.full_slices(way)) for link in links) for way in _WAYS}
+def _direction(links: Sequence[TrialLink]) -> str:
+    full = {way: sum(way in ways for link in links for ways in link.full or ()) for way in _WAYS}
     less, more = sorted(full.values())
-    if not more:
-        return None
     return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
 
 

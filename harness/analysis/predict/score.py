@@ -1,18 +1,20 @@
 """A prediction compared with what was measured later: its errors, its intervals, and what makes it void."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import conditions
-from harness.analysis.predict.target import known_link
-from harness.model.errors import BadInput
-from harness.model.link import throughput_text
+from harness.analysis.predict.target import known_link, typical_link
+from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction
+from harness.records.predictions import frozen_predictions
 from harness.words import count_of, percent
 
 
@@ -41,7 +43,7 @@ class ScoredTime:
 
 @dataclass(frozen=True)
 class Score:
-    """A scored prediction.
+    """A scored prediction, and its id in the ledger.
 
     `void` says why it is not to be judged by its errors: a condition did not hold. `missing` are workloads
     that were predicted and not measured. `notes` are lines that a reader has to know.
@@ -50,6 +52,7 @@ class Score:
     prediction: Prediction
     after: ConfigurationRuns
     times: tuple[ScoredTime, ...]
+    id: str = ""
     void: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -65,37 +68,60 @@ class Score:
         return self.prediction.baseline_goodput_bit_s / self.prediction.target.goodput_bit_s
 
 
-def score(prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score:
-    """Compare a prediction with the configuration that was measured after the upgrade.
+def ledger_of(column: ConfigurationRuns) -> Path:
+    """Return the directory of a configuration's results, which has its ledger."""
+    return Path(column.runs[0].source).parent
 
-    Raises BadInput if no predicted workload was measured.
+
+def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> Iterator[Score]:
+    """Yield the score of each configuration that was predicted before it was measured.
+
+    It is that of the latest prediction for its links and layout. Configurations of which no predicted
+    workload was measured are left out.
     """
-    times = scored_times(prediction, after)
-    measured = {time.predicted.workload for time in times}
-    return Score(
-        prediction,
-        after,
-        times,
-        void=tuple(_void(prediction, baseline, after)),
-        missing=tuple(time.workload for time in prediction.times if time.workload not in measured),
-        notes=(*_unverified(after), *_fewer_runs(baseline, after)),
-    )
+    ledger = frozen_predictions(ledger_of(baseline))
+    for after in others:
+        in_time = [
+            frozen
+            for frozen in ledger
+            if frozen.prediction.made_at < started_at(after)
+            and is_outcome_of(after, frozen.prediction)
+        ]
+        if in_time and (times := scored_times(in_time[-1].prediction, after)):
+            prediction = in_time[-1].prediction
+            measured = {time.predicted.workload for time in times}
+            yield Score(
+                prediction,
+                after,
+                times,
+                in_time[-1].id,
+                void=tuple(_void(prediction, baseline, after)),
+                missing=tuple(
+                    time.workload for time in prediction.times if time.workload not in measured
+                ),
+                notes=tuple(_notes(baseline, after)),
+            )
+
+
+def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
+    """Return whether a configuration has the links that a prediction is for, and the baseline's layout."""
+    link, target = known_link(column), prediction.target
+    layout = prediction.conditions.get(LAYOUT)
+    if link is None or link.mtu != target.mtu or (layout and column.layouts != {layout}):
+        return False
+    if link.rate_bit_s is None or target.link_bit_s is None:
+        return link.rate_bit_s == target.link_bit_s
+    return is_same_rate(link.rate_bit_s, target.link_bit_s)
 
 
 def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[ScoredTime, ...]:
-    """Return the predicted times that were measured. Raises BadInput if none was."""
-    names = [time.workload for time in prediction.times]
-    model = table_model([after.runs], names)
-    times = tuple(
+    """Return the predicted times that were measured."""
+    model = table_model([after.runs], [time.workload for time in prediction.times])
+    return tuple(
         ScoredTime(time, model.time(0, time.workload).value)
         for time in prediction.times
         if model.runs(0, time.workload)
     )
-    if not times:
-        raise BadInput(
-            f"{after.name!r} has no measured trial of a predicted workload: {', '.join(names)}"
-        )
-    return times
 
 
 def started_at(column: ConfigurationRuns) -> str:
@@ -103,19 +129,9 @@ def started_at(column: ConfigurationRuns) -> str:
     return min(recorded.run.started_at for recorded in column.runs)
 
 
-def is_in_time(prediction: Prediction, after: ConfigurationRuns) -> bool:
-    """Whether a prediction was made before a configuration was measured."""
-    return prediction.made_at < started_at(after)
-
-
 def _void(
     prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
-    if not is_in_time(prediction, after):
-        yield (
-            f"it was made at {prediction.made_at}, and the first run of {after.name} began at "
-            f"{started_at(after)}"
-        )
     now = conditions(recorded.run for recorded in after.runs)
     for name, value in prediction.conditions.items():
         if name not in now:
@@ -125,48 +141,27 @@ def _void(
     for name in sorted(now.keys() - prediction.conditions.keys()):
         if name.startswith("spark."):
             yield f"{name}: {now[name]} now, and it was not set for the baseline"
-    wanted, found = prediction.target.layout, after.layouts
-    if wanted and found and found != {wanted}:
-        yield f"layout: {', '.join(sorted(found))} now, {wanted} was predicted"
-    yield from _wrong_link(prediction, after)
-    yield from _moved_controls(baseline, after)
-
-
-def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[str]:
-    link = known_link(after)
-    if link is None:
-        return
-    if link.mtu != prediction.target.mtu:
-        yield f"MTU: {link.mtu} now, {prediction.target.mtu} was predicted"
-    carried, expected = link.goodput_bit_s, prediction.target.goodput_bit_s
-    if link.is_measured and abs(carried - expected) > GOODPUT_TOLERANCE * expected:
+    link, expected = typical_link(after), prediction.target.goodput_bit_s
+    if link.is_measured and abs(link.goodput_bit_s - expected) > GOODPUT_TOLERANCE * expected:
         yield (
-            f"the links of {after.name} carry {throughput_text(carried)}; of {prediction.target}, "
+            f"the links of {after.name} carry {throughput_text(link.goodput_bit_s)}; of {prediction.target}, "
             f"{throughput_text(expected)} were expected"
         )
+    shift = compare([baseline, after], allow_different_data=True).control_shifts[1]
+    if shift and shift.moved:
+        change = percent(shift.ratio - 1, 1, signed=True)
+        yield f"the controls changed by {change}: something else than the network has changed"
 
 
-def _unverified(after: ConfigurationRuns) -> Iterator[str]:
-    link = known_link(after)
-    if link is None or not link.is_measured:
+def _notes(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
+    if not typical_link(after).is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
-
-
-def _fewer_runs(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
     before, now = len(baseline.runs), len(after.runs)
     if now < before:
         yield (
             f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: intervals are for as "
             "many, and too narrow for fewer"
         )
-
-
-def _moved_controls(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
-    comparison = compare([baseline, after], allow_different_data=True)
-    shift = comparison.control_shifts[1]
-    if shift and shift.moved:
-        change = percent(shift.ratio - 1, 1, signed=True)
-        yield f"the controls changed by {change}: something else than the network has changed"
 
 
 @dataclass(frozen=True)
@@ -185,12 +180,6 @@ class Summary:
     inside_95: int
     unchanged: float
     proportional: float
-
-    @property
-    def skill(self) -> float:
-        """By which part the median error is smaller than that of the better of the two guesses."""
-        best = min(self.unchanged, self.proportional)
-        return 1 - self.median_error / best if best else 0.0
 
 
 def summarise(scores: Sequence[Score]) -> Summary | None:

@@ -78,7 +78,6 @@ def target_of(
     name: str,
     link_bit_s: int | None = None,
     mtu: int | None = None,
-    layout: str | None = None,
 ) -> Target:
     """Return the target: what is not given stays as it is. `name` is that of the baseline.
 
@@ -86,7 +85,7 @@ def target_of(
     Raises BadInput if the target is slower than the present links, or if its goodput is unknown.
     """
     if link_bit_s is None and mtu is None:
-        return Target(present.rate_bit_s, present.mtu, present.goodput_bit_s, layout)
+        return Target(present.rate_bit_s, present.mtu, present.goodput_bit_s)
     rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
     if rate is None:
         raise BadInput(
@@ -99,4 +98,4 @@ def target_of(
             f"of {name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster --link, or a "
             "larger --mtu"
         )
-    return Target(rate, mtu, goodput, layout)
+    return Target(rate, mtu, goodput)

@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.predict.outcomes import Scored
+from harness.analysis.predict.score import Score
 from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.data_table import DataTable
@@ -62,13 +62,13 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `predictions` are those of its configurations, `soaks` the newest soak of each that has one, and `links`
-    those of the probed hosts, by configuration and host.
+    `scores` are those of its predictions, `soaks` the newest soak of each that has one, and `links` those of
+    the probed hosts, by configuration and host.
     """
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
-    predictions: Sequence[Scored] = ()
+    scores: Sequence[Score] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, HostLink]] = field(default_factory=dict)
 

@@ -333,7 +333,7 @@ class TestCommand:
                 recording.event(MESH_GOODPUT.of(pair, 94e6))
         assert main(["explain", "1g", "2.5g", "--results", str(results)]) == 0
         printed = " ".join(capfd.readouterr().out.split())
-        assert "join before n1 between stages 15.0 s 75% receives" in printed
+        assert "join before n1 between stages 15.1 s 75% receives" in printed
         assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
         assert "What links carry in 2.5g is unknown; measure it with: clusterlift probe" in printed
 

@@ -58,11 +58,11 @@ class UsedLink(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return `link of n2 full for 8.20 s (54 %), mostly during stage 3: reads shuffle`."""
+        """Return `a link full for 8.20 s (54 %), mostly during stage 3: reads shuffle`."""
         if self.use.full_s is None:
-            return f"what the link of {self.use.host} can carry is unknown"
+            return "what the links can carry is unknown"
         share = percent(self.use.full_share or 0)
-        full = f"link of {self.use.host} full for {quantities.time_text(self.use.full_s)} ({share})"
+        full = f"a link full for {quantities.time_text(self.use.full_s)} ({share})"
         return f"{full}, mostly during stage {self.use.stage}" if self.use.stage else full
 
 

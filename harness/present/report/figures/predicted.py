@@ -20,10 +20,10 @@ LEGEND = (
 @partial(Section, 20, "prediction", "Predicted before it was measured")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if nothing was predicted."""
-    predictions = evidence.predictions
-    if not predictions:
+    scores = evidence.scores
+    if not scores:
         return None
-    times = [(score.after.name, time) for _, score in predictions for time in score.times]
+    times = [(score.after.name, time) for score in scores for time in score.times]
     return Figure(
         alternative=alternative(
             "Bars with dots: predicted intervals, and what was measured.",
@@ -36,11 +36,11 @@ def figure(evidence: Evidence) -> Figure | None:
             ),
         ),
         pictures=tuple(
-            picture(_drawn(score.times), score.after.name if len(predictions) > 1 else "")
-            for _, score in predictions
+            picture(_drawn(score.times), score.after.name if len(scores) > 1 else "")
+            for score in scores
         ),
         numbers=DataTable.of(_numbers(name, time) for name, time in times),
-        remarks=(LEGEND, *(outcome_text(*scored) for scored in predictions)),
+        remarks=(LEGEND, *map(outcome_text, scores)),
     )
 
 

@@ -14,19 +14,17 @@ from harness.analysis.explain.timeline import (
     LinkUse,
     TrialLink,
     busiest_node,
-    full_share,
     link_slices,
     link_uses,
     stage_of,
     trial_links,
     typical_trial,
 )
-from harness.analysis.network.goodput import Goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Phase, Trial
-from harness.model.timeline import Stage, Timeline
+from harness.model.timeline import NodeTimeline, Stage, Timeline
 from tests.unit.builders import configured, failed, known, ok
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -68,13 +66,10 @@ class TestCalculatedByHand:
     def test_a_link_is_full_above_a_part_of_its_goodput(self) -> None:
         """Of 150 Mbit/s, that is 105."""
         assert FULL == 0.7
-        starts_s = {
-            way: [part.start_s for part in self.LINK.full_slices(way)] for way in (RECEIVES, SENDS)
-        }
-        assert starts_s == {RECEIVES: [2.0, 3.0], SENDS: [3.0, 4.0]}
+        assert self.LINK.full == (set(), set(), {RECEIVES}, {RECEIVES, SENDS}, {SENDS}, set())
 
     def test_a_second_in_which_it_was_full_both_ways_counts_once(self) -> None:
-        assert (self.LINK.full_s, self.LINK.full_share) == (3.0, 0.5)
+        assert self.LINK.full_share == 0.5
 
     def test_the_use_of_a_workload(self) -> None:
         use = use_of(a_trial("join", a_join()))
@@ -92,26 +87,21 @@ class TestCalculatedByHand:
 
 
 class TestTheFullShareOfATrial:
-    def test_counts_the_link_of_whatever_node_is_full(self) -> None:
-        timeline = a_timeline(
-            a_node("n1", mbit(90, 10, 10, 10), [0] * 4),
-            a_node("n2", mbit(10, 10, 10, 10), mbit(0, 90, 0, 0)),
-            slices=4,
-        )
-        assert full_share(timeline, lambda _: Goodput(100e6, 100e6, "by hand")) == 0.5
+    def share(self, *nodes: NodeTimeline) -> float | None:
+        trial = a_trial("join", a_timeline(*nodes, slices=4))
+        [link] = trial_links(configured("1g", [trial], facts={"link": "100mbit"}))
+        return link.full_share
 
-    def test_needs_the_goodput_of_a_node_and_nine_of_ten_slices(self) -> None:
-        timeline = a_timeline(a_node("n1", [None, None, *mbit(90, 90)], None), slices=4)
-        link = Goodput(100e6, 100e6, "by hand")
-        assert full_share(timeline, lambda _: link) is None
-        assert full_share(a_join(), lambda _: None) is None
+    def test_counts_the_link_of_whatever_node_is_full(self) -> None:
+        one = a_node("n1", mbit(90, 10, 10, 10), [0] * 4)
+        other = a_node("n2", mbit(10, 10, 10, 10), mbit(0, 90, 0, 0))
+        assert self.share(one, other) == 0.5
 
     def test_of_a_node_whose_sampler_died_is_unknown_whatever_others_counted(self) -> None:
-        half, whole = mbit(90, 90, None, None), [0] * 4
-        idle, died = a_node("n1", whole, whole), a_node("n2", half, half)
-        link = Goodput(100e6, 100e6, "by hand")
-        assert full_share(a_timeline(idle, died, slices=4), lambda _: link) is None
-        assert full_share(a_timeline(idle, a_node("n3"), slices=4), lambda _: link) == 0.0
+        half, idle = mbit(90, 90, None, None), a_node("n1", [0] * 4, [0] * 4)
+        died = a_timeline(idle, a_node("n2", half, half), slices=4)
+        assert trial_links(configured("1g", [a_trial("join", died)])) == ()
+        assert self.share(idle, a_node("n3")) == 0.0
 
 
 class TestSlices:
@@ -131,14 +121,14 @@ class TestSlices:
 
 
 class TestWorkloads:
-    def test_have_medians_of_the_trials_that_count(self) -> None:
+    def test_have_means_of_the_trials_that_count(self) -> None:
         full = [
             a_timeline(a_node("n1", mbit(*[150] * n, *[0] * (6 - n)), [0] * 6), slices=6)
             for n in (1, 2, 6)
         ]
         trials = [a_trial("join", timeline, round_) for round_, timeline in enumerate(full, 1)]
         use = use_of(*trials)
-        assert (use.trials, use.full_s, use.full_share) == (3, 2.0, 2 / 6)
+        assert (use.trials, use.full_s, use.full_share) == (3, 3.0, 0.5)
         assert (use.direction, use.stage) == (RECEIVES, BETWEEN_STAGES)
 
     def test_leave_out_trials_that_do_not_count(self) -> None:
@@ -207,7 +197,7 @@ class TestMissing:
         [use] = link_uses(links).values()
         assert (use.trials, use.host, use.goodput) == (1, "n2", None)
         assert (use.full_s, use.full_share, use.direction, use.stage) == (None, None, None, None)
-        assert links[0].full_slices(RECEIVES, SENDS) == []
+        assert links[0].full is None
 
     def test_loopback_alone_fills_no_link(self) -> None:
         """The interfaces that lead to other machines carried nothing."""

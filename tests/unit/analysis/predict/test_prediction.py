@@ -1,19 +1,17 @@
 """Predictions of a configuration whose links are full for half of the time, calculated by hand."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
-from harness.analysis.predict.outcomes import is_outcome_of
 from harness.analysis.predict.prediction import (
     BY_FULL_LINKS,
     BY_PROFILE,
     NO_BYTES,
     Predictor,
-    full_shares,
+    network_times,
     unpredictable,
 )
 from harness.analysis.predict.target import target_of, typical_link
@@ -34,12 +32,6 @@ from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 MBIT = 10**6
 FULL, IDLE = 94.0, 10.0
 """Mbit/s on a link of 100 Mbit/s, whose goodput is 94.1 Mbit/s."""
-
-
-@pytest.fixture(autouse=True)
-def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let the results files exist, since a prediction has their digests."""
-    monkeypatch.chdir(tmp_path)
 
 
 def configuration(
@@ -63,10 +55,7 @@ def configuration(
             workloads=("join", "pi"),
             dataset={"uri": "hdfs://n/x", "layout": {"observed": layout}},
         )
-        each = recorded(run, [a_trial("join", timeline), ok("pi", 2.0)])
-        Path(each.source).parent.mkdir(parents=True, exist_ok=True)
-        Path(each.source).touch()
-        runs.append(each)
+        runs.append(recorded(run, [a_trial("join", timeline), ok("pi", 2.0)]))
     return ConfigurationRuns(name, tuple(runs))
 
 
@@ -79,21 +68,12 @@ def without_bytes(baseline: ConfigurationRuns) -> ConfigurationRuns:
     return replace(baseline, runs=tuple(runs))
 
 
-def predict(
-    baseline: ConfigurationRuns,
-    target: Target,
-    copy: ConfigurationRuns | None = None,
-) -> Prediction:
-    return Predictor(baseline, copy).predict(target)
+def predict(baseline: ConfigurationRuns, target: Target) -> Prediction:
+    return Predictor(baseline).predict(target)
 
 
-def target(
-    baseline: ConfigurationRuns,
-    link_bit_s: int | None = None,
-    mtu: int | None = None,
-    layout: str | None = None,
-) -> Target:
-    return target_of(typical_link(baseline), baseline.name, link_bit_s, mtu, layout)
+def target(baseline: ConfigurationRuns, link_bit_s: int) -> Target:
+    return target_of(typical_link(baseline), baseline.name, link_bit_s)
 
 
 def times(prediction: Prediction) -> dict[str, PredictedTime]:
@@ -116,7 +96,7 @@ def test_the_mtu_may_be_declared_as_the_rate_may() -> None:
 
 
 def test_the_full_share() -> None:
-    assert full_shares(configuration())["join"].mean == 0.5
+    assert network_times(configuration())["join"].share.mean == 0.5
 
 
 def profiled() -> ConfigurationRuns:
@@ -139,7 +119,7 @@ def test_of_a_profiled_workload_the_waits_for_the_network_become_shorter() -> No
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
     assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
     assert join.limit_s == pytest.approx(7)
-    assert join.full_share == 0.5
+    assert join.network_share == pytest.approx(0.3)
     assert join.basis == BY_PROFILE
     unprofiled = times(predict(configuration(), target(baseline, 250 * MBIT)))["join"]
     assert unprofiled.basis == BY_FULL_LINKS
@@ -149,14 +129,7 @@ def test_a_profile_says_it_where_the_bytes_on_the_links_were_not_recorded() -> N
     baseline = without_bytes(profiled())
     assert unpredictable(baseline) is None
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
-    assert join.full_share is None
     assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
-
-
-def test_a_profile_does_not_show_what_another_layout_gains() -> None:
-    wanted = target(baseline := profiled(), 250 * MBIT, layout="replicated:2")
-    with_profile, without = (predict(each, wanted) for each in (baseline, configuration()))
-    assert times(with_profile) == times(without)
 
 
 def test_the_time_that_the_model_expects() -> None:
@@ -175,8 +148,8 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     wanted = target(baseline, 250 * MBIT)
     present = table_model([baseline.runs], baseline.workloads).time(0, "join")
     slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
-    change = log_ratio(full_shares(baseline)["join"], slowness)
-    noise, error = 2 * present.variance, change.sd**2
+    change = log_ratio(network_times(baseline)["join"].share, slowness)
+    noise, error = 2 * present.variance, change.variance
     assert noise > 0
     df = (noise + error) ** 2 / (noise**2 / present.df)
     low_s, high_s = Estimate(present.log + change.mean, noise + error, df).interval_at(0.95)
@@ -189,39 +162,6 @@ def test_a_control_stays_as_it_is() -> None:
     pi = times(predict(baseline, target(baseline, 250 * MBIT)))["pi"]
     assert pi.is_control
     assert pi.expected_s == pi.limit_s == pytest.approx(2)
-
-
-def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
-    baseline, copy = configuration(), configuration("2x", full_s=2, layout="replicated:2")
-    wanted = target(baseline, 250 * MBIT, layout="replicated:2")
-    prediction = predict(baseline, wanted, copy=copy)
-    join = times(prediction)["join"]
-    same = times(predict(copy, target(copy, 250 * MBIT)))["join"]
-    assert join.baseline_s == pytest.approx(10)
-    assert join.expected_s == pytest.approx(same.expected_s)
-    assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), prediction)
-    assert not is_outcome_of(configuration("x", link="250mbit"), prediction)
-
-
-def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:
-    baseline = configuration()
-    prediction = predict(baseline, target(baseline, 250 * MBIT, layout="replicated:2"))
-    assert any("which is weak" in note for note in prediction.notes)
-
-
-def test_from_an_object_store_copies_spare_no_bytes() -> None:
-    baseline = configuration()
-    from_s3 = [
-        replace(
-            each, run=replace(each.run, dataset={**(each.run.dataset or {}), "uri": "s3a://b/x"})
-        )
-        for each in baseline.runs
-    ]
-    baseline = replace(baseline, runs=tuple(from_s3))
-    with pytest.raises(
-        BadInput, match=r"every byte of an object store comes from a server.*--copy"
-    ):
-        predict(baseline, target(baseline, 250 * MBIT, layout="replicated:2"))
 
 
 def test_one_run_alone_has_a_note() -> None:
@@ -250,8 +190,10 @@ def test_links_that_carry_something_else_than_their_rate_have_a_note(
     carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in ("a -> b", "b -> a")]
-    for module in ("predict.target", "predict.prediction"):
-        monkeypatch.setattr(f"harness.analysis.{module}.probe_measurements", lambda _: measured)
+    for module in ("target", "prediction"):
+        monkeypatch.setattr(
+            f"harness.analysis.predict.{module}.probe_measurements", lambda _: measured
+        )
     baseline = configuration()
     prediction = predict(baseline, target(baseline, 500 * MBIT))
     assert any(text in note for note in prediction.notes), prediction.notes
@@ -297,7 +239,7 @@ class TestABacktest:
 
     def test_predicts_each_from_each_slower_one(self) -> None:
         found = [
-            (backcast.score.prediction.baseline.configuration, backcast.score.after.name)
+            (backcast.score.prediction.baseline, backcast.score.after.name)
             for backcast in backtest(self.family()[::-1])
         ]
         assert found == [("40m", "100m"), ("40m", "250m"), ("100m", "250m")]

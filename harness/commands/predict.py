@@ -1,0 +1,110 @@
+"""`clusterlift predict`: what an upgrade would bring, and what came."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.analysis.cost.benefit import predicted_benefits
+from harness.analysis.cost.costs import given_costs
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.prediction import Predictor
+from harness.analysis.predict.score import Score, ledger_of, scores
+from harness.analysis.predict.target import target_of
+from harness.commands.command import command
+from harness.commands.options import cost_option, hour_option, mtu_option, results_option
+from harness.model.errors import BadInput
+from harness.model.link import MAX_BIT_S, parse_rate, rate_text
+from harness.present.prediction import render, render_score
+from harness.records.predictions import freeze
+from harness.terminal import say, show
+
+
+@command("predict")
+@click.argument("baseline")
+@click.option(
+    "--link",
+    "links",
+    multiple=True,
+    metavar="RATE",
+    help="Rate of the links to buy, such as 2.5gbit; repeatable. Without it, the rate stays, and only the "
+    "MTU changes.",
+)
+@mtu_option("MTU after the upgrade. [default: the present one]")
+@cost_option(
+    "Cost of all that the upgrade needs: 350USD for any --link, or 2.5gbit=350USD for one of them. "
+    "Repeatable."
+)
+@hour_option
+@click.option(
+    "--score",
+    "after",
+    metavar="AFTER",
+    help="Instead of predicting, compare what AFTER measured with what was predicted for its link and layout "
+    "before its first run began.",
+)
+@results_option
+def predict_command(
+    baseline: str,
+    links: Sequence[str],
+    mtu: int | None,
+    costs: Sequence[str],
+    hour: str | None,
+    after: str | None,
+    results: Path,
+) -> None:
+    """Predict the times of BASELINE's workloads over other links, and save the prediction.
+
+    BASELINE is the name of a configuration under --results, or a directory of results files, and so is AFTER.
+    The prediction is saved in BASELINE's directory `predictions`, as ID.json; the ID is a digest of the
+    content, which shows whether anybody changed it. After the upgrade, --score compares it with what was
+    measured.
+    """
+    column = find_configuration(baseline, results)
+    if after is not None:
+        if links or mtu or costs or hour:
+            raise BadInput("--score compares what was predicted: leave out all but BASELINE")
+        show(render_score(_score_of(column, find_configuration(after, results))))
+        return
+    if not links and mtu is None:
+        raise BadInput("predict needs what is to change: --link RATE or --mtu BYTES")
+    rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
+    predictor = Predictor(column)
+    predictions = [
+        predictor.predict(target_of(predictor.link, baseline, rate, mtu))
+        for rate in (rates or (None,))
+    ]
+    names = [made.target.link for made in predictions]
+    given = given_costs(costs, hour, baseline, names, spelt=_rate)
+    benefits = predicted_benefits(predictions, given) if given else ()
+    show(render([freeze(made, ledger_of(column)) for made in predictions], benefits))
+
+
+def _score_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Score:
+    found = next(scores(before, [after]), None)
+    if found is None:
+        raise BadInput(
+            f"{before.name!r} has no prediction for the link and layout of {after.name!r} from before its "
+            "first run; make one before an upgrade: clusterlift predict "
+            f"{shlex.quote(before.name)} --link RATE"
+        )
+    return found
+
+
+def _rate(name: str) -> str:
+    """Return a rate as a prediction spells it: `2500mbit` is 2.5gbit."""
+    return rate_text(parse_rate("--cost", name, MAX_BIT_S))
+
+
+def scores_of(columns: Sequence[ConfigurationRuns]) -> list[Score]:
+    """Return the scores of predictions for the first column that were made before another was measured.
+
+    If the ledger is damaged, say so and return none: the table does not need it.
+    """
+    before, *others = columns
+    try:
+        return list(scores(before, others))
+    except BadInput as error:
+        say(f"predictions for {before.name} are left out: {error}")
+        return []
