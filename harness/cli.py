@@ -42,7 +42,6 @@ GROUPS = {
     },
     "Measure the network": {
         "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
-        "packets": "Show what packets of each size carry and cost, for each CONFIGURATION.",
         "gate": "List the faults of a probed network, for example after an upgrade.",
     },
     "Run a test cluster on this machine": {

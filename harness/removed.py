@@ -27,9 +27,9 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("predict", "--copy"): "predict from the configuration that was measured on the copy",
     ("score",): "use clusterlift predict BASELINE --score AFTER instead",
     ("scaling", "--figure"): "clusterlift report has the pictures",
-    ("packets", "--figure"): "clusterlift report has the pictures",
     ("run", "--deploy-mode cluster"): _CLIENT_MODE,
     ("bench", "--deploy-mode cluster"): _CLIENT_MODE,
+    ("packets",): "use clusterlift compare --probes, or the page of clusterlift probe mtu --sizes",
 }
 """A sentence for each command or option that is gone.
 

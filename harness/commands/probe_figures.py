@@ -21,7 +21,7 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
     yield Section(FINDINGS_ORDER, "probes", "What probes found", lambda _: _findings_figure(newest))
     newest_of = {name: by_kind(found) for name, found in newest.items()}
     for kind in kinds().values():
-        for number, table in enumerate(() if kind.is_drawn else _tables(kind, newest_of)):
+        for number, table in enumerate(_tables(kind, newest_of)):
             anchor = f"probe-{kind.name}{number or ''}"
             draw = partial(_table_figure, table)
             yield Section(TABLES_ORDER, anchor, f"probe {kind.name}", draw)

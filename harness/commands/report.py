@@ -20,7 +20,6 @@ from harness.commands.options import (
     results_option,
 )
 from harness.commands.predict import scores_of
-from harness.model.probe import links_seen
 from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
@@ -99,7 +98,6 @@ def report_command(
         measured,
         scores=scores_of(comparison.columns),
         soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
-        links={name: links_seen(found) for name, found in probes.items()},
     )
     page = render(
         evidence,

@@ -41,14 +41,9 @@ PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER, Range(ge=1, le=1e13))
-"""Costs are divided by it."""
+"""A transfer that carries nothing has failed."""
 PACKET_CPU = _sided(MTU, "cpu_percent", "%")
 """Of all processors of the host."""
-PACKET_COST = _sided(MTU, "processors_per_gbit_s", "processors per Gbit/s")
-INSTRUCTIONS = _sided(MTU, "instructions_per_byte", "instructions/byte")
-CYCLES = _sided(MTU, "cycles_per_byte", "cycles/byte")
-HARDWARE_COUNTERS = Metric(MTU, "hardware_counters", "counters", HIGHER)
-"""Fails for a host whose processors count neither instructions nor cycles for us: the error says why."""
 RACKS = "racks"
 WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)
 ACROSS_RACKS = Metric(RACKS, "across_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
@@ -67,6 +62,15 @@ RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
 RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
+
+
+def packet_case(packet_bytes: int, *, both_ways: bool = False, mtu_is_set: bool = False) -> str:
+    """Return the case of a transfer with packets of this size, headers included.
+
+    `mtu_is_set`: it is the MTU of the interfaces. Otherwise TCP's maximum segment size limits the packets.
+    """
+    subject = "an MTU" if mtu_is_set else "packets"
+    return f"{subject} of {packet_bytes} bytes{f', {BOTH_WAYS}' if both_ways else ''}"
 
 
 def _declared() -> Iterator[Metric]:

@@ -160,11 +160,6 @@ class RecordedProbes:
         return {each.link.host: each.link for each in seen if moment in {None, each.moment}}
 
 
-def links_seen(every: Iterable[RecordedProbes]) -> dict[str, HostLink]:
-    """Return the links of all hosts in these, by host, as they were seen last."""
-    return {host: link for probed in every for host, link in probed.links().items()}
-
-
 @dataclass(frozen=True)
 class ProbeSample:
     """All measurements of one metric, subject and case in one configuration."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.analysis.network.failures import failed_measurements
 from harness.model.finding import Finding
-from harness.model.probe import Metric, RecordedProbes
+from harness.model.probe import RecordedProbes
 from harness.present.findings import finding_lines
 from harness.present.probes import page
 from harness.present.probes.columns import ProbeTable
@@ -25,11 +25,9 @@ class ProbeKind:
     - `help`: of its command; the first line is the summary.
     - `plan`: is called with the Site and the values of the `options`; may raise BadInput.
     - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
-    - `tables`: what its page shows; or `sections`, if it needs more than tables.
+    - `sections`, `tables`: what its page shows above the findings.
     - `judge`: what its measurements show, besides those that failed.
-    - `optional`: metrics that hosts may lack; their failures are no faults.
     - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
-    - `is_drawn`: the report has a picture of it; otherwise it has the tables.
     """
 
     name: str
@@ -38,11 +36,9 @@ class ProbeKind:
     options: Sequence[Option] = ()
     measures: Sequence[str] = ()
     tables: Sequence[ProbeTable] = ()
-    sections: Sections | None = None
+    sections: Sections = lambda _: ()
     judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
-    optional: Sequence[Metric] = ()
     is_of_every_probe: bool = False
-    is_drawn: bool = False
 
     def is_in(self, probed: RecordedProbes) -> bool:
         """Whether a record has measurements of this kind, or was to have some."""
@@ -57,21 +53,17 @@ class ProbeKind:
         if not self.is_in(probed):
             return []
         own = (each for each in probed.measurements if each.probe in self.measures)
-        return [*failed_measurements(own, self.optional), *self.judge(probed)]
+        return [*failed_measurements(own), *self.judge(probed)]
 
     def shown(self, probed: RecordedProbes) -> list[str]:
-        """Return the parts of the page above the findings, one for each table; a part may be empty."""
-        if self.sections is not None:
-            return list(self.sections(probed))
-        return [table.text(probed) for table in self.tables]
+        """Return the parts of the page above the findings; a part may be empty."""
+        return [*self.sections(probed), *(table.text(probed) for table in self.tables)]
 
     def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> str:
         """Return what the probe measured, then the findings, then how to read the tables."""
         shown = self.shown(probed)
         rules = [
-            table.rule_text(probed)
-            for table, text in zip(self.tables, shown, strict=False)
-            if text and table.rule
+            table.rule_text(probed) for table in self.tables if table.rule and table.text(probed)
         ]
         nothing = "" if any(shown) or findings else "nothing was measured"
         return page((*shown, nothing, "\n".join(finding_lines(findings)), *rules))

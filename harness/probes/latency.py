@@ -182,5 +182,4 @@ KIND = ProbeKind(
         ),
     ),
     judge=latency_findings,
-    is_drawn=True,
 )

@@ -1,4 +1,4 @@
-"""The MTU probe: the largest packet that each path carries, and what packets of some sizes carry and cost."""
+"""The MTU probe: the largest packet that each path carries, and transfers with packets of some sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,8 +10,8 @@ from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
-from harness.model.network_metrics import HARDWARE_COUNTERS, MTU
-from harness.present.probes.mtu import mtu_sections
+from harness.model.network_metrics import MTU
+from harness.present.probes.mtu import PACKET_SIZES, path_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
     both_ways_option,
@@ -92,10 +92,7 @@ def _plan(
 
 KIND = ProbeKind(
     MTU,
-    """Find the largest packet that every path carries, and measure what packets of some sizes cost.
-
-    The cost is the processor time of both hosts and, where they count them, instructions and cycles per byte.
-    """,
+    "Find the largest packet that every path carries, and measure transfers with packets of some sizes.",
     _plan,
     options=(
         sizes_option,
@@ -111,7 +108,7 @@ KIND = ProbeKind(
         port_option,
     ),
     measures=(MTU,),
-    sections=mtu_sections,
+    sections=path_sections,
+    tables=(PACKET_SIZES,),
     judge=path_mtu_findings,
-    optional=(HARDWARE_COUNTERS,),
 )

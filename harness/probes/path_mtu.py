@@ -8,8 +8,7 @@ from functools import partial
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
-from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
-from harness.model.packet_case import PacketCase
+from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
@@ -93,7 +92,7 @@ def largest_frame_steps(
 ) -> list[ProbeStep]:
     """Find the largest packet of every path while the interfaces have a larger MTU than usual."""
     larger = {host: replace(link, mtu_bytes=mtu_bytes) for host, link in links.items()}
-    case = str(PacketCase(mtu_bytes, mtu_is_set=True))
+    case = packet_case(mtu_bytes, mtu_is_set=True)
 
     def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
         try:

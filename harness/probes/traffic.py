@@ -1,24 +1,21 @@
 """iperf3 transfers between hosts, any number at the same time."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Generic, Protocol, TypeVar
+from typing import TypeVar
 
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
-    RemoteProcess,
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.probe import ARROW, Measurement, Metric
-from harness.probes.tools import cpu, iperf3, perf
+from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
-from harness.probes.tools.perf import Counters
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -74,97 +71,36 @@ class Load:
 class Transfer:
     """What a flow carried, and the processor time of sender and receiver, None where it is unknown.
 
-    `began_s` is the start of the measured seconds, on this machine's monotonic clock. The counters are an
-    error where they cannot be read, and None where nobody asked for them.
+    `began_s` is the start of the measured seconds, on this machine's monotonic clock.
     """
 
     report: Report
     began_s: float
     cpus: Sequence[Cpu | None] = (None, None)
-    counters: Sequence[Counters | HostError | None] = (None, None)
 
 
-def run_flows(
-    flows: Sequence[Flow], load: Load, counting: Collection[str] = ()
-) -> list[Transfer | HostError]:
-    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order.
-
-    On the hosts whose names are in `counting`, perf counts instructions and cycles meanwhile.
-    """
-    hosts = {host.name: host for flow in flows for host in flow.ends}
+def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
+    hosts = dict.fromkeys(host for flow in flows for host in flow.ends)
     with RemoteProcesses() as remotes:
-        meters = {name: processor_meter(remotes, host, load) for name, host in hosts.items()}
-        counters = {
-            name: _counter_meter(remotes, host, load)
-            for name, host in hosts.items()
-            if name in counting
-        }
+        meters = {host: remotes.add(host, cpu.meter(OMITTED_S, load.seconds)) for host in hosts}
         runs = open_flows(remotes, flows, load)
-        all_runs: Sequence[Run[object]] = (*meters.values(), *counters.values(), *runs)
-        for run in all_runs:
+        for meter in meters.values():
+            meter.start()
+        for run in runs:
             run.start()
-        transfers = [transfer.finish() for transfer in runs]
-        cpus = {name: meter.finish() for name, meter in meters.items()}
-        counts = {name: meter.finish() for name, meter in counters.items()}
-    return with_processors(flows, transfers, cpus, counts)
-
-
-class Run(Protocol[T_co]):
-    """A program that is ready to be started, and that ends by itself."""
-
-    def start(self) -> None:
-        """Start it."""
-
-    def finish(self) -> T_co | HostError:
-        """Wait for its end, and return its result, or why there is none."""
-
-
-@dataclass(frozen=True)
-class Meter(Generic[T]):
-    """Measures on a host for the seconds of a load, from OMITTED_S after its start on."""
-
-    process: RemoteProcess
-    parse: Callable[[CompletedCommand], T]
-    timeout_s: float
-
-    def start(self) -> None:
-        """Start the clock."""
-        self.process.start()
-
-    def finish(self) -> T | HostError:
-        """Wait for the end, and return what was measured, or why it is unknown."""
-        return self.process.finish_parsed(self.parse, self.timeout_s)
-
-
-def processor_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Cpu]:
-    """Return a meter of how busy the host is."""
-    process = remotes.add(host, cpu.meter(OMITTED_S, load.seconds))
-    return Meter(process, lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S)
-
-
-def _counter_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Counters]:
-    process = remotes.add(host, perf.meter(OMITTED_S, load.seconds))
-    return Meter(
-        process, lambda done: perf.read_meter(done.errors, load.seconds), load.total_s + GRACE_S
-    )
-
-
-def with_processors(
-    flows: Sequence[Flow],
-    transfers: Sequence[Transfer | HostError],
-    cpus: Mapping[str, Cpu | HostError],
-    counts: Mapping[str, Counters | HostError] = MappingProxyType({}),
-) -> list[Transfer | HostError]:
-    """Return the transfers with what is known of the hosts' processors, by the hosts' names."""
-    known = {name: each for name, each in cpus.items() if isinstance(each, Cpu)}
+        transfers = [run.finish() for run in runs]
+        cpus = {
+            host: meter.finish_parsed(
+                lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S
+            )
+            for host, meter in meters.items()
+        }
+    known = {host: each for host, each in cpus.items() if isinstance(each, Cpu)}
     return [
         transfer
         if isinstance(transfer, HostError)
-        else replace(
-            transfer,
-            cpus=[known.get(host.name) for host in flow.ends],
-            counters=[counts.get(host.name) for host in flow.ends],
-        )
+        else replace(transfer, cpus=[known.get(host) for host in flow.ends])
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
 

@@ -15,7 +15,7 @@ from typing import Any
 from harness.settings.rate import HANDLE
 from tests.hostile.world import Answer, Asked
 from tests.unit.node.test_link_monitor import KERNEL, PRINTED
-from tests.unit.probes.test_tools import PERF, PERFTEST
+from tests.unit.probes.test_tools import PERFTEST
 from tests.unit.settings.test_settings import ALL_MODES, ETHTOOL
 
 CAPTURED = Path(__file__).parents[1] / "captured"
@@ -188,7 +188,6 @@ COMMANDS = {
     "packet of a size": Command("^ping -n -M do", _ping),
     "round trip": Command("^ping -n -q", _always(_PINGED.format(n=10))),
     "processors": Command(r"grep \^cpu /proc/stat; sleep", _always(captured("proc-stat.txt"))),
-    "hardware counters": Command("perf stat", lambda _: Answer(errors=PERF.encode())),
     "transfer": Command("^iperf3 -c", _always(captured("iperf3-3.12.json"), after_s=4.0)),
     "server of transfers": Command(
         "^iperf3 -s",

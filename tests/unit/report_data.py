@@ -9,7 +9,7 @@ from harness.model.network_metrics import (
     IDLE,
     LOADED,
     MESH_GOODPUT,
-    PACKET_COST,
+    PACKET_CPU,
     PACKET_GOODPUT,
     ROUND_TRIP,
 )
@@ -157,8 +157,8 @@ def _probes(name: str) -> Sequence[Measurement]:
         case = f"packets of {size} bytes"
         found += [
             PACKET_GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
-            PACKET_COST.sender.of(pairs[0], 300 / size, case),
-            PACKET_COST.receiver.of(pairs[0], 600 / size, case),
+            PACKET_CPU.sender.of(pairs[0], 30_000 / size, case),
+            PACKET_CPU.receiver.of(pairs[0], 40_000 / size, case),
         ]
     for case, factor in ((IDLE, 1), (LOADED, 9)):
         for number, metric in enumerate(ROUND_TRIP.values(), 1):

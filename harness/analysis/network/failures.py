@@ -1,11 +1,11 @@
 """What kept probes from measuring: hosts that were left out, measurements that failed."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from harness.analysis.network.judge import MIN_PEERS
 from harness.model.finding import Finding
-from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.model.probe import ARROW, Measurement, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
 from harness.words import count_of
 
@@ -19,23 +19,20 @@ def record_findings(probed: RecordedProbes) -> Iterator[Finding]:
         yield Finding("", "the probe did not finish; run it again")
 
 
-def failed_measurements(
-    measurements: Iterable[Measurement], optional: Collection[Metric] = ()
-) -> list[Finding]:
-    """Return a finding for each subject and error; failures of the `optional` metrics are no faults.
+def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
+    """Return a finding for each subject and error.
 
     A host of whose pairs most failed, with two peers or more, is one finding in place of its pairs.
     """
     found = [sample for sample in samples(measurements) if sample.values or sample.errors]
     hosts = _failing_hosts(found)
     lines: dict[tuple[str, str], Finding] = {}
-    no_faults = {metric.name for metric in optional}
     for sample in found:
         if sample.errors and not hosts & set(sample.subject.split(ARROW)):
             error = sample.errors[0].removeprefix(f"{sample.subject}: ")
             tries = len(sample.values) + len(sample.errors)
             often = f" ({len(sample.errors)} of {tries} tries)" if sample.values else ""
-            finding = Finding(sample.subject, f"{error}{often}", sample.metric not in no_faults)
+            finding = Finding(sample.subject, f"{error}{often}")
             lines.setdefault((sample.subject, error), finding)
     return [*(_host_finding(host, found) for host in sorted(hosts)), *lines.values()]
 

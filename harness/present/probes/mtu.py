@@ -1,22 +1,40 @@
-"""The path MTU of every pair, the faults of paths, and the goodput and cost of packet sizes."""
+"""The path MTU of every pair, the largest frames, and what packets of each size carry and cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.model.interface import HostLink
 from harness.model.link import COUNTED_BYTES
-from harness.model.network_metrics import MTU, PATH_MTU
-from harness.model.packet_case import PacketCase
+from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, PATH_MTU
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.packets import packet_sections
+from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.present.probes.mesh import pair_table
 from harness.words import count_of
 
 _FRAME = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
 
 
-def mtu_sections(probed: RecordedProbes) -> Iterator[str]:
-    """Yield the path MTUs, the largest frames, and the table of sizes."""
+def _sizes(probed: RecordedProbes) -> list[MeasuredCase]:
+    cases = measured_cases(probed.measurements, MTU)
+    return [case for case in cases if PACKET_GOODPUT.name in case.samples]
+
+
+PACKET_SIZES = ProbeTable(
+    _sizes,
+    (
+        Column[MeasuredCase]("transfer", lambda row: row.subject),
+        Column[MeasuredCase]("", lambda row: row.case),
+        Column("goodput Mbit/s", of_metric(PACKET_GOODPUT), ".1f", 1e-6),
+        Column("sender CPU", of_metric(PACKET_CPU.sender), ".1f", unit="%"),
+        Column("receiver CPU", of_metric(PACKET_CPU.receiver), ".1f", unit="%"),
+    ),
+    title="goodput of packet sizes; processor time in percent of all processors of a host",
+)
+
+
+def path_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield the path MTUs and the largest frames."""
     measurements = [measured for measured in probed.measurements if measured.probe == MTU]
     paths = pair_matrix(measurements, PATH_MTU)
     if paths.hosts:
@@ -24,7 +42,6 @@ def mtu_sections(probed: RecordedProbes) -> Iterator[str]:
         yield f"path MTU in bytes; rows send, columns receive\n{table}\n{_FRAME}"
         yield _limits(paths, probed.links())
     yield from _largest_frames(measurements)
-    yield from packet_sections({"": (measurements, probed.links())})
 
 
 def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
@@ -43,8 +60,8 @@ def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
 def _largest_frames(measurements: Sequence[Measurement]) -> Iterator[str]:
     """Yield a table for each MTU that was set to look for the largest frame."""
     cases = dict.fromkeys(m.case for m in measurements if m.metric == PATH_MTU.name)
-    for case in filter(None, map(PacketCase.parse, cases)):
-        paths = pair_matrix(measurements, PATH_MTU, str(case))
+    for case in filter(None, cases):
+        paths = pair_matrix(measurements, PATH_MTU, case)
         table = pair_table(paths, lambda value: f"{value + COUNTED_BYTES:.0f}")
         title = f"largest frame in bytes, Ethernet header included, with {case}"
         yield f"{title}; rows send, columns receive\n{table}"

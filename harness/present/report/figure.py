@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.predict.score import Score
-from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.data_table import DataTable
 from harness.present.report import chart
@@ -62,15 +61,13 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `scores` are those of its predictions, `soaks` the newest soak of each that has one, and `links` those of
-    the probed hosts, by configuration and host.
+    `scores` are those of its predictions, and `soaks` the newest soak of each that has one.
     """
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
     scores: Sequence[Score] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
-    links: Mapping[str, Mapping[str, HostLink]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

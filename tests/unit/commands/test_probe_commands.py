@@ -9,8 +9,8 @@ import pytest
 from harness.cli import main
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host, HostError
-from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
-from harness.model.probe import PROBED_IN, ProbeRun
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import ProbeRun
 from harness.model.run import Ending
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
@@ -86,43 +86,6 @@ class TestUsage:
         assert main(["probe", *arguments]) == 2
         [line] = capsys.readouterr().err.splitlines()
         assert message in line
-
-    @pytest.mark.parametrize(
-        ("names", "message"),
-        [
-            (["1g"], "the probes of 1g have no packet sizes; measure them: clusterlift probe mtu"),
-            (["1g", "1g"], "a configuration is named twice"),
-            (["2g"], "'2g' has no probes"),
-            (["2 g"], "clusterlift probe all --configuration '2 g'"),
-        ],
-    )
-    def test_packets_need_configurations_with_a_sweep(
-        self,
-        tmp_path: Path,
-        capsys: pytest.CaptureFixture[str],
-        names: list[str],
-        message: str,
-    ) -> None:
-        with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
-            probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
-            probes.end(Ending.COMPLETED)
-        assert main(["packets", *names, "--results", str(tmp_path)]) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert message in line
-
-    def test_packets_of_another_configuration_are_announced_once(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        run = ProbeRun("fast", ("a", "b"), facts={PROBED_IN: "slow", "switch": "new"})
-        with ProbeRecording(run, tmp_path) as probes:
-            probes.event(PACKET_GOODPUT.of("a -> b", 9.4e8, "packets of 1500 bytes"))
-            probes.end(Ending.COMPLETED)
-        assert main(["packets", "fast", "--results", str(tmp_path)]) == 0
-        about, _, _ = capsys.readouterr().out.partition("\n\n")
-        assert about.splitlines() == [
-            "measured in slow, whose links are the same",
-            "fast: switch new",
-        ]
 
     @pytest.mark.parametrize("names", [[], ["a", "b", "c"]])
     def test_a_gate_takes_one_or_two_configurations(

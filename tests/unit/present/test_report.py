@@ -24,9 +24,7 @@ from harness.analysis.explain.attribution import wall_parts
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.interface import HostLink
-from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
-from harness.model.packet_case import PacketCase
+from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase
 from harness.present import data_formats, markdown
@@ -41,10 +39,8 @@ from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Figure, Section, sections
 from harness.present.report.figures import (
     change,
-    latency,
     link_use,
     mesh,
-    packets,
     soak,
     time_spent,
     trials,
@@ -67,8 +63,6 @@ from tests.unit.probe_builders import soak_events
 from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
-
-CASES = (PacketCase(1500), PacketCase(9000, mtu_is_set=True))
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -393,68 +387,9 @@ class TestNetworkFigures:
         some = [MESH_GOODPUT.of(f"a -> b{number}", 1e9) for number in range(50)]
         assert mesh.figure.draw(Evidence(None, {"1g": some})) is None
 
-    def test_packet_sizes_have_medians_over_pairs_and_repeats(self) -> None:
-        case = "packets of 1500 bytes"
-        some = [
-            PACKET_GOODPUT.of(f"a -> {n}", rate * 1e9, case) for n, rate in enumerate((1, 2, 9))
-        ]
-        some.append(PACKET_GOODPUT.failed("a -> b", "it does not carry that", case))
-        [point] = packets.points_of({"1g": (some, {})})
-        assert (point.x, point.value) == (1500, 2.0)
-
-    def test_a_single_packet_size_can_be_drawn(self) -> None:
-        [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = drawn(packets.figure, {"1g": [size]})
-        assert "NaN" not in figure.pictures[0].svg
-        assert "1500" in texts_of(figure.pictures[0].svg)
-
-    def test_packets_both_ways_and_one_way_are_two_lines(self) -> None:
-        some = [
-            PACKET_GOODPUT.of(pair, 1e9, str(PacketCase(size, both_ways)))
-            for size in (1500, 9000)
-            for pair, both_ways in (("a -> b", False), ("a -> b", True), ("b -> a", True))
-        ]
-        found = packets.points_of({"1g": (some, {})})
-        assert [(p.x, p.both_ways, p.value) for p in found] == [
-            (1500, False, 1.0),
-            (1500, True, 2.0),
-            (9000, False, 1.0),
-            (9000, True, 2.0),
-        ]
-        assert "stroke-dasharray" in drawn(packets.figure, {"1g": some}).pictures[0].svg
-
-    def test_lines_name_drivers_and_limits_of_packets_that_differ(self) -> None:
-        limited, set_ = ([PACKET_GOODPUT.of("a -> b", 1e9, str(case))] for case in CASES)
-        links = {host: HostLink(host, "eth0", driver=f"{host}-driver") for host in "ab"}
-        found = packets.points_of({"1g": (limited, links), "old": (set_, {})})
-        assert [point.line for point in found] == [
-            "1g, a-driver -> b-driver, segments limited",
-            "old, MTU set",
-        ]
-        evidence = Evidence(SCENARIOS["enough"](), {"1g": limited}, links={"1g": links})
-        [row] = known(packets.figure.draw(evidence)).numbers.rows
-        assert row[1] == "1g, a-driver -> b-driver"
-
-    def test_a_single_latency_can_be_drawn(self) -> None:
-        figure = drawn(latency.figure, {"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]})
-        assert "NaN" not in figure.pictures[0].svg
-
-    def test_latency_has_medians_by_percentile(
-        self, measured: dict[str, list[Measurement]]
-    ) -> None:
-        found = {(p.panel, p.line, p.x): p.value for p in latency.points_of(measured)}
-        p50 = ROUND_TRIP[50]
-        [idle] = [
-            measurement.value
-            for measurement in measured["1g-rs"]
-            if (measurement.metric, measurement.case) == (p50.name, IDLE)
-        ]
-        assert found[IDLE, "1g-rs", 50] == idle
-        assert len(found) == 2 * 3 * len(ROUND_TRIP)
-
     def test_without_probes_there_are_no_figures(self) -> None:
         nothing = Evidence(SCENARIOS["enough"]())
-        assert [of.figure.draw(nothing) for of in (mesh, packets, latency, soak)] == [None] * 4
+        assert [of.figure.draw(nothing) for of in (mesh, soak)] == [None] * 2
 
 
 class TestSoakFigure:

@@ -154,7 +154,7 @@ class TestPaths:
     ) -> None:
         segment_sizes: list[int | None] = []
 
-        def run_flows(flows: Sequence[object], load: Load, _: object) -> list[HostError]:
+        def run_flows(flows: Sequence[object], load: Load) -> list[HostError]:
             segment_sizes.extend(load.mss_bytes for _ in flows)
             return [HostError("as expected") for _ in flows]
 

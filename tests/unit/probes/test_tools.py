@@ -1,7 +1,6 @@
 """The output of iperf3, sockperf, ping and others is read: several versions, errors, cut and garbled text."""
 
 import json
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
-from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf
+from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
@@ -51,21 +50,6 @@ BUSYBOX = """PING 10.77.0.2 (10.77.0.2): 56 data bytes
 
 --- 10.77.0.2 ping statistics ---
 3 packets transmitted, 3 packets received, 0% packet loss
-"""
-PERF = """8417206347,,instructions,20025373125,100.00,0.71,insn per cycle
-11855220108,,cycles,20025373125,100.00,,
-"""
-"""The form that perf-stat(1) documents for -x; this and the next are not captured, for want of hardware."""
-PERF_OF_TWO_KINDS = """2000000000,,cpu_atom/instructions/,40049120004,100.00,,
-6000000000,,cpu_core/instructions/,80098240008,100.00,,
-1500000000,,cpu_atom/cycles/,40049120004,100.00,,
-2500000000,,cpu_core/cycles/,80098240008,100.00,,
-"""
-PERF_REFUSED = """Error:
-Access to performance monitoring and observability operations is limited.
-Consider adjusting /proc/sys/kernel/perf_event_paranoid setting to open
-access to performance monitoring and observability operations for processes
-without CAP_PERFMON, CAP_SYS_PTRACE or CAP_SYS_ADMIN Linux capability.
 """
 PERFTEST = """---------------------------------------------------------------------------------------
                     Send Latency Test
@@ -251,41 +235,6 @@ class TestCpu:
             cpu.read_meter(text)
 
 
-class TestPerf:
-    @pytest.mark.parametrize(
-        ("text", "counters"),
-        [
-            (PERF, perf.Counters(8417206347 / 5, 11855220108 / 5)),
-            (PERF_OF_TWO_KINDS, perf.Counters(8e9 / 5, 4e9 / 5)),
-        ],
-    )
-    def test_counts_of_all_processors_are_read_by_the_second(
-        self, text: str, counters: perf.Counters
-    ) -> None:
-        assert perf.read_meter(text, 5) == counters
-
-    @pytest.mark.parametrize(
-        ("text", "reason"),
-        [
-            (output("perf-6.1-no-counters.txt"), "the virtual machine, have no hardware counter"),
-            (
-                "<not supported>,,instructions:u,0,100.00,,\n",
-                "no more than instructions:u; it needs",
-            ),
-            ("<not counted>,,instructions,0,0.00,,\n", "did not count instructions: <not counted>"),
-            ("0,,instructions,9,100.00,,\n0,,cycles,9,100.00,,\n", "perf counted nothing"),
-            (PERF_REFUSED, "it needs root, or kernel.perf_event_paranoid of 0 or less"),
-            ("perf is not installed\n", "perf is not installed"),
-            (PERF.split("\n", maxsplit=1)[0], "8417206347"),
-            ("", "perf printed no counts"),
-        ],
-    )
-    def test_why_nothing_is_counted_is_said_in_one_line(self, text: str, reason: str) -> None:
-        with pytest.raises(ToolError, match=re.escape(reason)) as error:
-            perf.read_meter(text, 5)
-        assert str(error.value).isprintable()
-
-
 class TestPerftest:
     def test_latencies_are_read_from_their_columns(self) -> None:
         assert perftest.read_latency(PERFTEST) == perftest.RdmaLatency(1.47, 1.57, 3.93)
@@ -320,7 +269,6 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     },
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
-    "perf": (partial(perf.read_meter, seconds=1), PERF),
     "perftest": (perftest.read_latency, PERFTEST),
     "ip route": (kernel.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
     "ip address": (kernel.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
@@ -339,8 +287,6 @@ def numbers(parsed: object) -> list[float]:
             return [parsed.goodput_bit_s]
         case sockperf.RoundTrips():
             return [*parsed.microseconds.values(), parsed.per_second]
-        case perf.Counters():
-            return [parsed.instructions_per_s, parsed.cycles_per_s]
         case perftest.RdmaLatency():
             return [parsed.typical_us, parsed.p99_us, parsed.p999_us]
         case _:

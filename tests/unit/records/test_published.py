@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from harness.analysis.compare.comparison import overview
-from harness.analysis.network.packet_costs import packet_costs
+from harness.analysis.network.cases import measured_cases
 from harness.analysis.observed.configuration import find_configuration
 from harness.cli import main
 from harness.model.errors import BadInput
-from harness.model.network_metrics import PACKET_CPU
+from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
 from harness.records.lookup import find_probes
-from harness.records.published import IMPORTED_DIGEST, read_published
+from harness.records.published import IMPORTED_DIGEST, import_published, read_published
 from harness.records.reader import load
 from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT
@@ -293,16 +293,17 @@ class TestImport:
     def test_an_imported_sweep_is_shown(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        file = write(tmp_path, f"{SWEEP},sender_instructions_per_byte", f"{TRANSFER},3.5")
+        file = write(tmp_path, SWEEP, TRANSFER)
+        import_published(file, "new", {}, tmp_path)
         assert self.run(file, tmp_path) == 0
         [kept] = find_probes("old", tmp_path)
         assert kept.run.hosts == ("a", "b")
         assert kept.run.facts == {"driver": "tg3"}
         capsys.readouterr()
-        assert main(["packets", "old", "--results", str(tmp_path)]) == 0
+        assert main(["compare", "--probes", "old", "new", "--results", str(tmp_path)]) == 0
         printed = capsys.readouterr().out
-        assert "an MTU of 1500 bytes             900.0         10.0%           20.0%" in printed
-        assert "3.50" in printed
+        assert "a -> b, an MTU of 1500 bytes" in printed
+        assert "mtu: sender cpu, %" in printed
 
 
 class TestSweeps:
@@ -314,16 +315,16 @@ class TestSweeps:
                 {
                     (1500, False): (114905.40, 18.50, 40.83),
                     (9000, False): (120111.19, 7.24, 9.00),
-                    (9000, True): (94587.40 + 94568.85, 13.08, 14.37),
+                    (9000, True): (94587.40, 13.08, 14.37),
                 },
             ),
             (
                 "smc-8505t",
                 {
                     (1500, False): (114902.26, 18.37, 39.56),
-                    (1500, True): (111594.47 + 110839.93, 69.32, 70.52),
+                    (1500, True): (111594.47, 69.32, 70.52),
                     (8982, False): (96132.05, 5.97, 6.42),
-                    (8982, True): (49415.38 + 47241.83, 5.79, 6.72),
+                    (8982, True): (49415.38, 5.79, 6.72),
                 },
             ),
             (
@@ -340,14 +341,19 @@ class TestSweeps:
     ) -> None:
         [kept] = find_probes(name, NEMO)
         found = {
-            (cost.case.packet_bytes, cost.case.both_ways): (
-                (cost.goodput_bit_s or 0) / 8 / BYTES_PER_KB,
-                cost.costs[PACKET_CPU.sender],
-                cost.costs[PACKET_CPU.receiver],
+            case.case: (
+                (case.median(PACKET_GOODPUT) or 0) / 8 / BYTES_PER_KB,
+                *map(case.median, PACKET_CPU),
             )
-            for cost in packet_costs(kept.measurements)
+            for case in measured_cases(kept.measurements, MTU)
+            if case.subject == "local -> remote"
         }
-        assert found == {key: pytest.approx(values, abs=0.001) for key, values in published.items()}
+        assert found == {
+            packet_case(size, both_ways=both_ways, mtu_is_set=True): pytest.approx(
+                values, abs=0.001
+            )
+            for (size, both_ways), values in published.items()
+        }
         _, again = read_published(NEMO / f"{name}.csv", name, kept.run.facts)
         assert list(again) == kept.measurements
 
