@@ -140,7 +140,7 @@ def _show_table(configuration: str, results: Path) -> None:
     column = find_configuration(own, results)
     show("")
     if not show_with_earlier(own, results):
-        show(text.render(overview(column, for_speed=True)))
+        show(text.render(overview(column)))
     expected = outlook(column, MORE_MINUTES * 60)
     if expected is None:
         return

@@ -90,7 +90,6 @@ def compare_command(
             results=results,
             format_=format_,
             relative_to_controls=adjust == "controls",
-            for_speed=adjust != "none",
             allow_different_data=allow_different_data,
             strict=strict,
         )
@@ -115,7 +114,7 @@ def show_with_earlier(
     before = earlier.run.configuration
     try:
         if table is None:
-            shown = _table([str(Path(earlier.source).parent), after], results, for_speed=True)
+            shown = _table([str(Path(earlier.source).parent), after], results)
         else:
             shown = table([before, after])
     except BadInput as error:

@@ -78,7 +78,7 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         # By its directory: where the command runs, another one may have the configuration's name.
         places = [configuration_directory(directory, name) for name in outcome.measured]
         columns = [find_configuration(str(place), directory) for place in places]
-        comparison = compare(columns, for_speed=True)
+        comparison = compare(columns)
         scaled = scaling_of(comparison.columns)
         shown = scaling_tables.render(scaled) if scaled else text.render(comparison)
         show(f"{shown}\n")  # also if the file cannot be written

@@ -27,7 +27,7 @@ def explain_command(before: str, after: str, results: Path) -> None:
     the busiest link was full, and in which stage.
     """
     columns = [find_configuration(name, results) for name in (before, after)]
-    comparison = compare(columns, for_speed=True)
+    comparison = compare(columns)
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]

@@ -29,8 +29,7 @@ adjust_option = click.option(
     "--adjust",
     type=click.Choice(["controls", "none"]),
     help="controls: show each change relative to that of the control workloads, which network and storage "
-    "cannot affect. none: show times as measured.  [default: adjust times for the speed of the processors "
-    "where that explains at least half of how the trials of a run differ]",
+    "cannot affect. none: show times as measured.  [default: none]",
 )
 
 different_data_option = click.option(

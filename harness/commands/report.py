@@ -70,7 +70,6 @@ def report_command(
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
         relative_to_controls=adjust == "controls",
-        for_speed=adjust != "none",
         allow_different_data=allow_different_data,
     )
     baseline, *others = (column.name for column in comparison.columns)

@@ -76,7 +76,6 @@ class _Disturbance:
     - `read`: the quantity, as a rate or a share, so that long trials are not excluded more easily.
     - `margin`: it disturbs from `usual + margin` on; with `is_factor`, from `usual * margin` on.
     - `at_first`: what is usual as long as that is not known; None: nothing is judged until then.
-    - `is_of_speed`: whether it slows what is computed by a factor that is known.
     """
 
     name: str
@@ -85,7 +84,6 @@ class _Disturbance:
     describe: Callable[[float, float], str]
     is_factor: bool = False
     at_first: float | None = None
-    is_of_speed: bool = False
 
     def limit(self, usual: float) -> float:
         return usual * self.margin if self.is_factor else usual + self.margin
@@ -101,8 +99,8 @@ class EarlierTrials:
     def judge_next(self, workload: str, nodes: ClusterInterference) -> str | None:
         """Say in one line why a workload's next trial does not count; None if it does, or if that is unknown.
 
-        What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. But what
-        changes more than the speed is named first. Then the trial is an earlier one.
+        What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. Then the trial
+        is an earlier one.
         """
         found = []
         for node in nodes:
@@ -116,14 +114,8 @@ class EarlierTrials:
                 # A file may have a 0, or a number so large that its limit is the same number.
                 if usual is not None and value > (limit := kind.limit(usual)) > usual:
                     text = f"{node.host}: {kind.name} ({kind.describe(value, usual)})"
-                    found.append((not kind.is_of_speed, (value - usual) / (limit - usual), text))
+                    found.append(((value - usual) / (limit - usual), text))
         return max(found)[-1] if found else None
-
-
-def is_of_speed(reason: str) -> bool:
-    """Whether a verdict says that processors were slow, or taken away, and nothing else."""
-    what = reason.partition(": ")[2]
-    return any(kind.is_of_speed and what.startswith(f"{kind.name} (") for kind in _DISTURBANCES)
 
 
 def _usual(values: Sequence[float], kind: _Disturbance) -> float | None:
@@ -192,14 +184,13 @@ _DISTURBANCES = (
         margin=1.25,
         describe=lambda value, usual: f"by {percent(value / usual - 1)}",
         is_factor=True,
-        is_of_speed=True,
     ),
     # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and
     # a machine that is never without it has another after three trials.
-    _Disturbance(STEAL, _stolen_share, 0.05, _percent, at_first=0.0, is_of_speed=True),
+    _Disturbance(STEAL, _stolen_share, 0.05, _percent, at_first=0.0),
     # The same. What the work needs is usual, such as the daemons of a file system; they seldom take
     # more than a fifth.
-    _Disturbance(OTHERS, _others_share, 0.05, _percent, at_first=0.2, is_of_speed=True),
+    _Disturbance(OTHERS, _others_share, 0.05, _percent, at_first=0.2),
     # Not how often the quota stops the node: the same work in less time is stopped more often.
     _Disturbance(
         "its CPU quota was lowered",

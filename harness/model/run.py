@@ -173,6 +173,8 @@ class RecordedRun:
     - `trials`: in the order in which they ended.
     - `ending`: None if the run was killed, or is still running; then nothing is known of its end.
     - `source`: the path of the file; `warnings`: what is odd about it, one line each.
+    - `disturbed_throughout`: workloads whose measured trials were all disturbed, and so all count, with a
+      reason.
     - `stopped`, `link_errors`: as in RunEnd.
     """
 
@@ -181,6 +183,7 @@ class RecordedRun:
     ending: Ending | None = None
     source: str = ""
     warnings: tuple[str, ...] = ()
+    disturbed_throughout: Mapping[str, str] = field(default_factory=dict)
     stopped: str | None = None
     link_errors: LinkErrors | None = None
 

@@ -89,13 +89,11 @@ _THOUSANDS = -3
 """Used instead if the largest number exceeds all limits."""
 
 
-def divided_table(
-    rows: Sequence[ExplainedRow], marks: Mapping[str, str], *, is_adjusted: bool = False
-) -> str:
+def divided_table(rows: Sequence[ExplainedRow], marks: Mapping[str, str]) -> str:
     """Return each workload's change and its parts in seconds; the parts shown add up to the change.
 
     Parts without any change are listed below the table instead. `marks` are the workloads' footnote
-    marks. The caption says if the changes are adjusted for the speed of processors.
+    marks.
     """
     decimals = _decimals(rows)
     rounded_rows = [_rounded(row, decimals) for row in rows]
@@ -114,7 +112,7 @@ def divided_table(
         table = narrow_table(headings, lines)
         if all(len(line) <= WIDTH for line in table.split("\n")):
             break
-    return f"{table}\n\n{_caption(rows, kept, decimals, is_adjusted=is_adjusted)}"
+    return f"{table}\n\n{_caption(rows, kept, decimals)}"
 
 
 def _noise_mark(row: ExplainedRow) -> str:
@@ -148,18 +146,12 @@ def _signed(units: int | None, decimals: int) -> str:
     return f"{units / 10**shown:+.{shown}f}" if units else "0"
 
 
-def _caption(
-    rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int, *, is_adjusted: bool
-) -> str:
+def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -> str:
     verdicts = {change.verdict for row in rows if (change := row.cells[1].change)}
     unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
     unit = "thousands of seconds" if decimals == _THOUSANDS else "seconds"
     sentences = [
         f"Differences of medians, in {unit}.",
-        "Changes are adjusted for the speed of the processors, as `clusterlift compare` shows them; their "
-        "parts are as measured, and what lies between is rest."
-        if is_adjusted
-        else "",
         f"{quantities.NOISE}: no significant change." if Verdict.NOISE in verdicts else "",
         f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
         if Verdict.TOO_FEW in verdicts

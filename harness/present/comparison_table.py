@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
-from harness.analysis.observed.sample import Outcome, Performance, Sample
+from harness.analysis.observed.sample import Performance
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
@@ -49,9 +49,7 @@ def comparison_table(comparison: Comparison) -> Table:
         caption=" ".join(
             [
                 *time_sentences(counts, "trial"),
-                *_speed_sentences(comparison),
                 *_performance_sentences(cells),
-                *_disturbed_sentences(cells),
                 *_change_sentences(comparison),
             ]
         ),
@@ -75,32 +73,17 @@ def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
-def _disturbed_sentences(cells: Sequence[Cell]) -> Iterator[str]:
-    if any(_without_time(cell.sample).startswith("(") for cell in cells):
-        yield (
-            "In parentheses: the median of trials that were all disturbed, and so do not count; no "
-            "conclusion is drawn from it."
-        )
-
-
 def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
     """Return the words of a workload's time or performance, and of its change."""
     summary = cell.summary
     if summary is None:
-        return Entry(Fields(_without_time(cell.sample)), cell.notes)
+        return Entry(Fields(str(cell.sample.outcome)), cell.notes)
     n = Counts(summary.runs, summary.trials) if with_n else ""
     if (found := cell.performance) is None:
         value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
     else:
         value, uncertainty = _performance_text(found), found.uncertainty
     return Entry(fields(value, uncertainty, cell.shown_change, n), cell.notes)
-
-
-def _without_time(sample: Sample) -> str:
-    """Return why nothing counts; where every trial was disturbed, their time in parentheses: `(6.87 s)`."""
-    if sample.outcome is Outcome.DISTURBED and sample.disturbed_s is not None:
-        return f"({quantities.time_text(sample.disturbed_s)})"
-    return str(sample.outcome)
 
 
 def _performance_text(found: Performance) -> str:
@@ -133,21 +116,6 @@ def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
         )
 
 
-def _speed_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield how times were adjusted for the speed of processors, and what that assumes."""
-    if comparison.speed is None:
-        return
-    low, high = (end(comparison.speed.slopes.values()) for end in (min, max))
-    yield (
-        "Within each run, times are adjusted for the speed of the processors, measured by a loop, stolen "
-        f"time and other processes (slopes of {low:.2f} to {high:.2f}; 1: on 10 % slower processors, a trial "
-        "takes 10 % longer). Trials that were only slowed count, too. Noise within runs adds "
-        f"{percent(comparison.speed.variance_left)} as much variance to a mean as to that of the undisturbed "
-        "trials, unadjusted. It is assumed that slow processors lengthen trials, and not that long trials "
-        "slow processors. Differences between runs are not adjusted; --adjust none shows times as measured."
-    )
-
-
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
     beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
     yield from verdict_sentences(comparison.changes, beyond)
@@ -155,12 +123,6 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         yield (
             "The configurations took turns in the same applications, so what differs between applications "
             "cancels in a change."
-        )
-    for configuration, slopes in comparison.control_slopes.items():
-        factors = " to ".join(dict.fromkeys(f"{slope:.2f}" for slope in slopes))
-        yield (
-            f"Workloads follow the controls by a factor of {factors} in {configuration}, as "
-            "learnt from runs of the same configuration; that part is taken away from their changes."
         )
     limit = comparison.limit_of_single_runs
     if limit is not None:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.comparison import Cell, Comparison
@@ -71,7 +70,7 @@ def as_json(comparison: Comparison) -> str:
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
     is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload
     counts its work, `time_s` is that of one unit, and `performance` has the units per second. An unknown
-    value is null. `adjusted_for_speed` is null if times are as measured. `footnotes` lists each note once.
+    value is null. `footnotes` lists each note once.
     """
     notes = Footnotes()
     for column in comparison.columns:
@@ -83,7 +82,6 @@ def as_json(comparison: Comparison) -> str:
         "schema_version": JSON_SCHEMA_VERSION,
         "warnings": warnings(comparison),
         "relative_to_controls": comparison.relative_to_controls,
-        "adjusted_for_speed": asdict(comparison.speed) if comparison.speed else None,
         "configurations": [
             {**_json_column(column), "controls": _json_controls(shift)}
             for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)

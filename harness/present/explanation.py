@@ -43,7 +43,7 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
     sections = (
         f"Where the time went, from {names[0]} to {names[1]}",
-        divided_table(explanation.rows, marks, is_adjusted=explanation.is_adjusted),
+        divided_table(explanation.rows, marks),
         network_table(explanation.rows),
         _received_input(explanation),
         link_section([explanation.before.name, explanation.after.name], uses),

@@ -35,8 +35,8 @@ from harness.records.rules import (
     refuse,
 )
 from harness.records.writer import SCHEMA_VERSION
-from harness.runtime.disturbances import with_disturbances
-from harness.runtime.warm_up import AUTO, needed_trials, with_phases
+from harness.runtime.disturbances import counted_trials, with_disturbances
+from harness.runtime.warm_up import AUTO, needed_trials
 from harness.words import shorten
 
 _RECORDED = {"run": "a run", "probes": "probes"}
@@ -56,10 +56,11 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, which names file and line, if the file is anything else.
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
-    trials = with_disturbances(trials)
-    if run.parameters.get("warmup") == AUTO:
-        trials = with_phases(trials, needed_trials(run))
-    recorded = RecordedRun(run, trials, source=str(path), warnings=warnings)
+    needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
+    trials, throughout = counted_trials(with_disturbances(trials), needed)
+    recorded = RecordedRun(
+        run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout
+    )
     return replace(recorded, **vars(end)) if end else recorded
 
 

@@ -1,14 +1,15 @@
-"""Decides from the counters of the nodes which trials of a run were disturbed.
+"""Which trials of a run were disturbed, by the counters of the nodes, and which of them count nevertheless.
 
 A run does so to repeat disturbed trials. Whoever reads its file does so again, by the rules of today:
 otherwise a table could mix verdicts by old rules and by new ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.model.interference import EarlierTrials
-from harness.model.run import Trial
+from harness.model.run import Phase, Trial
+from harness.runtime.warm_up import with_phases
 
 
 def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
@@ -26,3 +27,28 @@ def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
         return trial
     disturbed = earlier.judge_next(trial.workload, trial.interference)
     return trial if disturbed == trial.disturbed else replace(trial, disturbed=disturbed)
+
+
+def counted_trials(
+    trials: Sequence[Trial], needed: int | None
+) -> tuple[tuple[Trial, ...], dict[str, str]]:
+    """Return the trials with their phases, and the workloads that were disturbed throughout, with a reason.
+
+    A disturbed trial does not count. But if every measured trial of a workload was disturbed, they all do:
+    what disturbs all of them is usual there, and a short run on a busy machine has an answer. `needed` is how
+    many trials of a steady workload the run wanted; None if the number of warm-up rounds was fixed.
+    """
+    trials = tuple(trials) if needed is None else with_phases(trials, needed)
+    measured = [trial for trial in trials if trial.phase is Phase.MEASURED]
+    timed = {trial.workload for trial in measured if trial.undisturbed_s is not None}
+    throughout: dict[str, str] = {}
+    for trial in measured:
+        if trial.disturbed and trial.workload not in timed:
+            throughout.setdefault(trial.workload, trial.disturbed)
+    if throughout:
+        trials = tuple(
+            replace(trial, disturbed=None) if trial.workload in throughout else trial
+            for trial in trials
+        )
+        trials = trials if needed is None else with_phases(trials, needed)
+    return trials, throughout

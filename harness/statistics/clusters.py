@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from scipy.special import stdtrit
+
 from harness.statistics.median import LEVEL, Interval
-from harness.statistics.student import two_sided_quantile
 
 
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
@@ -21,7 +22,7 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
     squares = math.fsum((hit - share * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
     between = squares * clusters / (clusters - 1) / total**2
     error = math.sqrt(max(between, share * (1 - share) / total))
-    distance = two_sided_quantile(clusters - 1, 1 - LEVEL) * error
+    distance = float(stdtrit(clusters - 1, (1 + LEVEL) / 2)) * error
     return share, Interval(max(0.0, share - distance), min(1.0, share + distance))
 
 

@@ -1,9 +1,7 @@
 """A mixed model of logarithmic times: runs are the unit, and the workloads of a table share what they know.
 
 The logarithm of a trial's time is the sum of its configuration's effect on its workload, of an effect of
-its run on all workloads, of an effect of its run on its workload, and of the trial's own noise. Where times
-are adjusted for the speed of processors, that of the run is an effect, too, which each workload has by its
-slope: it is known, and still differs between runs, so it is a part of their variance. A run's
+its run on all workloads, of an effect of its run on its workload, and of the trial's own noise. A run's
 value for a workload is the median of its trials, so only the differences between runs decide how far a
 configuration's time can be relied on (Kalibera and Jones 2013).
 
@@ -16,13 +14,13 @@ that chose this among other models.
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, median
-from typing import ClassVar, NamedTuple
+
+from scipy.special import stdtr, stdtrit
 
 from harness.statistics.median import LEVEL, Interval
-from harness.statistics.student import two_sided_p, two_sided_quantile
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
@@ -36,8 +34,6 @@ NORMAL_DF = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
 MAX_MARGIN = 100.0
 """Of a logarithm: a time that may be e^100 times as long is unknown, and larger numbers may overflow."""
-PRIOR_FOLLOWING, PRIOR_FOLLOWING_SD = 1.0, 0.5
-"""How far a workload follows the controls where nothing is known: fully, give or take a half."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +41,12 @@ class RunMedian:
     """The median time of one workload in one run.
 
     `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
-    variance of these logarithms, None for a single trial. `covariate` is what the times are adjusted
-    to, None if they are as measured; a workload has one in all of its runs, or in none.
+    variance of these logarithms, None for a single trial.
     """
 
     log_time: float
     trial_variance: float | None
     trials: int
-    covariate: "Covariate | None" = None
-
-
-class Covariate(NamedTuple):
-    """What the times of a workload in a run are adjusted to.
-
-    `level` is the middle covariate of its trials there: how slow the processors were, as a logarithm. `slope`
-    is by how much the logarithm of the workload's time follows it: the same in all runs.
-    """
-
-    slope: float
-    level: float
 
 
 Run = Mapping[str, RunMedian]
@@ -73,14 +56,11 @@ _Residuals = dict[tuple[int, int], dict[str, float]]
 """By number of configuration and run, and by workload."""
 
 
-def run_median(times_s: Sequence[float], covariate: Covariate | None = None) -> RunMedian:
-    """Return the time of a run from its trials: one or more times in seconds, each greater than 0.
-
-    `covariate` is what they were adjusted to, if they were.
-    """
+def run_median(times_s: Sequence[float]) -> RunMedian:
+    """Return the time of a run from its trials: one or more times in seconds, each greater than 0."""
     logs = [math.log(time_s) for time_s in times_s]
     variance = sample_variance(logs) if len(logs) > 1 else None
-    return RunMedian(math.log(median(times_s)), variance, len(logs), covariate)
+    return RunMedian(math.log(median(times_s)), variance, len(logs))
 
 
 @dataclass(frozen=True)
@@ -111,7 +91,7 @@ class Estimate:
 
     def margin(self, level: float = LEVEL) -> float:
         """Return half the width of the confidence interval of the logarithm."""
-        quantile = two_sided_quantile(self.df, 1 - level)
+        quantile = float(stdtrit(self.df, (1 + level) / 2))
         return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
 
     @property
@@ -119,24 +99,20 @@ class Estimate:
         """The two-sided p value of the null hypothesis that the ratio is 1."""
         if self.variance == 0:
             return float(self.log == 0)
-        return two_sided_p(self.df, self.log / math.sqrt(self.variance))
+        return 2 * float(stdtr(self.df, -abs(self.log) / math.sqrt(self.variance)))
 
 
 @dataclass(frozen=True)
 class _Variance:
-    """The variance of a run's value for a workload, in three parts.
-
-    `shared` is what a run does to all workloads, `own` to this one alone, `explained` by its covariate.
-    """
+    """The variance of a run's value for a workload: `shared` with all workloads, and its `own`."""
 
     shared: float
     own: float
-    explained: float
     df: float
 
     @property
     def total(self) -> float:
-        return self.shared + self.own + self.explained
+        return self.shared + self.own
 
 
 @dataclass(frozen=True)
@@ -144,21 +120,25 @@ class MixedModel:
     """The model of one table: for each configuration, its runs. A run without times counts for nothing.
 
     `applications` names for each run the application that made it, None if that is unknown. Configurations
-    that take turns in an application have a run each of the same one.
+    that take turns in an application have a run each of the same one. `free_fraction` is the fraction of the
+    degrees of freedom that the applications' effects leave, where these were taken away.
     """
 
     configurations: Sequence[Sequence[Run]]
     applications: Sequence[Sequence[str | None]] = ()
+    free_fraction: float = 1.0
 
-    is_in_turns: ClassVar[bool] = False
-    """Whether what an application does to all configurations is left out."""
+    @property
+    def is_in_turns(self) -> bool:
+        """Whether what an application does to all configurations is left out."""
+        return self.free_fraction < 1
 
     @cached_property
     def differences(self) -> "MixedModel":
         """The model for ratios between configurations.
 
         If all configurations took turns in the same applications, what an application does to all of
-        them cancels in a ratio; otherwise this is the same model.
+        them cancels in a ratio, and is taken away here; otherwise this is the same model.
         """
         by_application = [
             dict(zip(names, runs, strict=True))
@@ -174,7 +154,10 @@ class MixedModel:
         if not in_turns:
             return self
         order = list(by_application[0])
-        return _InTurns([[runs[name] for name in order] for runs in by_application])
+        runs_in_order = [[runs[name] for name in order] for runs in by_application]
+        return MixedModel(
+            _without_application_effects(runs_in_order), free_fraction=1 - 1 / len(runs_in_order)
+        )
 
     def runs(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
@@ -208,8 +191,8 @@ class MixedModel:
         """
         log = self._weighted_mean({n: self.ratio(before, after, n).log for n in controls})
         per_run = max(self._per_run(before, after, name) for name in controls)
-        effects = self._run_effects(self._residuals, controls)
-        df = _degrees_of_freedom(effects) * self._free_fraction
+        effects = self._run_effects(controls)
+        df = _degrees_of_freedom(effects) * self.free_fraction
         if not df:
             return Estimate(log, PRIOR_RUN_SD**2 * per_run, NORMAL_DF)
         return Estimate(log, _sum_of_squares(effects.values()) / df * per_run, df)
@@ -217,28 +200,20 @@ class MixedModel:
     def ratio_beyond_controls(
         self, before: int, after: int, workload: str, controls: Collection[str]
     ) -> Estimate:
-        """Return what remains of a workload's ratio after the part in which it follows the controls.
+        """Return a workload's ratio relative to the common ratio of the controls.
 
-        The factor by which it follows them is learnt from the runs of the same configuration, from a
-        prior of 1 ± 0.5. Without controls, the whole ratio remains.
+        What a run does to all workloads cancels. Without controls, the whole ratio remains.
         """
+        ratio = self.ratio(before, after, workload)
         if not controls:
-            return self.ratio(before, after, workload)
-        shift = self.controls_ratio(before, after, controls)
-        following, uncertainty = self._following(workload, controls)
+            return ratio
         variance_ = self._variance(workload)
-        others = self._scale * 1 / sum(1 / self._trial_variances[name] for name in controls)
-        unfollowed = (1 - following) ** 2 * variance_.shared
-        remaining = unfollowed + variance_.own + variance_.explained + others
+        of_controls = self._scale / sum(1 / self._trial_variances[name] for name in controls)
         return Estimate(
-            self.ratio(before, after, workload).log - following * shift.log,
-            remaining * self._per_run(before, after, workload) + uncertainty * shift.log**2,
+            ratio.log - self.controls_ratio(before, after, controls).log,
+            (variance_.own + of_controls) * self._per_run(before, after, workload),
             variance_.df,
         )
-
-    def following(self, workload: str, controls: Collection[str]) -> float:
-        """Return how far a workload follows the controls from run to run: 1 is fully, 0 not at all."""
-        return self._following(workload, controls)[0]
 
     def run_sd(self, workload: str) -> float:
         """Return the standard deviation between runs, as a fraction of the time."""
@@ -273,12 +248,7 @@ class MixedModel:
 
     @cached_property
     def _run_df(self) -> float:
-        return _degrees_of_freedom(self._effects_on_all) * self._free_fraction
-
-    @property
-    def _free_fraction(self) -> float:
-        """The fraction of the residuals' degrees of freedom that is left after the applications' effects."""
-        return 1.0
+        return _degrees_of_freedom(self._effects_on_all) * self.free_fraction
 
     @cached_property
     def _means(self) -> list[dict[str, float]]:
@@ -300,7 +270,7 @@ class MixedModel:
 
     @cached_property
     def _known_trial_variances(self) -> dict[str, float]:
-        """The variance of the trials of a run, of those workloads of which some run has several."""
+        """The variance of the trials of a run, of each workload that some run repeated."""
         known: dict[str, float] = {}
         for name in self.workloads:
             times = [run[name] for runs in self.configurations for run in runs if name in run]
@@ -328,28 +298,10 @@ class MixedModel:
             for r, run in enumerate(runs)
         }
 
-    @cached_property
-    def _unexplained(self) -> _Residuals:
-        """The same without what the covariate explains of it."""
-        if not self._slopes:
-            return self._residuals
-        levels = self._levels._residuals  # noqa: SLF001  of the same class
-        return {
-            run: {
-                name: value - self._slopes[name] * levels[run][name]
-                if name in self._slopes
-                else value
-                for name, value in residuals.items()
-            }
-            for run, residuals in self._residuals.items()
-        }
-
-    def _run_effects(
-        self, residuals: _Residuals, workloads: Collection[str]
-    ) -> dict[tuple[int, int], float]:
+    def _run_effects(self, workloads: Collection[str]) -> dict[tuple[int, int], float]:
         """Return the effect on these workloads together, of each run that shows one."""
         effects = {}
-        for run, values in residuals.items():
+        for run, values in self._residuals.items():
             chosen = {name: value for name, value in values.items() if name in workloads}
             if chosen:
                 effects[run] = self._weighted_mean(chosen)
@@ -361,35 +313,11 @@ class MixedModel:
 
     @cached_property
     def _effects_on_all(self) -> dict[tuple[int, int], float]:
-        return self._run_effects(self._unexplained, self._trial_variances)
+        return self._run_effects(self._trial_variances)
 
-    @cached_property
-    def _levels(self) -> "MixedModel":
-        """The model of the covariates: they differ between runs and workloads as times do."""
-        return type(self)(
-            [
-                [
-                    {
-                        name: RunMedian(time.covariate.level, None, time.trials)
-                        for name, time in run.items()
-                        if time.covariate
-                    }
-                    for run in runs
-                ]
-                for runs in self.configurations
-            ]
-        )
-
-    @cached_property
-    def _slopes(self) -> dict[str, float]:
-        """By how much each workload follows its covariate; only of adjusted ones."""
-        runs = (run for runs in self.configurations for run in runs)
-        return {name: t.covariate.slope for run in runs for name, t in run.items() if t.covariate}
-
-    # Apart from what the covariate explains, a run's value for workload w is a shared effect s plus
-    # an own effect o_w. The variance of o_w is taken in proportion to that of its trials: k t_w. What a run
-    # does to all workloads is estimated by the mean e of its residuals, weighted by 1 / t_w. With W, the sum
-    # of the weights,
+    # A run's value for workload w is a shared effect s plus an own effect o_w. The variance of o_w is taken
+    # in proportion to that of its trials: k t_w. What a run does to all workloads is estimated by the mean e
+    # of its residuals, weighted by 1 / t_w. With W, the sum of the weights,
     #
     #     Var(e) = Var(s) + k / W            o_w - (e - s) has the variance k t_w (1 - 1 / (t_w W))
     #
@@ -408,10 +336,10 @@ class MixedModel:
         for name, trial_variance in self._trial_variances.items():
             own = {
                 run: residuals[name] - effects[run]
-                for run, residuals in self._unexplained.items()
+                for run, residuals in self._residuals.items()
                 if name in residuals
             }
-            df = _degrees_of_freedom(own) * self._free_fraction
+            df = _degrees_of_freedom(own) * self.free_fraction
             free = 1 - 1 / trial_variance / self._total_weight
             if df and free > 0:
                 found[name] = df, _sum_of_squares(own.values()) / (df * trial_variance * free)
@@ -430,12 +358,10 @@ class MixedModel:
     def _variance(self, workload: str) -> _Variance:
         """Return the variance between runs; the derivation is above."""
         if not self._run_df:
-            return _Variance(0.0, PRIOR_RUN_SD**2, 0.0, NORMAL_DF)
+            return _Variance(0.0, PRIOR_RUN_SD**2, NORMAL_DF)
         shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df  # Var(e)
         own, own_df = self._own_variance(workload)
-        explained, explained_df = self._explained_variance(workload)
-        df = _satterthwaite((shared, self._run_df), (own, own_df), (explained, explained_df))
-        return _Variance(shared, own, explained, df)
+        return _Variance(shared, own, _satterthwaite((shared, self._run_df), (own, own_df)))
 
     def _own_variance(self, workload: str) -> tuple[float, float]:
         """Return Var(o_w) beyond what Var(e) has of it, and its degrees of freedom."""
@@ -450,90 +376,30 @@ class MixedModel:
         # All own effects together have the degrees of freedom that the shared ones leave.
         return own, max(1, min(self._own_df - self._run_df, PRIOR_WEIGHT + df))
 
-    def _explained_variance(self, workload: str) -> tuple[float, float]:
-        """Return what the covariate adds to the variance between runs, and its degrees of freedom."""
-        slope = self._slopes.get(workload)
-        if slope is None:
-            return 0.0, 1.0
-        level = self._levels._variance(workload)  # noqa: SLF001  of the same class
-        return slope**2 * level.total, level.df
 
-    def _following(self, workload: str, controls: Collection[str]) -> tuple[float, float]:
-        """Return the factor by which a workload follows the controls, and its variance."""
-        effects = self._run_effects(self._residuals, controls)
-        pairs = [
-            (effect, self._residuals[run][workload])
-            for run, effect in effects.items()
-            if workload in self._residuals[run]
-        ]
-        noise = self._variance(workload).total or MIN_TRIAL_SD**2
-        prior = 1 / PRIOR_FOLLOWING_SD**2
-        learnt = math.fsum(effect**2 for effect, _ in pairs) / noise
-        product = math.fsum(effect * value for effect, value in pairs) / noise
-        return (prior * PRIOR_FOLLOWING + product) / (prior + learnt), 1 / (prior + learnt)
+def _without_application_effects(configurations: Sequence[Sequence[Run]]) -> list[list[Run]]:
+    """Return the runs without what their application does to all configurations; they are in its order.
 
-
-class _InTurns(MixedModel):
-    """The model of configurations that took turns: the runs with the same number are of one application."""
-
-    is_in_turns = True
-
-    def runs_of_either(self, before: int, after: int, workload: str) -> int:
-        """Return how many applications have this workload on both sides; without any, as without turns."""
-        in_both = self._log_ratios(before, after, workload)
-        return len(in_both) or super().runs_of_either(before, after, workload)
-
-    def ratio(self, before: int, after: int, workload: str) -> Estimate:
-        """Return a workload's ratio of times, after / before, in the applications that have both.
-
-        If none has, nothing cancels: it is the ratio without turns.
-        """
-        in_both = self._log_ratios(before, after, workload)
-        if not in_both:
-            return MixedModel(self.configurations).ratio(before, after, workload)
-        variance_ = self._variance(workload)
-        return Estimate(fmean(in_both), variance_.total * 2 / len(in_both), variance_.df)
-
-    def _log_ratios(self, before: int, after: int, workload: str) -> list[float]:
-        """Return the logarithm of the ratio in each application that has the workload on both sides."""
-        applications = zip(self.configurations[before], self.configurations[after], strict=True)
-        return [
-            then[workload].log_time - first[workload].log_time
-            for first, then in applications
-            if workload in first and workload in then
-        ]
-
-    def _per_run(self, before: int, after: int, workload: str) -> float:
-        in_both = self._log_ratios(before, after, workload)
-        return 2 / len(in_both) if in_both else super()._per_run(before, after, workload)
-
-    @property
-    def _free_fraction(self) -> float:
-        return 1 - 1 / len(self.configurations)
-
-    @cached_property
-    def _residuals(self) -> _Residuals:
-        """The difference of each run's value from the means of its configuration and of its application.
-
-        An application that lacks a workload in some configuration shows nothing of it.
-        """
-        found: _Residuals = {}
-        for name in self.workloads:
-            complete = {
-                application: [run[name].log_time for run in runs]
-                for application, runs in enumerate(zip(*self.configurations, strict=True))
-                if all(name in run for run in runs)
-            }
-            if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
-                continue
-            of_application = {application: fmean(logs) for application, logs in complete.items()}
-            of_configuration = list(map(fmean, zip(*complete.values(), strict=True)))
-            overall = fmean(of_application.values())
-            for application, logs in complete.items():
-                for configuration, log in enumerate(logs):
-                    residual = log - of_configuration[configuration] - of_application[application]
-                    found.setdefault((configuration, application), {})[name] = residual + overall
-        return found
+    Only applications in which all configurations have a workload show that. If a workload has fewer than two
+    of them, its times stay as they are.
+    """
+    applications = list(zip(*configurations, strict=True))
+    centred: list[list[dict[str, RunMedian]]] = [[{} for _ in runs] for runs in configurations]
+    for name in _names(run for runs in configurations for run in runs):
+        complete = [n for n, runs in enumerate(applications) if all(name in run for run in runs)]
+        for number, runs in enumerate(applications):
+            effect = 0.0
+            if len(complete) > 1:
+                if number not in complete:
+                    continue
+                effect = fmean(run[name].log_time for run in runs)
+            for configuration, run in enumerate(runs):
+                if name in run:
+                    time = run[name]
+                    centred[configuration][number][name] = replace(
+                        time, log_time=time.log_time - effect
+                    )
+    return [list(runs) for runs in centred]
 
 
 def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
@@ -551,7 +417,7 @@ def _satterthwaite(*parts: tuple[float, float]) -> float:
     return sum(variance_ for variance_, _ in known) ** 2 / spread
 
 
-def _names(runs: Sequence[Run]) -> dict[str, None]:
+def _names(runs: Iterable[Run]) -> dict[str, None]:
     return dict.fromkeys(name for run in runs for name in run)
 
 

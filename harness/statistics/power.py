@@ -13,6 +13,8 @@ from bisect import bisect_left
 from functools import lru_cache, partial
 from statistics import NormalDist, fmean
 
+from scipy.special import gammaincinv, stdtrit
+
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA
 from harness.statistics.mixed_model import PRIOR_WEIGHT
@@ -109,9 +111,6 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
     A table of one comparison has one workload, whose variance has no part of its own.
     """
-    # Tables and runs need no power, and a cluster's master may lack scipy.
-    from scipy.special import stdtrit  # noqa: PLC0415
-
     below = 1 - ALPHA / comparisons / 2
     if comparisons == 1:
         quantile = float(stdtrit(shared_df, below))
@@ -127,8 +126,6 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
 def _variances(df: float) -> list[float]:
     """Return equally likely estimates of a variance of 1 with these degrees of freedom."""
-    from scipy.special import gammaincinv  # noqa: PLC0415
-
     return [
         2 * float(gammaincinv(df / 2, (number + 0.5) / _QUANTILES)) / df
         for number in range(_QUANTILES)

@@ -16,9 +16,9 @@ from statistics import fmean, stdev
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
+from scipy.special import stdtrit
 
 from harness.statistics.median import LEVEL
-from harness.statistics.student import two_sided_quantile
 from jobs.stack_profiler import StackProfiler, own_jvm
 
 WARM_UP = 3
@@ -51,7 +51,7 @@ def measured(spark: SparkSession, rows: int, *, profiled: bool) -> tuple[float, 
 def text(name: str, ratios: Sequence[float]) -> str:
     """Return the geometric mean of ratios, as a change, with its interval."""
     logs = [math.log(ratio) for ratio in ratios]
-    distance = two_sided_quantile(len(logs) - 1, 1 - LEVEL) * stdev(logs) / math.sqrt(len(logs))
+    distance = float(stdtrit(len(logs) - 1, (1 + LEVEL) / 2)) * stdev(logs) / math.sqrt(len(logs))
     mean, low, high = (math.expm1(fmean(logs) + by) for by in (0, -distance, distance))
     return f"{name}: {mean:+.1%} ({low:+.1%} to {high:+.1%}, {len(logs)} pairs)"
 

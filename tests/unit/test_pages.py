@@ -13,11 +13,9 @@ from datagen import generate
 from datagen.storage import storages
 from harness.analysis.explain.profile import Kind, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
-from harness.analysis.observed.speed import table_times
 from harness.analysis.predict.score import summarise
 from harness.experiments.experiment_file import ConfigurationTable
 from harness.model.run import Phase
-from harness.present.quantities import uncertainty
 from harness.programs.program import programs
 from harness.words import percent
 from jobs import options as benchmark
@@ -29,7 +27,6 @@ ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
 SHUFFLES = ROOT / "results/file-systems-shuffle"
-RATES = ROOT / "results/rates"
 PROFILED = ROOT / "results/profiled-rates"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
@@ -223,18 +220,6 @@ def test_the_errors_of_predictions_by_profiles_are_those_of_the_committed_result
         f"**By profiles, the median error is {median} and the worst {worst}**"
         in PAGES["prediction.md"]
     )
-
-
-def test_the_intervals_with_and_without_an_adjustment_are_those_of_the_committed_results() -> None:
-    [sentence] = re.findall(r"In \[results/rates\].*?, (`.*?)\.\n", PAGES["noise.md"], re.DOTALL)
-    said = re.findall(r"`([\w-]+)`.*?within\s+(\d+ %) \((\d+ %)", sentence, re.DOTALL)
-    columns = [find_configuration(path.name, RATES) for path in RATES.iterdir() if path.is_dir()]
-    models = [table_times(columns, for_speed=adjusted).model for adjusted in (True, False)]
-    assert len(said) > 1
-    for name, *uncertainties in said:
-        intervals = [model.time(0, name) for model in models]
-        found = [time.interval.relative_distance(time.value) for time in intervals]
-        assert [f"±{text.replace(' ', '')}" for text in uncertainties] == [*map(uncertainty, found)]
 
 
 def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:

@@ -1,6 +1,6 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
@@ -12,9 +12,9 @@ from harness.analysis.observed.sample import (
     Performance,
     Sample,
     Summary,
+    table_model,
     take_sample,
 )
-from harness.analysis.observed.speed import SpeedAdjustment, table_times
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
@@ -84,9 +84,7 @@ class Comparison:
 
     `control_shifts` has for each column the joint change of the controls from the baseline: None in
     the baseline itself, and if there are no common controls. `model` is what times and changes were
-    computed with. If `relative_to_controls`, every change is what remains of it beyond the part in which
-    its workload follows the controls. `speed` is how times were adjusted for the speed of processors;
-    None if they are as measured.
+    computed with. If `relative_to_controls`, every change is relative to that of the controls.
     """
 
     columns: tuple[ConfigurationRuns, ...]
@@ -94,7 +92,6 @@ class Comparison:
     control_shifts: tuple[ControlShift | None, ...]
     model: MixedModel
     relative_to_controls: bool = False
-    speed: SpeedAdjustment | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -109,25 +106,6 @@ class Comparison:
             shift.of_performance if shift and counted.issuperset(shift.workloads) else shift
             for shift in self.control_shifts
         )
-
-    @property
-    def control_slopes(self) -> dict[str, tuple[float, float]]:
-        """The smallest and the largest factor by which workloads follow the controls, by configuration.
-
-        Only of workloads that have a change there. Empty unless changes are relative to the controls.
-        """
-        if not self.relative_to_controls:
-            return {}
-        found = {}
-        for index, shift in enumerate(self.control_shifts):
-            factors = [
-                self.model.differences.following(row.workload, shift.workloads)
-                for row in self.rows
-                if shift and row.cells[index].change and row.workload not in shift.workloads
-            ]
-            if factors:
-                found[self.columns[index].name] = min(factors), max(factors)
-        return found
 
     @property
     def limit_of_single_runs(self) -> float | None:
@@ -148,14 +126,10 @@ def compare(
     columns: Sequence[ConfigurationRuns],
     *,
     relative_to_controls: bool = False,
-    for_speed: bool = False,
     allow_different_data: bool = False,
     strict: bool = False,
 ) -> Comparison:
     """Compare configurations with the first of them, the baseline.
-
-    With `for_speed`, times are adjusted for the speed of the processors within each run, where that
-    at least halves a mean's variance within runs.
 
     Raises BadInput
     - for fewer than two configurations;
@@ -176,9 +150,7 @@ def compare(
             _require_same_data(baseline, other)
         if strict:
             _require_no_confounders(baseline, other)
-    return _tabulate(
-        with_unique_names(columns), relative_to_controls=relative_to_controls, for_speed=for_speed
-    )
+    return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
 
 
 def require_several(configurations: Sized) -> None:
@@ -187,9 +159,9 @@ def require_several(configurations: Sized) -> None:
         raise BadInput("name two configurations or more: BEFORE AFTER [MORE...]")
 
 
-def overview(column: ConfigurationRuns, *, for_speed: bool = False) -> Comparison:
+def overview(column: ConfigurationRuns) -> Comparison:
     """Return the table of a single configuration, without changes."""
-    return _tabulate((column,), relative_to_controls=False, for_speed=for_speed)
+    return _tabulate((column,), relative_to_controls=False)
 
 
 def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
@@ -233,12 +205,9 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
         )
 
 
-def _tabulate(
-    columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool, for_speed: bool
-) -> Comparison:
+def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    times = table_times(columns, for_speed=for_speed)
-    model, timed = times.model, times.columns
+    model = table_model((column.runs for column in columns), names)
     controls = _common_controls(columns, model)
     shifts = (
         None,
@@ -254,7 +223,7 @@ def _tabulate(
     ]
 
     def cell(name: str, index: int) -> Cell:
-        sample = take_sample(name, timed[index].runs)
+        sample = take_sample(name, columns[index].runs)
         return Cell(
             sample=sample,
             summary=_summary(model, index, sample) if sample.runs_s else None,
@@ -268,8 +237,8 @@ def _tabulate(
 
     return Comparison(
         columns=tuple(
-            _with_notes(column, caveats(own.runs), baseline, differences, names)
-            for column, own, differences in zip(columns, timed, found, strict=True)
+            _with_notes(column, baseline, differences, names)
+            for column, differences in zip(columns, found, strict=True)
         ),
         rows=tuple(
             Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
@@ -277,7 +246,6 @@ def _tabulate(
         control_shifts=shifts,
         model=model,
         relative_to_controls=relative_to_controls,
-        speed=times.speed,
     )
 
 
@@ -320,7 +288,6 @@ def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
 
 def _with_notes(
     column: ConfigurationRuns,
-    own: Iterable[str],
     baseline: ConfigurationRuns,
     differences: Sequence[Confounder],
     workloads: Sequence[str],
@@ -328,7 +295,7 @@ def _with_notes(
     """Add everything that a reader of the whole column must know."""
     affecting_all = (found for found in differences if _affects_all(found, workloads))
     notes = (
-        *own,
+        *caveats(column.runs),
         *contradictions(column.runs),
         *(found.describe(baseline.name) for found in affecting_all),
         *filter(None, [different_fetch_wait(baseline.runs, column.runs)]),

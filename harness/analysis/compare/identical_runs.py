@@ -7,7 +7,7 @@ from itertools import combinations
 from math import ceil, comb
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.speed import table_times
+from harness.analysis.observed.sample import table_model
 from harness.model.errors import BadInput
 from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
 from harness.statistics.mixed_model import MixedModel, Run
@@ -72,7 +72,7 @@ def identical_runs(configuration: ConfigurationRuns) -> IdenticalRuns:
             "`make aa RUNS=12`"
         )
     names = configuration.workloads
-    model = table_times([configuration]).model
+    model = table_model([configuration.runs], names)
     runs = [run for run in model.configurations[0] if run]
     if len(runs) < MIN_IDENTICAL_RUNS:
         raise BadInput(

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import measured_trials
-from harness.analysis.observed.speed import table_times
+from harness.analysis.observed.sample import measured_trials, table_model
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.run import RecordedRun, moment_of
@@ -93,7 +92,7 @@ def needed_after(
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     names = baseline.workloads
-    model = table_times(columns).model.differences
+    model = table_model([column.runs for column in columns], names).differences
     if others and not model.is_in_turns:
         raise BadInput(
             f"{baseline.name!r} and {others[0].name!r} did not take turns in the same applications, two or "
@@ -140,7 +139,7 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
     Both are fractions of the time, and medians over workloads. The runs to come are taken to last as long
     as those that are there, and to differ as much. None if fewer than two are there.
     """
-    model = table_times([column]).model
+    model = table_model([column.runs], column.workloads)
     lasted = [  # from the start of a run to that of its last trial
         seconds
         for recorded in column.runs
@@ -175,7 +174,7 @@ class LeastPrecise:
 
 def least_precise(column: ConfigurationRuns, precision: float) -> LeastPrecise | None:
     """Return the workload that needs the most runs for this half width; None if one has too few to tell."""
-    model = table_times([column]).model
+    model = table_model([column.runs], column.workloads)
     if any(model.runs(0, name) < MIN_RUNS for name in model.workloads) or not model.workloads:
         return None
     width, name = max((_half_width(model, name), name) for name in model.workloads)

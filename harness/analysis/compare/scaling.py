@@ -20,7 +20,6 @@ from harness.analysis.observed.configuration import (
 )
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.sample import table_model
-from harness.analysis.observed.speed import with_slowed
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.scaling import scaled_name, split_scaled_name
@@ -141,10 +140,6 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
 
     Raise BadInput if no workload was measured on two numbers of nodes.
     """
-    families = {
-        base: {nodes: with_slowed(column) for nodes, column in family.items()}
-        for base, family in families.items()
-    }
     columns = [column for family in families.values() for column in family.values()]
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
     names = list(dict.fromkeys(name for column in columns for name in column.workloads))

@@ -270,15 +270,11 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explained changes of all workloads between two configurations.
-
-    `is_adjusted` is whether the changes, but not their parts, are adjusted for the speed of processors.
-    """
+    """The explained changes of all workloads between two configurations."""
 
     before: ConfigurationRuns
     after: ConfigurationRuns
     rows: tuple[ExplainedRow, ...]
-    is_adjusted: bool = False
 
 
 def explain(comparison: Comparison) -> Explanation:
@@ -293,7 +289,7 @@ def explain(comparison: Comparison) -> Explanation:
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
             "explains the changes; run the benchmark again with this version of clusterlift"
         )
-    return Explanation(before, after, rows, is_adjusted=comparison.speed is not None)
+    return Explanation(before, after, rows)
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.analysis.observed.environment import layouts
-from harness.analysis.observed.interference import busy_line, disturbed_line
+from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
@@ -45,8 +45,8 @@ class ConfigurationRuns:
 
     @property
     def attempted(self) -> tuple[str, ...]:
-        """The workloads with at least one measured trial, ok, failed or disturbed."""
-        outcomes = {Outcome.MEASURED, Outcome.FAILED, Outcome.DISTURBED}
+        """The workloads with at least one measured trial, ok or failed."""
+        outcomes = {Outcome.MEASURED, Outcome.FAILED}
         return tuple(
             workload
             for workload in self.workloads
@@ -144,7 +144,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
         *_failed_warm_ups(runs),
         *_trial_notes(runs),
-        *filter(None, [disturbed_line(runs), busy_line(runs)]),
+        *filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)]),
         *_joined("the data's layout differed from the manifest: ", drifts),
         *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),

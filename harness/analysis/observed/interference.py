@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.observed.sample import disturbed_trials, measured_trials, with_slowed_trials
+from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
 from harness.words import count_of, percent
@@ -38,7 +38,7 @@ class Disturbance:
 
     def mean(self, runs: Iterable[RecordedRun]) -> float | None:
         """Return the mean, None if no trial has the quantity."""
-        trials = measured_trials(map(with_slowed_trials, runs))
+        trials = measured_trials(runs)
         nodes = (node for trial in trials for node in trial.interference or ())
         known = [
             (part, whole)
@@ -136,3 +136,16 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     verbs = ("was", "does") if disturbed == 1 else ("were", "do")
     effect = f"{verbs[0]} disturbed and {verbs[1]} not count"
     return f"{disturbed} of {trials} {effect}: {'; '.join(listed)}"
+
+
+def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
+    """Return the workloads that count although all their trials in a run were disturbed; None if none."""
+    found = {
+        workload: reason.partition(" (")[0]
+        for recorded in runs
+        for workload, reason in recorded.disturbed_throughout.items()
+    }
+    if not found:
+        return None
+    listed = "; ".join(f"{workload} ({reason})" for workload, reason in found.items())
+    return f"every measured trial of a run was disturbed, and so all of them count: {listed}"

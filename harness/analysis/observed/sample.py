@@ -1,16 +1,15 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 
-from harness.model.interference import is_of_speed
 from harness.model.run import Phase, RecordedRun, Trial
-from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads, with_phases
+from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import Covariate, MixedModel, run_median
+from harness.statistics.mixed_model import MixedModel, run_median
 
 
 class Outcome(StrEnum):
@@ -18,7 +17,6 @@ class Outcome(StrEnum):
 
     MEASURED = "measured"
     FAILED = "failed"
-    DISTURBED = "disturbed"
     OMITTED = "omitted"
     MISSING = "missing"
 
@@ -31,17 +29,13 @@ class Sample:
     such trials, in the order of measurement. If trials count their work in a `unit`, these are the seconds of
     one unit, and `peaks` has the median of the trials' peaks, by source.
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
-    `disturbed` is the number of trials that do not count because something disturbed them, and `disturbed_s`
-    the median of their seconds; `unsteady` are the reasons why nobody can tell that the workload became
-    steady in a run.
+    `unsteady` are the reasons why it is not known that the workload became steady in a run.
     """
 
     workload: str
     runs_s: tuple[tuple[float, ...], ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
-    disturbed: int = 0
-    disturbed_s: float | None = None
     unsteady: tuple[str, ...] = ()
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
@@ -58,8 +52,6 @@ class Sample:
             return Outcome.MEASURED
         if self.errors:
             return Outcome.FAILED
-        if self.disturbed:
-            return Outcome.DISTURBED
         return Outcome.OMITTED if self.omissions else Outcome.MISSING
 
 
@@ -107,32 +99,9 @@ def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
 
 
 def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
-    """Yield the trials of all runs that would count if nothing had disturbed them."""
+    """Yield the measured trials of all runs that do not count, because something disturbed them."""
     for recorded in runs:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
-
-
-def with_slowed_trials(recorded: RecordedRun) -> RecordedRun:
-    """Return a run in which slowed trials count, too, of workloads of which no other time does.
-
-    What slows all trials of a run is usual there: so a short run on a busy machine has an answer. Trials that
-    something else disturbed, such as swapping, do not count.
-    """
-    timed = {trial.workload for trial in measured_trials([recorded]) if trial.wall_s is not None}
-    slowed = {
-        id(trial)
-        for trial in disturbed_trials([recorded])
-        if trial.workload not in timed and trial.interference and is_of_speed(str(trial.disturbed))
-    }
-    if not slowed:
-        return recorded
-    trials = tuple(
-        replace(trial, disturbed=None) if id(trial) in slowed else trial
-        for trial in recorded.trials
-    )
-    if recorded.run.parameters.get("warmup") == AUTO:
-        trials = with_phases(trials, needed_trials(recorded.run))
-    return replace(recorded, trials=trials)
 
 
 def unsteady(recorded: RecordedRun, workload: str) -> str | None:
@@ -151,8 +120,6 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     runs = tuple(runs)
     own = [trial for run in runs for trial in run.by_workload.get(workload, ())]
     trials = [trial for trial in own if trial.counts]
-    disturbed = [trial for trial in own if trial.phase is Phase.MEASURED and trial.disturbed]
-    disturbed_s = [t.wall_s for t in disturbed if t.wall_s is not None and not t.work]
     work = [trial.work for trial in trials if trial.work]
     sources = sorted({source for done in work for source in done.peaks})
     return Sample(
@@ -160,8 +127,6 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         runs_s=tuple(times_s for run in runs if (times_s := _times_of_run(workload, run))),
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
-        disturbed=len(disturbed),
-        disturbed_s=median(disturbed_s) if disturbed_s else None,
         unsteady=tuple(why for run in runs if (why := unsteady(run, workload)) is not None),
         unit=work[0].unit if work else None,
         peaks={
@@ -183,25 +148,20 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 def table_model(
     columns: Iterable[Iterable[RecordedRun]],
     workloads: Collection[str],
-    covariates: Sequence[Sequence[Mapping[str, Covariate]]] = (),
 ) -> MixedModel:
-    """Return the model of a table's times, from the runs of each of its configurations.
-
-    `covariates` has for each of these runs what a workload's times were adjusted to; nothing if none were.
-    """
+    """Return the model of a table's times, from the runs of each of its configurations."""
     by_column = [tuple(runs) for runs in columns]
-    covariates = covariates or [[{}] * len(runs) for runs in by_column]
     return MixedModel(
         [
             [
                 {
-                    name: run_median(times_s, own.get(name))
+                    name: run_median(times_s)
                     for name in workloads
                     if (times_s := _times_of_run(name, recorded))
                 }
-                for recorded, own in zip(runs, of_runs, strict=True)
+                for recorded in runs
             ]
-            for runs, of_runs in zip(by_column, covariates, strict=True)
+            for runs in by_column
         ],
         [[_application(recorded) for recorded in runs] for runs in by_column],
     )

@@ -17,9 +17,9 @@ from harness.analysis.observed.machines import KERNEL, driver_facts, unlike_peer
 from harness.analysis.observed.sample import (
     disturbed_trials,
     measured_trials,
+    table_model,
     take_sample,
 )
-from harness.analysis.observed.speed import table_times
 from harness.analysis.predict.prediction import unpredictable
 from harness.model.finding import Finding
 from harness.model.limits import MIN_RUNS
@@ -85,7 +85,7 @@ def readiness(baseline: ConfigurationRuns, network: Check | None = None) -> Read
     `network` is the check of what probes found in it; None if nobody asked.
     """
     workloads = _measured_workloads(baseline)
-    model = table_times([baseline]).model
+    model = table_model([baseline.runs], baseline.workloads)
     return Readiness(
         baseline,
         {

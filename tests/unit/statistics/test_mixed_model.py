@@ -16,10 +16,8 @@ from harness.statistics.mixed_model import (
     NORMAL_DF,
     PRIOR_RUN_SD,
     PRIOR_WEIGHT,
-    Covariate,
     Estimate,
     MixedModel,
-    RunMedian,
     run_median,
     sample_variance,
 )
@@ -327,14 +325,12 @@ class TestControls:
     @pytest.mark.parametrize("runs", [1, 3])
     @pytest.mark.parametrize("factor", [0.5, 1.1])
     def test_a_shift_that_all_workloads_share_is_removed(self, runs: int, factor: float) -> None:
-        """With single runs nothing is learnt: a workload is taken to follow the controls fully."""
         before = [
             {name: [10 * (1 + run / 100)] * 3 for number, name in enumerate(NAMES)}
             for run in range(runs)
         ]
         model = model_of(before, scaled(before, factor))
         for name in NAMES[:2]:
-            assert model.following(name, CONTROLS) == pytest.approx(1)
             beyond = model.ratio_beyond_controls(0, 1, name, CONTROLS)
             assert beyond.value == pytest.approx(1)
             assert beyond.p == pytest.approx(1)
@@ -345,36 +341,6 @@ class TestControls:
         beyond = model_of(before, scaled(changed, 1.1)).ratio_beyond_controls(0, 1, "a", CONTROLS)
         assert beyond.value == pytest.approx(0.5, rel=0.05)
         assert beyond.p < 0.001
-
-    def test_a_workload_that_does_not_follow_is_learnt_from_the_runs(self) -> None:
-        """The controls differ by 10 % from run to run, workload `a` does not."""
-        random = np.random.default_rng(5)
-        sides = [
-            [
-                {
-                    name: (10 * factor ** (name != "a") * (1 + 0.001 * np.arange(3))).tolist()
-                    for name in NAMES
-                }
-                for factor in np.exp(0.1 * random.standard_normal(8)).tolist()
-            ]
-            for _ in range(2)
-        ]
-        model = model_of(*sides)
-        assert model.following("b", CONTROLS) == pytest.approx(1, abs=0.1)
-        assert model.following("a", CONTROLS) < 0.5
-        shift = model.controls_ratio(0, 1, CONTROLS)
-        beyond = model.ratio_beyond_controls(0, 1, "a", CONTROLS)
-        assert abs(beyond.log) < 0.5 * abs(shift.log)
-
-    def test_a_large_shift_of_the_controls_leaves_more_uncertainty(self) -> None:
-        before, after = simulated(3, 1), simulated(3, 2)
-        margins = [
-            model_of(before, scaled(after, factor))
-            .ratio_beyond_controls(0, 1, "a", CONTROLS)
-            .margin()
-            for factor in (1.0, 1.5, 3.0)
-        ]
-        assert margins == sorted(set(margins))
 
 
 def in_turns(
@@ -464,7 +430,7 @@ class TestTurns:
         sides = only(simulated(4, 1), range(2)), only(simulated(4, 2), range(2, 4))
         found = in_turns(*sides).differences
         assert found.runs_of_either(0, 1, "a") == 2
-        assert_same(found.ratio(0, 1, "a"), model_of(*sides).ratio(0, 1, "a"))
+        assert found.ratio(0, 1, "a").log == model_of(*sides).ratio(0, 1, "a").log
 
     @given(st.integers(2, 5), st.integers(2, 4), st.integers(0, 99))
     def test_it_is_never_more_certain_than_trials_allow(
@@ -474,57 +440,3 @@ class TestTurns:
         found = in_turns(*made).differences.ratio(0, 1, "a")
         assert found.variance > 0
         assert found.df >= 1
-
-
-CLOCK = [0.1, -0.06, -0.04, 0.07, 0.02, -0.09]
-"""How slow the processors were in each run: the logarithm of the loop's time, from its mean."""
-SLOPES = dict(zip(NAMES, [1.0, 0.5, *[0.0] * len(NAMES)], strict=False))
-
-
-def with_clock(side: Side, clock: Sequence[float]) -> list[dict[str, RunMedian]]:
-    """Return runs whose times follow a clock, each workload by its slope."""
-    return [
-        {
-            name: run_median(
-                [time_s * math.exp(SLOPES[name] * level) for time_s in times_s],
-                Covariate(SLOPES[name], level - 8),
-            )
-            for name, times_s in run.items()
-        }
-        for run, level in zip(side, clock, strict=True)
-    ]
-
-
-class TestSpeed:
-    def test_widens_the_intervals_of_those_that_follow_it_and_of_no_others(self) -> None:
-        sides = simulated(6, 1), simulated(6, 2)
-        still = model_of(*sides)
-        moving = MixedModel([with_clock(side, CLOCK) for side in sides])
-        expected = np.var([*CLOCK, *CLOCK]) * 12 / 10
-        for name, slope in SLOPES.items():
-            added = moving.run_sd(name) ** 2 - still.run_sd(name) ** 2
-            assert added == pytest.approx(slope**2 * expected)
-            assert moving.trial_sd(name) == pytest.approx(still.trial_sd(name))
-        assert moving.ratio(0, 1, NAMES[-1]).margin() == pytest.approx(
-            still.ratio(0, 1, NAMES[-1]).margin()
-        )
-
-    def test_stays_in_a_time_and_in_a_change(self) -> None:
-        before, after = simulated(6, 1), simulated(6, 2)
-        slower = [level + 0.2 for level in CLOCK]
-        moving = MixedModel([with_clock(before, CLOCK), with_clock(after, slower)])
-        change = model_of(before, after).ratio(0, 1, "a").log + SLOPES["a"] * 0.2
-        assert moving.ratio(0, 1, "a").log == pytest.approx(change)
-
-    def test_of_an_application_cancels_in_turns(self) -> None:
-        sides = simulated(6, 1), simulated(6, 2)
-        names = [f"application {number}" for number in range(6)]
-        moving = MixedModel([with_clock(side, CLOCK) for side in sides], [names] * 2)
-        margins = [
-            model.differences.ratio(0, 1, "a").margin() for model in (moving, in_turns(*sides))
-        ]
-        assert margins[0] == pytest.approx(margins[1])
-
-    def test_of_single_runs_adds_nothing(self) -> None:
-        model = MixedModel([with_clock(simulated(1, side), [0.1]) for side in (1, 2)])
-        assert model.run_sd("a") == PRIOR_RUN_SD

@@ -210,22 +210,9 @@ class TestComparison:
         shift = known(plain.control_shifts[1])
         assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
         assert only_change(plain, "join").verdict is Verdict.CHANGED
-        assert plain.control_slopes == {}
         beyond = compare(sides, relative_to_controls=True)
         assert only_change(beyond, "join").verdict is Verdict.NOISE
         assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
-        assert set(beyond.control_slopes) == {"b"}
-
-    def test_only_what_has_a_change_follows_the_controls(self) -> None:
-        speeds = [1.0, 1.3, 0.8]
-        runs = [{"pi": scaled(f), "join": scaled(f), "sort": scaled(1 / f)} for f in speeds]
-        declared = {"parameters": {"controls": ["pi"]}, "omitted": {"cache": "no memory"}}
-        sides = [of_runs("a", runs, **declared), of_runs("b", runs, **declared)]
-        low, high = compare(sides, relative_to_controls=True).control_slopes["b"]
-        assert low < high
-        alone = [{name: times for name, times in run.items() if name != "sort"} for run in runs]
-        sides = [of_runs("a", runs, **declared), of_runs("b", alone, **declared)]
-        assert compare(sides, relative_to_controls=True).control_slopes == {"b": (high, high)}
 
     def test_what_a_single_run_may_differ_by_is_adjusted_as_its_change_is(self) -> None:
         """The workload follows the controls, so that what remains of another run is less."""

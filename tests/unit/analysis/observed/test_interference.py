@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from harness.analysis.compare.confounders import confounders
-from harness.analysis.observed.configuration import ConfigurationRuns, caveats
+from harness.analysis.observed.configuration import caveats
 from harness.analysis.observed.interference import busy_line, disturbed_line, interference_facts
-from harness.analysis.observed.sample import Outcome, take_sample, with_slowed_trials
-from harness.analysis.observed.speed import table_times
+from harness.analysis.observed.sample import take_sample
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, RecordedRun
-from harness.runtime.warm_up import AUTO
+from harness.runtime.disturbances import counted_trials
 from tests.unit.builders import a_run, ok, recorded
 
 QUIET: dict[str, Any] = {
@@ -36,20 +35,9 @@ def run(
 
 
 class TestDisturbedTrials:
-    def test_are_left_out_of_the_sample_which_knows_how_many(self) -> None:
+    def test_are_left_out_of_the_sample(self) -> None:
         sample = take_sample("group-by", [run(disturbed=(None, SLOW, None))])
-        assert (sample.times_s, sample.disturbed) == ((11.0, 13.0), 1)
-
-    def test_of_another_workload_or_phase_are_not_of_this_sample(self) -> None:
-        trials = [
-            ok("sha-512", 1.0, disturbed=SLOW),
-            ok("group-by", 1.0, phase=Phase.WARM_UP, disturbed=SLOW),
-            ok("group-by", 2.0),
-        ]
-        assert take_sample("group-by", [recorded(a_run(), trials)]).disturbed == 0
-
-    def test_alone_leave_no_time(self) -> None:
-        assert take_sample("group-by", [run(disturbed=(SLOW,))]).outcome is Outcome.DISTURBED
+        assert sample.times_s == (11.0, 13.0)
 
     def test_are_a_caveat_that_groups_them_by_reason_whatever_the_numbers(self) -> None:
         other = "n2: it swapped (7 MB/s, usually 0)"
@@ -119,36 +107,42 @@ def test_the_means_are_over_all_nodes_and_trials() -> None:
     assert found["processor time of other processes"] == "2 %"
 
 
-class TestRunsInWhichAllTrialsWereSlowed:
+class TestWorkloadsOfWhichAllTrialsWereDisturbed:
     OTHERS = "n1: other processes took processor time (45 %, usually 20 %)"
 
-    def test_count_them_and_say_that_the_machine_was_busy(self) -> None:
-        busy = run(disturbed=(self.OTHERS, self.OTHERS), others_s=9.0)
-        assert with_slowed_trials(busy).trials == run(disturbed=(None, None), others_s=9.0).trials
-        line = "measured on a busy machine: processor time of other processes was 45 %"
-        assert busy_line([busy]) == line
+    @staticmethod
+    def counted(run: RecordedRun, needed: int | None = None) -> RecordedRun:
+        trials, throughout = counted_trials(run.trials, needed)
+        return replace(run, trials=trials, disturbed_throughout=throughout)
+
+    def test_count_and_the_notes_say_so(self) -> None:
+        busy = self.counted(run(disturbed=(self.OTHERS, SWAPPED), others_s=9.0))
+        assert take_sample("group-by", [busy]).times_s == (11.0, 12.0)
+        throughout, on_a_busy_machine = caveats([busy])
+        assert throughout == (
+            "every measured trial of a run was disturbed, and so all of them count: "
+            "group-by (n1: other processes took processor time)"
+        )
+        assert on_a_busy_machine == (
+            "measured on a busy machine: processor time of other processes was 45 %"
+        )
         assert busy_line([run()]) is None
 
     def test_differ_from_runs_that_were_not(self) -> None:
-        busy = run("2.5g", disturbed=(self.OTHERS,), others_s=9.0)
+        busy = self.counted(run("2.5g", disturbed=(self.OTHERS,), others_s=9.0))
         lines = [each.describe("1g") for each in confounders([run()], [busy])]
         assert "processor time of other processes: 45 % here, 2 % in 1g" in lines
 
-    @pytest.mark.parametrize("others", [(None, OTHERS), (SWAPPED, SWAPPED)])
-    def test_are_no_others(self, others: tuple[str | None, ...]) -> None:
-        recorded = run(disturbed=others)
-        assert with_slowed_trials(recorded) is recorded
+    def test_do_not_count_beside_an_undisturbed_trial(self) -> None:
+        mixed = run(disturbed=(None, self.OTHERS))
+        assert self.counted(mixed) == mixed
+
+    def test_count_each_workload_for_itself(self) -> None:
+        trials = [ok("group-by", 1.0), ok("sha-512", 2.0, disturbed=self.OTHERS)]
+        counted, throughout = counted_trials(trials, None)
+        assert [trial.counts for trial in counted] == [True, True]
+        assert throughout == {"sha-512": self.OTHERS}
 
     def test_look_for_the_end_of_their_warm_up_again(self) -> None:
-        slowed = run(disturbed=(self.OTHERS,) * 9, others_s=9.0)
-        parameters = {**slowed.run.parameters, "warmup": AUTO, "trials": 6}
-        found = with_slowed_trials(replace(slowed, run=replace(slowed.run, parameters=parameters)))
+        found = self.counted(run(disturbed=(self.OTHERS,) * 9, others_s=9.0), needed=6)
         assert [trial.phase for trial in found.trials][:2] == [Phase.WARM_UP, Phase.MEASURED]
-
-    def test_have_times_in_a_table(self) -> None:
-        columns = [
-            ConfigurationRuns("busy", (run(disturbed=(self.OTHERS, self.OTHERS), others_s=9.0),))
-        ]
-        assert take_sample("group-by", columns[0].runs).outcome is Outcome.DISTURBED
-        [timed] = table_times(columns).columns
-        assert take_sample("group-by", timed.runs).times_s == (11.0, 12.0)
