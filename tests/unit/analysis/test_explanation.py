@@ -350,14 +350,14 @@ class TestCommand:
         self, capfd: pytest.CaptureFixture[str]
     ) -> None:
         rates = str(Path(__file__).parents[3] / "results/rates")
-        assert main(["compare", "100mbit", "250mbit", "--format", "csv", "--results", rates]) == 0
+        assert main(["compare", "100mbit", "800mbit", "--format", "csv", "--results", rates]) == 0
         table = csv.DictReader(io.StringIO(capfd.readouterr().out))
         noise = {row["workload"]: row["verdict"] == "noise" for row in table if row["verdict"]}
         assert set(noise.values()) == {True, False}
-        assert main(["explain", "100mbit", "250mbit", "--results", rates]) == 0
+        assert main(["explain", "100mbit", "800mbit", "--results", rates]) == 0
         printed = capfd.readouterr().out
         assert noise == {
-            workload: "~" in printed.split(f"\n{workload} ")[1].split("\n")[0] for workload in noise
+            workload: "~" in printed.split(f"\n{workload}")[1].split("\n")[0] for workload in noise
         }
 
     @pytest.mark.parametrize(
