@@ -11,7 +11,7 @@ from harness.commands.command import group
 from harness.commands.options import converted, mtu_option
 from harness.hosts.transports.host import expand_names
 from harness.lab.cluster import Lab, lab_lock, running_lab
-from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
+from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
@@ -19,7 +19,7 @@ from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
 from harness.model.link import Link, parse_rate
-from harness.option_types import WholeNumber
+from harness.option_types import RealNumber, WholeNumber
 from harness.runtime.interrupt import interruptible
 from harness.runtime.shared_options import read_shared_options
 from harness.terminal import show
@@ -60,8 +60,7 @@ def lab() -> None:
 )
 @click.option(
     "--cpus",
-    type=float,
-    callback=converted(check_cpus),
+    type=RealNumber(MIN_CPUS, MAX_CPUS),
     default=0.5,
     show_default=True,
     metavar="X",

@@ -54,8 +54,7 @@ sudo = true             # become root by sudo; it must not ask for a password
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -64,14 +63,15 @@ import msgspec
 from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
 from harness.hosts.transports.host import Host
-from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
+from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
 from harness.model.layout import FORMS, Layout
-from harness.model.limits import MAX_NODES, MAX_ROWS
+from harness.model.limits import MAX_NODES, MAX_PER_HOST, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
+from harness.node.kernel import positive
 from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
@@ -174,11 +174,12 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[str, str]]:
     """Yield the properties that place executors, of all cores of a node each, on so many nodes."""
     if nodes:
-        cores = int(spark.get(EXECUTOR_CORES, "1"))
+        cores = positive(spark.get(EXECUTOR_CORES, "1"), MAX_PER_HOST)
+        if cores is None:
+            raise ValueError(f"with scaling, {EXECUTOR_CORES} is the number of a node's cores")
         yield CORES_MAX, str(cores * nodes)
         yield EXECUTORS, str(nodes)
-        if EXECUTOR_CORES not in spark:
-            yield EXECUTOR_CORES, str(cores)
+        yield EXECUTOR_CORES, str(cores)
 
 
 def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
@@ -216,125 +217,56 @@ class ExperimentFile(Measuring, frozen=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
-        if self.site is None:
-            self._check_lab()
-        else:
-            self._check_site(self.site)
-        for name, configuration in self.configurations.items():
-            self._check_dataset(name, configuration.dataset)
-        self._check_commands()
-        self._check_programs()
-        self._check_scaling()
-        self._check_problems()
-        if self.probe_seconds and self._hosts == 1:
-            raise ValueError("probe_seconds: there is no link to probe with a single host")
-        properties = [table.spark for table in self.configurations.values()]
-        if self.turns == "rounds" and properties.count(properties[0]) < len(properties):
-            raise ValueError(
-                'turns = "rounds": configurations of one run have the same properties of Spark'
-            )
-        for problem in workload_problems(self.workloads or ()):
-            raise ValueError(f"workloads: {problem}")
+        for contradiction in self._contradictions():
+            raise ValueError(contradiction)
 
-    def _check_dataset(self, configuration: str, dataset: str | None) -> None:
-        is_needed = self.workloads is None or bool(self.datasets)
-        if dataset in self.datasets or (dataset is None and not is_needed):
-            return
-        known = f"dataset has to be one of {', '.join(self.datasets)}"
-        if not self.datasets:
-            known = f"there is no table [datasets.{dataset}]" if dataset else "dataset is missing"
-        advice = "; only an experiment whose `workloads` read no data has none"
-        raise ValueError(f"configurations.{configuration}: {known}{'' if dataset else advice}")
-
-    def _check_commands(self) -> None:
-        """The journal knows commands by what they are called: other ones would put back what these did."""
-        called: dict[str, tuple[str | None, ...]] = {}
+    def _contradictions(self) -> Iterator[str]:
+        if self.workloads == () and not self.programs:
+            yield "workloads: one name or more is expected, or a table [programs.NAME]"
+        known = sorted(file.stem.replace("_", "-") for file in WORKLOADS.glob("[!_]*.py"))
+        for name in set(self.workloads or ()) - set(known):
+            yield f"workloads: there is no workload {shorten(name, MAX_SHOWN)!r}; {what_exists(name, known)}"
+        called: dict[str | None, tuple[str | None, ...]] = {}
         for name, table in self.configurations.items():
+            if (table.dataset or self.workloads is None) and table.dataset not in self.datasets:
+                yield f"configurations.{name}: dataset has to be one of {', '.join(self.datasets) or 'none'}"
             commands = (table.apply, table.revert, table.check)
             if table.applied and called.setdefault(table.applied, commands) != commands:
-                raise ValueError(
-                    f"configurations.{name}: other commands are called {table.applied}, too; choose "
-                    "another name for `applied`"
-                )
-
-    def _check_programs(self) -> None:
-        if self.workloads == () and not self.programs:
-            raise ValueError("workloads: one name or more is expected, or a table [programs.NAME]")
-        _ = self._programs
-
-    def _check_scaling(self) -> None:
+                # The journal knows commands by this name, and would put back what others did.
+                yield f"configurations.{name}: other commands are called {table.applied}, too"
+        properties = [table.spark for table in self.configurations.values()]
+        if self.turns == "rounds" and properties.count(properties[0]) < len(properties):
+            yield 'turns = "rounds": configurations of one run have the same properties of Spark'
         numbers = list(self.scaling or ())
-        if sorted(set(numbers)) != numbers:
-            raise ValueError("scaling: the numbers of nodes have to grow, as in [1, 2, 4]")
-        for name, table in self.configurations.items():
-            if numbers and not re.fullmatch(
-                "[1-9][0-9]{0,4}", table.spark.get(EXECUTOR_CORES, "1")
-            ):
-                raise ValueError(
-                    f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
-                )
-            if numbers and (decided := {CORES_MAX, EXECUTORS} & table.spark.keys()):
-                raise ValueError(
-                    f"configurations.{name}: scaling decides {', '.join(sorted(decided))}: leave it out"
-                )
-        place = "lab" if self.site is None else "site"
-        if numbers and numbers[-1] > self._hosts:
-            raise ValueError(
-                f"scaling: {numbers[-1]} nodes are more than the {self._hosts} of the {place}"
-            )
+        if sorted(set(numbers)) != numbers or self.hosts < max(numbers, default=0):
+            yield f"scaling: the numbers of nodes have to grow to {self.hosts} at most, as in [1, 2, 4]"
+        yield from (
+            self._contradictions_to(self.site) if self.site else self._contradictions_to_lab()
+        )
 
-    def _check_problems(self) -> None:
-        """What a program cannot divide among its processes is to be known before any data is there."""
-        for program in self._programs:
-            for nodes in self.scaling or (self._hosts,):
-                placement = Placement((Host("", ""),) * nodes, self.per_host)
-                try:
-                    program.problem(placement, growing=self.growing)
-                except BadInput as error:
-                    raise ValueError(f"programs.{program.name}: {error}") from error
-
-    @property
-    def _hosts(self) -> int:
-        return len(self.site.named_hosts()) if self.site else self.shape.workers
-
-    @property
-    def _programs(self) -> tuple[Program, ...]:
-        """The programs with their options. Raise ValueError that names what cannot be read."""
-        return tuple(_program(name, options) for name, options in self.programs.items())
-
-    def _check_lab(self) -> None:
-        check_cpus(self.shape.cpus)
-        for name, configuration in self.configurations.items():
-            if configuration.speed is not None:
-                raise ValueError(
-                    f"configurations.{name}: speed needs a [site]: the lab has no network cards; use rate"
-                )
-        storages = self.shape.storages
-        if len(set(storages)) < len(storages):
-            raise ValueError("storage: a file system is there twice")
+    def _contradictions_to_lab(self) -> Iterator[str]:
         for name, table in self.datasets.items():
-            storage = table.storage or storages[0]
+            storage = table.storage or self.shape.storages[0]
             if table.uri is not None:
-                raise ValueError(f"datasets.{name}: uri needs a [site]: the lab chooses its own")
-            if storage not in storages:
-                raise ValueError(
-                    f"datasets.{name}: storage {storage} is not one of the lab's, whose `storage` is "
-                    f"{', '.join(storages)}"
-                )
-            if problem := layout_problem(table.layout, storage, self.shape.workers):
-                raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
+                yield f"datasets.{name}: uri needs a [site]: the lab chooses its own"
+            elif storage not in self.shape.storages:
+                yield f"datasets.{name}: storage {storage} is not one of the lab's"
+            elif problem := layout_problem(table.layout, storage, self.shape.workers):
+                yield f"datasets.{name}: layout {table.layout} {problem}"
 
-    def _check_site(self, site: HostsSpec) -> None:
-        for key in ("nodes", "cpus", "storage"):
-            if getattr(self, key) is not None:
-                raise ValueError(f"{key} is only for the lab; leave it out, or leave out [site]")
+    def _contradictions_to(self, site: HostsSpec) -> Iterator[str]:
+        if self.nodes or self.cpus or self.storage:
+            yield "nodes, cpus and storage are only for the lab; leave them out, or leave out [site]"
         for name, table in self.datasets.items():
             if table.storage is not None:
-                raise ValueError(
-                    f"datasets.{name}: storage is only for the lab; use uri with a [site]"
-                )
-            if table.uri is None and site.data is None:
-                raise ValueError(f"datasets.{name}: uri is missing, and the site has no `data`")
+                yield f"datasets.{name}: storage is only for the lab; use uri with a [site]"
+            elif table.uri is None and site.data is None:
+                yield f"datasets.{name}: uri is missing, and the site has no `data`"
+
+    @property
+    def hosts(self) -> int:
+        """The number of hosts on which workloads can run."""
+        return len(self.site.named_hosts()) if self.site else self.shape.workers
 
     @property
     def shape(self) -> LabSpec:
@@ -358,45 +290,42 @@ class ExperimentFile(Measuring, frozen=True):
                 for nodes in self.scaling or (None,)
             ),
             id=id_,
-            programs=self._programs,
+            programs=tuple(_program(name, options) for name, options in self.programs.items()),
         )
 
 
 def _program(name: str, given: Mapping[str, Any]) -> Program:
-    """Return a program with the options of its table. Raise ValueError that names what cannot be read."""
+    """Return a program with the options of its table. Raise BadInput that names what cannot be read."""
     known = programs()
-    if name not in known:
-        raise ValueError(f"programs.{name}: there is no such program; there are {', '.join(known)}")
-    options = {option.name: option for option in known[name].options}
-    for key in given:
-        if key not in options:
-            raise ValueError(
-                f"programs.{name}: {key!r} is not an option; it has {', '.join(options)}"
-            )
+    options = {option.name: option for option in known[name].options} if name in known else {}
+    if name not in known or not given.keys() <= options.keys():
+        raise BadInput(
+            f"programs.{name}: there are {', '.join(known)}, and of {name} the keys {', '.join(options)}"
+        )
     values = {}
     for key, option in options.items():
         try:
             values[key] = option.parse(shorten(str(given.get(key, option.default)), MAX_SHOWN))
         except ValueError as error:
-            raise ValueError(f"programs.{name}: {key}: {error}") from error
+            raise BadInput(f"programs.{name}: {key}: {error}") from error
     return known[name](**values)
 
 
 def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
     values = read_toml(file)
-    return convert(values, ExperimentFile, file).experiment(_id(values))
-
-
-def workload_problems(names: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with names of workloads. A workload is named like its file."""
-    files = WORKLOADS.glob("[!_]*.py")
-    known = sorted(file.stem.replace("_", "-") for file in files)
-    for name in names:
-        if name not in known:
-            yield f"there is no workload {shorten(name, MAX_SHOWN)!r}; {what_exists(name, known)}"
-        if names.count(name) > 1:
-            yield f"{name} is there twice"
+    read = convert(values, ExperimentFile, file)
+    try:
+        experiment = read.experiment(_id(values))
+        for (
+            program
+        ) in experiment.programs:  # what hosts cannot divide is said before there is any data
+            for nodes in read.scaling or (read.hosts,):
+                placement = Placement((Host("", ""),) * nodes, experiment.per_host)
+                program.problem(placement, growing=experiment.growing)
+    except (BadInput, ValueError) as error:
+        raise BadInput(f"{file}: {error}") from error
+    return experiment
 
 
 _NOT_IN_ID = frozenset({"runs", "trials", "warmup", "profile", "probe_seconds"})

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -144,13 +143,14 @@ def find_lab() -> Lab | None:
     worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
     environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"])
     storages = tuple(environment.get("STORAGE", "hdfs").split("-"))
-    cpus = environment.get("CPUS", "0")
-    if not re.fullmatch(r"\d{1,4}(\.\d{1,2})?", cpus):
+    try:
+        cpus = float(environment.get("CPUS", "0"))
+    except ValueError as error:
         raise BadInput(
-            f"the lab was started with CPUS={cpus!r}, which is no number of processors: remove it "
-            "(clusterlift lab down), and start it with clusterlift lab up --cpus X"
-        )
-    return Lab(tuple(nodes), storages, float(cpus))
+            f"the lab was started with CPUS={environment['CPUS']!r}, which is no number: remove "
+            "it (clusterlift lab down), and start it with clusterlift lab up --cpus X"
+        ) from error
+    return Lab(tuple(nodes), storages, cpus)
 
 
 def running_lab() -> Lab:

@@ -52,15 +52,6 @@ class LabSpec:
         return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}"
 
 
-def check_cpus(cpus: float) -> float:
-    """Return the number. Raise ValueError unless a worker can have exactly this many processors."""
-    if not (MIN_CPUS <= cpus <= MAX_CPUS and cpus == round(cpus, 2)):
-        raise ValueError(
-            f"a worker has from {MIN_CPUS} to {MAX_CPUS} processors, in hundredths, not {cpus}"
-        )
-    return cpus
-
-
 def cpu_quota_us(cpus: float) -> int:
     """Return the processor time of each period, in microseconds, that is as much as `cpus` processors."""
     return round(cpus * CPU_PERIOD_US)
