@@ -139,11 +139,11 @@ aa: setup
 # Make a target while the file system, and YARN, are up.
 on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
   "local local") $(call again,$(1)) ;; \
-  "local hdfs") clusterlift hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
-  "local qfs") clusterlift qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
-  "local s3") clusterlift s3 run --store $(call quoted,STORE) $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
+  "local hdfs") clusterlift local hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
+  "local qfs") clusterlift local qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  "local s3") clusterlift local s3 run --store $(call quoted,STORE) $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
     $(call again,$(1)) ;; \
-  "yarn hdfs") clusterlift yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
+  "yarn hdfs") clusterlift local yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
   "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs, qfs or s3" >&2; exit 2 ;; \
   *) echo "clusterlift: MASTER is '"$(call quoted,MASTER)"' and STORAGE '"$(call quoted,STORAGE)"': choose local, or yarn with hdfs" >&2; exit 2 ;; \
 esac

@@ -45,10 +45,7 @@ GROUPS = {
         "gate": "List the faults of a probed network, for example after an upgrade.",
     },
     "Run a test cluster on this machine": {
-        "hdfs": "Start and stop a small, real HDFS on this machine.",
-        "qfs": "Start and stop a small, real QFS on this machine.",
-        "s3": "Run a command beside a small, real object store on this machine.",
-        "yarn": "Run a command beside a small, real YARN on this machine.",
+        "local": "Run a small, real HDFS, QFS, YARN or object store on this machine.",
         "lab": "Run a cluster of containers with links of the rate that you choose.",
     },
 }
@@ -60,7 +57,6 @@ It is here, too, so that a list of all commands does not import them all, which 
 MODULES = {
     "import": "import_published",
     **dict.fromkeys(("power", "ready", "noise"), "preparation"),
-    **dict.fromkeys(("hdfs", "qfs", "s3", "yarn"), "minicluster"),
 }
 """The modules of harness.commands that have another name than their command."""
 

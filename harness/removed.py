@@ -5,6 +5,7 @@ from collections.abc import Sequence
 _CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can connect to"
 
 INSTEAD: dict[tuple[str, ...], str] = {
+    **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3", "yarn")},
     ("plan",): "use clusterlift power instead",
     ("aa",): "use clusterlift noise instead",
     ("probe", "--exhaustive"): "all pairs are measured unless --rounds is given",

@@ -31,7 +31,7 @@ class Qfs(Storage):
     scheme = "qfs"
     advice = (
         "name host and port, qfs://host:20000/path, and start Spark with QFS's classes: "
-        "`clusterlift qfs conf` prints what goes into spark-submit's --properties-file"
+        "`clusterlift local qfs conf` prints what goes into spark-submit's --properties-file"
     )
 
     def check_available(self, directory: Directory) -> None:

@@ -20,6 +20,7 @@ from harness.words import last_line
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 OLDEST = 18
+FEWEST_OSDS = 3
 PACKAGES = "ceph-common ceph-mon ceph-osd radosgw"
 
 DAEMON = Path(__file__).with_name("ceph-daemon")
@@ -35,13 +36,20 @@ class CephCluster(ObjectStore):
     server: ClassVar[str] = "OSD"
     servers_option: ClassVar[str] = "osds"
 
-    def problem(self) -> str | None:
-        """Say which layout no pool can have; None if all can be had."""
+    def servers(self, osds: int | None) -> int:
+        """Return how many OSDs start, `osds` if they suffice. Raise BadInput for an impossible layout."""
         for layout in self.layouts:
             is_coded = layout.kind is LayoutKind.REED_SOLOMON and layout.data > 1
             if not (is_coded or layout.kind is LayoutKind.REPLICATED):
-                return f"{layout}: Ceph stores replicated:N, and rs:D+P[:cell] of at least rs:2+1"
-        return None
+                raise BadInput(
+                    f"--layout {layout}: Ceph stores replicated:N, and rs:D+P[:cell] of at least rs:2+1"
+                )
+        needed = max(layout.nodes for layout in self.layouts)
+        if osds is not None and osds < needed:
+            raise BadInput(
+                f"--osds {osds}: the layouts need {needed}, one for each part of an object"
+            )
+        return osds or max(FEWEST_OSDS, needed)
 
     def location(self, bucket: str) -> str:
         """Return the placement target of a bucket, which has its name."""

@@ -84,7 +84,7 @@ def claim_name(cluster: Cluster) -> None:
             raise
         raise BadInput(
             f"--name: {cluster.scheme} {cluster.name!r} is up already; use it, choose another name, "
-            f"or stop it: clusterlift {cluster.scheme} down --name {cluster.name}"
+            f"or stop it: clusterlift local {cluster.scheme} down --name {cluster.name}"
         ) from None
     finally:
         shutil.rmtree(directory, ignore_errors=True)

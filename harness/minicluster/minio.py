@@ -24,18 +24,20 @@ class MinioCluster(ObjectStore):
     server: ClassVar[str] = "drive"
     servers_option: ClassVar[str] = "drives"
 
-    def problem(self) -> str | None:
-        """Say why one server cannot store these layouts; None if it can."""
+    def servers(self) -> int:
+        """Return the number of drives. Raise BadInput if one server cannot store these layouts."""
         layout, *others = self.layouts
         if others:
-            return f"{others[0]}: one MinIO has one layout"
+            raise BadInput(f"--layout {others[0]}: one MinIO has one layout")
         is_possible = (
             layout.kind is LayoutKind.REED_SOLOMON
             and layout.parity <= layout.data
             and layout.nodes <= MOST_DRIVES
             and layout.cell_bytes is None
         )
-        return None if is_possible else f"{layout}: MinIO stores rs:D+P of P <= D and D + P <= 16"
+        if not is_possible:
+            raise BadInput(f"--layout {layout}: MinIO stores rs:D+P of P <= D and D + P <= 16")
+        return layout.nodes
 
     def port_count(self, servers: int) -> int:
         """Return 1."""

@@ -10,7 +10,7 @@ import socket
 import struct
 from pathlib import Path
 
-from harness.minicluster.daemon import LOCALHOST, Daemon
+from harness.minicluster.daemon import LOCALHOST
 from harness.model.errors import ClusterliftError
 
 _NEW_USER, _NEW_NETWORK = 0x1000_0000, 0x4000_0000  # of unshare(2)
@@ -34,14 +34,6 @@ def enter_own_network() -> None:
             os.environ["SPARK_LOCAL_IP"] = LOCALHOST
             return
     raise NoOwnNetwork(reason or "no reason given")
-
-
-def is_in_another_network(daemon: Daemon) -> bool:
-    """Return whether a daemon has a network that is not this process's."""
-    try:
-        return Path(f"/proc/{daemon.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
-    except OSError:
-        return False
 
 
 def _refusal(flags: int, user: int, group: int) -> str | None:

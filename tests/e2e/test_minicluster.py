@@ -57,19 +57,21 @@ def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     command = ("sh", "-c", "touch $0; exec sleep 600", ready)
     run = subprocess.Popen(
-        [*CLUSTERLIFT, "hdfs", "run", "--datanodes", "1", *command],
+        [*CLUSTERLIFT, "local", "hdfs", "run", "--datanodes", "1", *command],
         cwd=ROOT,
         process_group=0,
     )
-    exports = clusterlift("hdfs", "up", "--datanodes", "1")
+    exports = clusterlift("local", "hdfs", "up", "--datanodes", "1")
     eventually(ready.exists, "the command of `run` did not start", seconds=120)
     default, other = find_all("hdfs")
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
     assert run.wait(timeout=60) == 128 + signal.SIGINT
     assert is_removed(other)
     assert f"export CLUSTERLIFT_FS={default.uri}\n" in exports
-    assert f"default  {default.uri}  1 of 1 DataNode live\n" in clusterlift("hdfs", "status")
-    clusterlift("hdfs", "down")
+    assert f"default  {default.uri}  1 of 1 DataNode live\n" in clusterlift(
+        "local", "hdfs", "status"
+    )
+    clusterlift("local", "hdfs", "down")
     assert is_removed(default)
 
 
@@ -97,7 +99,7 @@ needs_ceph = pytest.mark.skipif(
 @pytest.mark.smoke
 @needs_ceph
 def test_a_run_that_is_killed_as_osds_make_their_files_leaves_nothing(tmp_path: Path) -> None:
-    run = subprocess.Popen([*CLUSTERLIFT, "s3", "run", "--", "true"], cwd=ROOT)
+    run = subprocess.Popen([*CLUSTERLIFT, "local", "s3", "run", "--", "true"], cwd=ROOT)
     directory = tmp_path / "clusterlift/minicluster"
     eventually(lambda: [*directory.glob("s3-*/osd-2/block")], "no OSD started", seconds=120)
     run.kill()
@@ -123,7 +125,7 @@ def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
     layouts = ("--layout", "rs:2+1", "--layout", "replicated:2")
     pools = tmp_path / "pools"
     run = subprocess.Popen(
-        [*CLUSTERLIFT, "s3", "run", *layouts, "--", "sh", "-c", script, pools], cwd=ROOT
+        [*CLUSTERLIFT, "local", "s3", "run", *layouts, "--", "sh", "-c", script, pools], cwd=ROOT
     )
     eventually(pools.exists, "the command of `run` did not start", seconds=180)
     [cluster] = find_all("s3")

@@ -193,7 +193,7 @@ def test_the_daemons_are_closed_to_other_users_and_end_with_the_command(tmp_path
     )
     command = subprocess.Popen(
         [
-            *(sys.executable, "-m", "harness", "yarn", "run", "--nodemanagers", "1"),
+            *(sys.executable, "-m", "harness", "local", "yarn", "run", "--nodemanagers", "1"),
             *("--datanodes", "1", "--", "sh", "-c", script, str(ROOT), str(tmp_path)),
         ],
         cwd=ROOT,

@@ -376,7 +376,7 @@ class HdfsRun(Scenario):
 
     def commands(self) -> Sequence[Sequence[str]]:
         work = 'sleep 2; echo "on $CLUSTERLIFT_FS"; sleep 1'
-        return [[*CLUSTERLIFT, "hdfs", "run", "--datanodes", "1", "--", "sh", "-c", work]]
+        return [[*CLUSTERLIFT, "local", "hdfs", "run", "--datanodes", "1", "--", "sh", "-c", work]]
 
     def environment(self, directory: Path, mark: str) -> dict[str, str]:
         variables = super().environment(directory, mark)

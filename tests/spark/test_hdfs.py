@@ -1,7 +1,6 @@
 """On a real HDFS, a dataset has the requested layout, or it is not a dataset."""
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,14 +54,12 @@ def rewrite_with_copies(dataset: Dataset, copies: int) -> str:
 
 def write_by_hand(directory: Directory) -> None:
     """Write a file of more than two cells. For a while, HDFS may still offer nodes that are dead."""
-    numbers = itertools.count()
 
     def written() -> bool:
         try:
-            directory.create_new(f"part-{next(numbers)}", "x" * (5 * 2**19))
+            directory.create_file("part-0", "x" * (5 * 2**19), overwrite=True)
         except BadInput:
-            for name in directory.entries():
-                directory.delete(name)
+            directory.delete("part-0")
             return False
         return True
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from harness.cli import clusterlift, main
-from harness.commands.minicluster import commands
+from harness.cli import main
+from harness.commands.local import file_system, local
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import Launch
 
@@ -50,5 +50,5 @@ class FakeFileSystem:
 
 if __name__ == "__main__":
     system = FakeFileSystem(json.loads(os.environ.get("FAKE_SCRIPTS", "{}")))
-    clusterlift.add_command(commands(system, servers=2))
-    sys.exit(main(["fake", *sys.argv[1:]]))
+    local.add_command(file_system(system, servers=2))
+    sys.exit(main(["local", "fake", *sys.argv[1:]]))

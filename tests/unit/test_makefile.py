@@ -117,10 +117,10 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("variable", "started"),
         [
-            ("STORAGE=hdfs", "hdfs run --datanodes 3"),
-            ("STORAGE=qfs", "qfs run --chunk-servers 4"),
-            ("STORAGE=s3", "s3 run --store ceph"),
-            ("MASTER=yarn", "yarn run --nodemanagers 2 --datanodes 3"),
+            ("STORAGE=hdfs", "local hdfs run --datanodes 3"),
+            ("STORAGE=qfs", "local qfs run --chunk-servers 4"),
+            ("STORAGE=s3", "local s3 run --store ceph"),
+            ("MASTER=yarn", "local yarn run --nodemanagers 2 --datanodes 3"),
         ],
     )
     def test_share_what_is_started(self, variable: str, started: str, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ class TestRuns:
         file = tmp_path / "clusterlift"
         file.write_text("""#!/bin/sh
 for argument; do printf '%s|' "$argument" >> "$LOG"; done; echo >> "$LOG"
-if [ "$1 $2" = 'hdfs run' ]; then shift 5; exec "$@"; fi
+if [ "$1 $2 $3" = 'local hdfs run' ]; then shift 6; exec "$@"; fi
 """)
         file.chmod(0o755)
         (tmp_path / "environment").mkdir()

@@ -386,7 +386,7 @@ class TestQfs:
     def test_conf_prints_the_properties_that_spark_needs(
         self, qfs: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["qfs", "conf"]) == 0
+        assert main(["local", "qfs", "conf"]) == 0
         assert capfd.readouterr().out == (
             f"spark.driver.extraClassPath {qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar\n"
             f"spark.executor.extraClassPath {qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar\n"
@@ -400,10 +400,10 @@ class TestQfs:
         self, qfs: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         write_shim(qfs, "3.10.0", "other")
-        assert main(["qfs", "conf"]) == 2
+        assert main(["local", "qfs", "conf"]) == 2
         assert "which has no lib/qfs-access-*.jar; set it to the dir" in capfd.readouterr().err
         (qfs / "lib/qfs-access-2.2.8.jar").touch()
-        assert main(["qfs", "conf"]) == 0
+        assert main(["local", "qfs", "conf"]) == 0
         paths = f"{qfs}/lib/hadoop-3.10.0-qfs-2.2.8.jar:{qfs}/lib/qfs-access-2.2.8.jar"
         assert f"spark.driver.extraClassPath {paths}\n" in capfd.readouterr().out
 
@@ -413,18 +413,18 @@ class TestQfs:
     ) -> None:
         for path in qfs.glob(missing):
             path.unlink()
-        assert main(["qfs", "up"]) == 2
+        assert main(["local", "qfs", "up"]) == 2
         error = capfd.readouterr().err
         assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which has no {missing}; ")
         assert error.count("\n") == 1
 
     def test_a_damaged_jar_is_named(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (qfs / "lib/hadoop-4.0.0-qfs-2.2.8.jar").write_text("<html>")
-        assert main(["qfs", "conf"]) == 2
+        assert main(["local", "qfs", "conf"]) == 2
         assert "QFS_HOME: cannot read" in capfd.readouterr().err
 
     def test_qfs_home_is_not_set(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert main(["qfs", "up"]) == 2
+        assert main(["local", "qfs", "up"]) == 2
         assert "error: QFS_HOME is not set; set it to the directory" in capfd.readouterr().err
 
     def test_prepare_writes_the_configuration_of_daemons_and_spark(self, qfs: Path) -> None:

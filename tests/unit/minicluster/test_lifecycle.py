@@ -172,7 +172,7 @@ class TestUp:
     def test_a_name_that_is_taken_is_refused(self) -> None:
         cluster = up(FakeFileSystem(), "a", 1)
         with pytest.raises(
-            BadInput, match=r"'a' is up already; .*: clusterlift fake down --name a"
+            BadInput, match=r"'a' is up already; .*: clusterlift local fake down --name a"
         ):
             up(FakeFileSystem(), "a", 1)
         assert cluster.dead() == []

@@ -1,4 +1,4 @@
-"""The commands of `clusterlift hdfs`, `qfs` and `yarn`, tested with a file system of shell scripts."""
+"""The commands of `clusterlift local`, tested with a file system of shell scripts."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands import minicluster
+from harness.commands import local
 from harness.minicluster import jar
-from harness.minicluster.cluster import Cluster, claim_name, find_all
+from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
 from harness.minicluster.own_network import NoOwnNetwork
 from harness.model.errors import BadInput
@@ -66,7 +66,7 @@ class TestUpStatusDown:
             f"export FAKE_CONF={cluster.directory}/conf",
             f"export CLUSTERLIFT_FS={cluster.uri}",
             f"# logs: {cluster.logs}",
-            "# stop: clusterlift fake down --name default",
+            "# stop: clusterlift local fake down --name default",
         ]
         kill(cluster, "server-1")
         assert fake("status").stdout.splitlines() == [
@@ -101,26 +101,9 @@ class TestUpStatusDown:
         assert done.stderr.count("\n") == 1
 
     def test_yarn_runs_installed_programs_alone(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert main(["yarn", "run", "--nodemanagers", "1", "--", "no-such-program"]) == 2
+        assert main(["local", "yarn", "run", "--nodemanagers", "1", "--", "no-such-program"]) == 2
         message = "clusterlift: error: COMMAND: there is no program 'no-such-program'"
         assert capfd.readouterr().err.startswith(message)
-
-    @pytest.mark.parametrize("system", ["hdfs", "qfs"])
-    def test_a_state_file_with_the_ports_of_another_version_is_named(
-        self, system: str, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        claim_name(Cluster(system, "old", (1,), 1))
-        assert main([system, "status"]) == 0
-        assert "another version of clusterlift started it" in capfd.readouterr().out
-        assert main([system, "down", "--name", "old"]) == 0
-        assert find_all(system) == []
-
-    @pytest.mark.parametrize("system", ["hdfs", "qfs"])
-    def test_the_help_of_down_says_that_it_removes_data(
-        self, system: str, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main([system, "down", "--help"]) == 0
-        assert "remove everything that it stores" in capfd.readouterr().out
 
 
 class TestRun:
@@ -148,29 +131,6 @@ class TestRun:
         assert conf.endswith("/conf")
         assert find_all("fake") == []
 
-    @pytest.mark.skipif(os.geteuid() != 0, reason="elsewhere, kernels may refuse")
-    def test_its_network_is_the_machine_s_or_its_own(self, tmp_path: Path) -> None:
-        here = str(Path("/proc/self/ns/net").readlink())
-        script = "readlink /proc/self/ns/net; echo $SPARK_LOCAL_IP"
-        assert fake("run", "sh", "-c", script).stdout.split() == [here]
-        there, address = fake("run", "--network", "own", "sh", "-c", script).stdout.split()
-        assert there != here
-        assert address == "127.0.0.1"
-        process = in_background(
-            "run",
-            "--network=own",
-            "--",
-            "sh",
-            "-c",
-            "touch $0; exec sleep 600",
-            str(tmp_path / "x"),
-        )
-        eventually((tmp_path / "x").exists)
-        assert "in a network of its own, of clusterlift fake run" in fake("status").stdout
-        process.terminate()
-        process.communicate(timeout=PATIENCE_S)
-        assert find_all("fake") == []
-
     @pytest.mark.parametrize(
         ("command", "user", "refused"),
         [
@@ -178,8 +138,6 @@ class TestRun:
             ("yarn run", 1000, False),
             ("yarn run --network own", 1000, True),
             ("yarn run --network shared", 0, False),
-            ("hdfs run", 0, False),
-            ("hdfs run --network own", 1000, True),
         ],
     )
     def test_where_the_kernel_gives_it_no_network_of_its_own(
@@ -198,12 +156,12 @@ class TestRun:
             raise BadInput("it would start now")
 
         for name in ("minicluster_jar", "bouncy_castle_jars"):
-            monkeypatch.setattr(minicluster, name, lambda: None)
+            monkeypatch.setattr(local, name, lambda: None)
         monkeypatch.setattr(jar, "fetched", lambda *_: [Path("jar")])
-        monkeypatch.setattr(minicluster, "enter_own_network", refuse)
-        monkeypatch.setattr(minicluster, "running", stop)
+        monkeypatch.setattr(local, "enter_own_network", refuse)
+        monkeypatch.setattr(local, "running", stop)
         monkeypatch.setattr(os, "geteuid", lambda: user)
-        assert main([*command.split(), "--", "true"]) == 2
+        assert main(["local", *command.split(), "--", "true"]) == 2
         *warning, error = capfd.readouterr().err.splitlines()
         assert ("it would start now" in error) == (not refused)
         if refused:
