@@ -23,6 +23,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
         "--racks",
     ): "all nodes are in one rack: use clusterlift probe racks on hosts of your own",
     ("lab", "up", "--uplink"): "use clusterlift lab link --rate instead",
+    ("benchmark.py", "--expect-link"): "use clusterlift gate --expect instead",
     ("predict", "--figure"): "clusterlift report has the pictures",
     ("predict", "--layout"): "measure a copy of the data in that layout, and predict from it",
     ("predict", "--copy"): "predict from the configuration that was measured on the copy",

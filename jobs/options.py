@@ -4,7 +4,6 @@ import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, TypedDict
 
@@ -14,7 +13,6 @@ from harness.model.limits import (
     MAX_NODES,
     MAX_PROFILE_ROUNDS,
 )
-from harness.model.link import MAX_BIT_S, parse_rate
 from harness.records.rules import check
 from harness.runtime.command_line import Parser, option_type, whole_number
 from harness.runtime.option_values import (
@@ -57,7 +55,7 @@ class BenchmarkOptions:
     - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
     - `profile`: the number of profile rounds after all others; None for one if time is left.
     - `sink`: a name in SINKS.
-    - `facts`, `expected_link_bit_s`: what the user declares, and the rate of the links that the user expects.
+    - `facts`: what the user declares.
     - `nodes`: the number of nodes that the executors have to be on; None if any will do.
     - `turns`: the configurations that take turns; if there are any, they replace configuration and dataset.
     """
@@ -75,7 +73,6 @@ class BenchmarkOptions:
     repartition: int
     pi_samples: int
     facts: Mapping[str, str]
-    expected_link_bit_s: int | None
     nodes: int | None
     turns: tuple[Turn, ...]
     skip_content_check: bool
@@ -117,7 +114,6 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         "precision": (precision or PRECISION) if trials is None else None,
         "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
         "facts": facts,
-        "expected_link_bit_s": given.pop("expect_link"),
     }
     return BenchmarkOptions(**given | decided)
 
@@ -152,10 +148,6 @@ def _parser() -> Parser:
         "refused")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    add("--expect-link", metavar="RATE",
-        type=option_type(partial(parse_rate, "--expect-link", max_bit_s=MAX_BIT_S)),
-        help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
-        "no such link")  # fmt: skip
     # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
     add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",

@@ -153,8 +153,6 @@ class ConfigurationSide:
         nodes = describe_nodes(self._spark)
         self._links = nodes.links
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
-        for line in run.parameters.get("unexpected_links", ()):
-            say(f"--expect-link: {line}")
         self._recording = self._closing.enter_context(Recording(self._options.results, run))
 
     def finished(self, trial: Trial) -> None:

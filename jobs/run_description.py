@@ -12,7 +12,7 @@ from harness import __version__
 from harness.model.run import COMMAND, Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
-from harness.node.node_links import node_facts, unexpected_links
+from harness.node.node_links import node_facts
 from harness.runtime.command_line import given_command
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
@@ -47,11 +47,6 @@ def describe_run(
     }
     if series := current_series():
         parameters["series"] = series
-    if (expected := options.expected_link_bit_s) is not None:
-        parameters |= {
-            "expected_link_mbit_s": expected / 10**6,
-            "unexpected_links": unexpected_links(environment, options.facts, expected),
-        }
     return Run(
         id=new_run_id(),
         configuration=options.configuration,

@@ -1,13 +1,10 @@
-"""The links of all nodes of a run: how they are recorded, and whether they are as expected."""
+"""The links of all nodes of a run, as they are recorded."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from harness.model.errors import BadInput
 from harness.model.interface import HostLink, counter_growth
-from harness.model.link import is_same_rate, parse_rate, rate_text, with_bond
-from harness.model.run import EMULATED
 from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
@@ -60,28 +57,3 @@ def link_errors(before: NodeLinks, after: NodeLinks) -> dict[str, dict[str, int]
         for name, link in links.items()
         if (later := after.get(host, {}).get(name)) is not None
     }
-
-
-def unexpected_links(
-    environment: Mapping[str, Any], facts: Mapping[str, str], expected_bit_s: int
-) -> list[str]:
-    """Return a line for each host of a run that has no link of the expected rate.
-
-    A host may have other links as well. A link counts only if it is up and its rate is known. Where an
-    emulation declares the rate of its links, that counts instead.
-    """
-    expected = f"expected {rate_text(expected_bit_s)}"
-    if EMULATED in facts and (shaped := facts.get("link")) is not None:
-        try:
-            is_expected = is_same_rate(parse_rate("link", shaped), expected_bit_s)
-        except BadInput:  # the emulation does not shape the links, or not all alike
-            is_expected = False
-        return [] if is_expected else [f"emulated links are {shaped}, {expected}"]
-    lines = []
-    for host, links in links_by_host(environment).items():
-        rates = {name: link.rate_bit_s for name, link in links.items() if link.is_up}
-        known = with_bond({name: rate for name, rate in sorted(rates.items()) if rate is not None})
-        if not any(is_same_rate(rate, expected_bit_s) for rate in known.values()):
-            found = ", ".join(f"{name} is {rate_text(rate)}" for name, rate in known.items())
-            lines.append(f"{host}: {found or 'no link reports its rate'}, {expected}")
-    return lines

@@ -135,9 +135,6 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """Return what may make the results of one configuration's runs doubtful, one line per kind."""
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
-    unexpected = (
-        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
-    )
     shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
     return (
         *_unfinished(runs),
@@ -146,7 +143,6 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_trial_notes(runs),
         *filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)]),
         *_joined("the data's layout differed from the manifest: ", drifts),
-        *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),
         *_joined("", shared),
         *_joined("", (line for recorded in runs for line in unlike_peers(recorded.run))),

@@ -84,7 +84,6 @@ def test_the_defaults_suit_a_first_run() -> None:
         repartition=200,
         pi_samples=10**7,
         facts={},
-        expected_link_bit_s=None,
         nodes=None,
         turns=(),
         skip_content_check=False,
@@ -117,16 +116,14 @@ def test_large_numbers_have_several_spellings(text: str) -> None:
     assert parse(["--pi-samples", text]).pi_samples == 10**7
 
 
-def test_facts_workloads_and_the_link_are_parsed() -> None:
+def test_facts_and_workloads_are_parsed() -> None:
     options = parse(
         [
             *("--fact", "nic=RTL8156B", "--fact", "cost=", "--workloads", "sha-512, group-by"),
-            *("--expect-link", "2.5gbit"),
         ]
     )
     assert options.facts == {"nic": "RTL8156B", "cost": ""}
     assert options.workloads == ("sha-512", "group-by")
-    assert options.expected_link_bit_s == 2_500_000_000
 
 
 TURN = {"configuration": "1g", "dataset": None, "facts": {"link": "1gbit"}}

@@ -332,17 +332,6 @@ class TestCaveats:
             "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
         )
 
-    def test_links_other_than_expected_are_a_caveat(self) -> None:
-        line = "node1: eth0 is 1gbit, expected 2.5gbit"
-        parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
-        comparison = compare(
-            [column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)]
-        )
-        assert (
-            comparison.columns[1].notes[0]
-            == f"the links were not what --expect-link requires: {line}"
-        )
-
 
 class TestBadInput:
     @pytest.mark.parametrize("number", [0, 1])

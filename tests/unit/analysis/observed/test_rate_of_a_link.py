@@ -13,7 +13,6 @@ from harness.analysis.observed.declared import contradictions
 from harness.analysis.predict.readiness import readiness
 from harness.model.link import goodput_bit_s, parse_rate
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.node.node_links import unexpected_links
 from harness.present.report.environment import fact_rows
 from tests.unit.builders import a_run, configured
 from tests.unit.probe_builders import gate_faults, healthy
@@ -41,8 +40,6 @@ class TestEveryoneSaysTheSame:
         runs = with_link(**link)
         [run] = [recorded.run for recorded in runs.runs]
         bit_s, other = parse_rate("rate", rate), "2.5gbit"
-        assert unexpected_links(run.environment, {}, bit_s) == []
-        assert unexpected_links(run.environment, {}, parse_rate("rate", other)) != []
         assert contradictions(with_link(rate, **link).runs) == ()
         assert f"says {other}, but the run observed eth0 at" in "".join(
             contradictions(with_link(other, **link).runs)
@@ -73,9 +70,6 @@ def test_an_unknown_rate_is_unknown_to_everyone(link: Mapping[str, Any]) -> None
     runs = with_link("1g", **link)
     [run] = [recorded.run for recorded in runs.runs]
     assert contradictions(runs.runs) == ()
-    assert unexpected_links(run.environment, {}, GBIT) == [
-        "node1: no link reports its rate, expected 1gbit"
-    ]
     assert goodput(run, pair_matrix((), MESH_GOODPUT), "node1") is None
     assert rate_bit_s(a_run("before", environment=run.environment)) is None
     assert " at " not in readiness(runs).checks["links"].message
