@@ -53,7 +53,7 @@ class SparkTrialRunner:
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self.sink(self.workload, self.context, executions)
             nodes = nodes_snapshot(spark, with_samples=False)
-            profiler = StackProfiler.start(spark) if profiled else None
+            profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
         return _PreparedSparkTrial(
@@ -95,12 +95,14 @@ class _PreparedSparkTrial:
         end_s, log = time.monotonic(), self.runner.log
         with _spark_loss_detected(self.spark):
             log.end()
-            seen = self.profiler.stop() if self.profiler else None
+            if self.profiler:
+                self.profiler.stop()
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
             executors = executor_hosts(self.spark)
         read, wire = log.read(), wire_bytes(before, after)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
-        profile = seen.profile(read.spans if read else ()) if seen else None
+        spans = read.spans if read else ()
+        profile = self.profiler.profile(spans) if self.profiler else None
         lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
         return replace(
             trial,

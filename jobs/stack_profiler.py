@@ -1,9 +1,9 @@
 """The stacks of all tasks of a trial: every executor's node asks its own virtual machine."""
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,78 +19,50 @@ NO_ANSWER = "it did not run the task that asks for its stacks"
 TOO_SHORT = "the trial was too short for two dumps"
 
 
-@dataclass(frozen=True)
 class StackProfiler:
-    """Asks every executor from its creation by `start` to `stop`.
+    """Asks every executor for the stacks of its tasks, from its creation to `stop`. No trial runs before."""
 
-    `hosts` and `started` are by the executors' ids; the trial's stages come after `after_stage`.
-    """
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._hosts = executor_hosts(spark)
+        start = partial(_start, inspect.getsource(stacks), own_jvm(spark))
+        self._started = _on_executors(spark, self._hosts, start)
+        self._answers: Mapping[str, Mapping[str, Any]] = {}
+        # The trial's stages come between those of the jobs that start and stop the profiler.
+        self._after, self._before = last_own_stage(spark), math.inf
 
-    spark: SparkSession
-    hosts: Mapping[str, str]
-    started: Mapping[str, Mapping[str, Any]]
-    after_stage: int
+    def stop(self) -> None:
+        """Stop asking."""
+        stop = partial(_stop, list(self._started.values()), own_jvm(self._spark))
+        self._answers = _on_executors(self._spark, self._hosts, stop)
+        if not is_local(self._spark):
+            self._before = last_own_stage(self._spark)
 
-    @classmethod
-    def start(cls, spark: SparkSession) -> "StackProfiler":
-        """Begin to ask all executors. No trial may run meanwhile."""
-        program = inspect.getsource(stacks)
-        hosts = executor_hosts(spark)
-        started = _on_executors(spark, hosts, partial(_start, program, own_jvm(spark)))
-        return cls(spark, hosts, started, last_own_stage(spark))
-
-    def stop(self) -> "SeenTasks | None":
-        """End to ask, and return what was seen of the stages since the start; None if nothing was."""
-        stop = partial(_stop, list(self.started.values()), own_jvm(self.spark))
-        answers = _on_executors(self.spark, self.hosts, stop)
-        before = last_own_stage(self.spark) if not is_local(self.spark) else None
-        tasks = {
-            (stage, task): seen
-            for answer in answers.values()
-            for stage, task, seen in _tasks(answer)
-            if stage > self.after_stage and (before is None or stage < before)
+    def profile(self, spans: Sequence[TaskSpan]) -> Profile | None:
+        """Return where the tasks were; None if no stack was seen. `spans` are all tasks of the event log."""
+        seen = {
+            (stage, task): where
+            for answer in self._answers.values()
+            for stage, task, where in _tasks(answer)
+            if self._after < stage < self._before
         }
-        heard = [answer for answer in answers.values() if answer.get("dumps", 0) > 1]
-        if not tasks or not heard:
+        heard = [answer for answer in self._answers.values() if answer.get("dumps", 0) > 1]
+        if not seen or not heard:
             return None
-        seconds = sum(answer["seconds"] for answer in heard)
-        names = {id_: f"{id_} on {host}" for id_, host in self.hosts.items()}
-        silent = {
-            names[id_]: str(reason)
-            for id_ in names
-            if (reason := _reason(answers.get(id_) or self.started.get(id_)))
-        }
-        return SeenTasks(
-            interval_s=round(seconds / sum(answer["dumps"] - 1 for answer in heard), 4),
-            executors=sorted(names.values()),
-            silent=silent,
-            tasks=tasks,
-            cost=round(sum(answer["cost_s"] for answer in heard) / seconds, 4),
-        )
-
-
-@dataclass(frozen=True)
-class SeenTasks:
-    """What was seen of a trial's tasks, by stage and Spark's number of the task; the rest as in Profile."""
-
-    interval_s: float
-    executors: Sequence[str]
-    silent: Mapping[str, str]
-    tasks: Mapping[tuple[int, int], Seen]
-    cost: float
-
-    def profile(self, spans: Sequence[TaskSpan]) -> Profile:
-        """Return the profile of these tasks, and of those that only the event log knows."""
         by_task = {(span.stage, span.task): span for span in spans}
+        names = {id_: f"{id_} on {host}" for id_, host in self._hosts.items()}
         return Profile.of(
-            self.interval_s,
-            self.executors,
-            self.silent,
+            round(sum(a["seconds"] for a in heard) / sum(a["dumps"] - 1 for a in heard), 4),
+            sorted(names.values()),
+            {
+                name: str(reason)
+                for id_, name in names.items()
+                if (reason := _reason(self._answers.get(id_) or self._started.get(id_)))
+            },
             [
-                SeenTask(key[0], self.tasks.get(key, {}), by_task.get(key))
-                for key in dict.fromkeys((*self.tasks, *by_task))
+                SeenTask(key[0], seen.get(key, {}), by_task.get(key))
+                for key in dict.fromkeys((*seen, *by_task))
             ],
-            self.cost,
         )
 
 

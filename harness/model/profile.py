@@ -91,7 +91,6 @@ class Profile:
 
     - `interval_s`: between two samples of an executor, on average.
     - `executors`: who was asked, as `id on host`; `silent`: why some of them gave no stacks.
-    - `cost`: the processors that the dumps took of an executor, on average; None if unknown.
     - `frames`, `parents`, `frame_of`: a tree. Node number n, counted from 1, has the frame number
       `frame_of[n - 1]` and is called by node `parents[n - 1]`; 0 is Spark's runner of tasks.
     - `cut_samples`: of rare stacks of which only the top is kept.
@@ -104,7 +103,6 @@ class Profile:
     frame_of: tuple[Count, ...]
     groups: tuple[TaskGroup, ...]
     silent: Mapping[str, str]
-    cost: Annotated[float, Range(ge=0, le=1e6)] | None = None
     cut_samples: Count = 0
 
     def __post_init__(self) -> None:
@@ -136,7 +134,6 @@ class Profile:
         executors: Sequence[str],
         silent: Mapping[str, str],
         tasks: Iterable[SeenTask],
-        cost: float | None = None,
     ) -> Self:
         """Return the profile of tasks; small enough for a results file."""
         groups = _grouped(_few_times(list(tasks)))
@@ -162,7 +159,6 @@ class Profile:
                 _task_group(stage, members, seen, kept, tree) for stage, members, seen in groups
             ),
             silent=dict(silent),
-            cost=cost,
             cut_samples=sum(
                 count for stack, count in totals.items() if len(kept[stack]) < len(stack)
             ),

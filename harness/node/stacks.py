@@ -61,7 +61,7 @@ _OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms'
 Answer = dict[str, Any]
 """What a process has counted, in types that JSON has:
 
-- `dumps`: how many dumps counted; `seconds`: from the first to the last; `cost_s`: the CPU time of all.
+- `dumps`: how many dumps counted; `seconds`: from the first to the last.
 - `error`: why there are no more, in one line; None if nothing went wrong.
 - `frames`: names; `parents`, `frame_of`: the tree of stacks as in `harness/model/profile.py`.
 - `tasks`: of each task, its stage, Spark's number of it, and for each node of the tree at which a stack of
@@ -127,7 +127,7 @@ def profile(jvm: int, directory: Path) -> None:
     counted, kernel = Stacks(), Kernel(jvm)
     error = None
     first_s = last_s = time.monotonic()
-    dumps, cost_ms = 0, (0.0, 0.0)
+    dumps, first_ms = 0, 0.0
     try:
         address = attached(jvm)
         costs_ms = [_cost_ms(dump(address, jvm)) for _ in range(UNCOUNTED)]
@@ -144,17 +144,16 @@ def profile(jvm: int, directory: Path) -> None:
             last_s = time.monotonic()
             first_s = first_s if dumps else last_s
             counted.add(text, kernel)
-            own_ms = _cost_ms(text)
-            cost_ms = (cost_ms[0] if dumps else own_ms, own_ms)
             if dumps:
-                each_s = (cost_ms[1] - cost_ms[0]) / 1e3 / dumps
+                each_s = (_cost_ms(text) - first_ms) / 1e3 / dumps
+            else:
+                first_ms = _cost_ms(text)
             dumps += 1
             due_s = max(due_s + max(INTERVAL_S, each_s / MAX_COST), time.monotonic())
     except (OSError, ValueError, Silent) as reason:
         error = " ".join(str(reason).split())[:200] or type(reason).__name__
     answer = {
-        "dumps": dumps, "seconds": last_s - first_s, "cost_s": (cost_ms[1] - cost_ms[0]) / 1e3,
-        "error": error, **counted.tree(),
+        "dumps": dumps, "seconds": last_s - first_s, "error": error, **counted.tree(),
     }  # fmt: skip
     written = directory / f"{_ANSWER}.new"
     try:

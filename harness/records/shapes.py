@@ -35,7 +35,6 @@ class CheckedNodeGroup(TypedDict):
 class CheckedMachines(TypedDict, total=False):
     driver: str | None
     groups: Required[list[CheckedNodeGroup]]
-    one_kernel: list[list[Name]]
 
 
 class CheckedEnvironment(TypedDict, total=False):

@@ -21,14 +21,15 @@ def _sleeping_and_busy(rows: Iterable[int]) -> Iterator[int]:
 
 def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession) -> None:
     with EventLog(spark) as log:
-        profiler = StackProfiler.start(spark)
+        profiler = StackProfiler(spark)
         log.begin()
         spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping_and_busy).count()
         log.end()
-        seen, read = profiler.stop(), log.read()
-    assert seen is not None
+        profiler.stop()
+        read = log.read()
     assert read is not None
-    profile = seen.profile(read.spans)
+    profile = profiler.profile(read.spans)
+    assert profile is not None
     assert profile.silent == {}
     assert [(group.tasks, len(group.spans)) for group in profile.groups] == [(1, 1)] * 2
     assert all(group.samples and group.lasted_ms[0] > 2_000 for group in profile.groups)
