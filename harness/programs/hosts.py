@@ -8,7 +8,7 @@ from harness.hosts.transports.host import Host
 from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MAX_QUANTITY
 from harness.node import interference as of_nodes
-from harness.node.kernel import count, positive
+from harness.node.kernel import positive
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
@@ -16,10 +16,6 @@ from harness.node.snapshot import NodeReading
 from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
-_MEMORY = (
-    "cat /proc/sys/kernel/random/boot_id; "
-    "sed -n 's/^MemAvailable: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
-)
 _COUNTERS = (
     "cut -d ' ' -f 1 /proc/uptime; getconf CLK_TCK; cat /proc/stat /proc/self/net/dev; "
     "cat /sys/class/infiniband/*/ports/*/counters/port_*_data 2>/dev/null | sed 's/^/rdma /'"
@@ -44,14 +40,6 @@ class HostCounters:
     busy_s: float
     stolen_s: float
     exchanged: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class MachineMemory:
-    """A machine with the hosts that share it, and the memory that is available there, in bytes."""
-
-    hosts: tuple[str, ...]
-    available_bytes: int
 
 
 @dataclass(frozen=True)
@@ -93,17 +81,6 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
     }
     distinct = ", ".join(dict.fromkeys(filter(None, versions)))
     return Machines(facts, distinct or None, on_machine, processors)
-
-
-def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
-    """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
-    found: dict[str, MachineMemory] = {}
-    answers = answers_of_all(hosts, ("sh", "-c", _MEMORY), _two_lines)
-    for host, (boot, kib) in answers.items():
-        if (available_kib := count(kib)) is not None:
-            others = found[boot].hosts if boot in found else ()
-            found[boot] = MachineMemory((*others, host.name), available_kib * 1024)
-    return tuple(found.values())
 
 
 def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:

@@ -120,10 +120,6 @@ class Hpcc(Program):
         alone = placement.processes == 1
         return dict.fromkeys(self.per_process, "needs two processes or more") if alone else {}
 
-    def memory_bytes(self, problem: Problem) -> int:
-        """Return the size of HPL's matrix."""
-        return WORD_BYTES * int(problem["n"]) ** 2
-
     def reference(self, problem: Problem, placement: Placement) -> None:
         """It checks its answers itself."""
 

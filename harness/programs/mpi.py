@@ -12,7 +12,7 @@ command, because they have its mark in their environment, and removes the direct
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.hosts.remote_process import (
@@ -37,6 +37,7 @@ _POLL_S = 0.1
 _GRACE_S = 5.0
 """How long mpirun may take to notice that a daemon ended."""
 _MAX_REASON = 300
+_BOX = re.compile(r"^-{5,}$(.+?)^-{5,}$", re.MULTILINE | re.DOTALL)
 _LOST, _SIGNAL = "lost communication with a remote daemon", "exited on signal"
 
 # The mark must not be in the guard's own environment, or it would end itself.
@@ -253,21 +254,10 @@ def output_of(job: MpiJob, completed: CompletedCommand) -> str:
 
 def _reason(job: MpiJob, lines: Sequence[str]) -> str:
     """Return the first sentence that Open MPI prints between dashed lines, else the line with an error."""
-    paragraphs = list(_boxed(lines))
-    telling = [text for text in paragraphs if _SIGNAL in text] or paragraphs
-    text = telling[0].partition(". ")[0] if telling else error_line("\n".join(lines))
+    printed = "\n".join(lines)
+    boxes = [" ".join(box.split()) for box in _BOX.findall(printed)]
+    telling = [text for text in boxes if _SIGNAL in text] or boxes
+    text = telling[0].partition(". ")[0] if telling else error_line(printed)
     for host in job.placement.hosts:
         text = re.sub(rf"\b{re.escape(host.address)}\b", str(host), text)
     return shorten(text, _MAX_REASON)
-
-
-def _boxed(lines: Sequence[str]) -> Iterator[str]:
-    """Yield each paragraph between two dashed lines, in one line."""
-    inside, words = False, list[str]()
-    for line in lines:
-        if line.startswith("-----"):
-            if inside and words:
-                yield " ".join(words)
-            inside, words = not inside, []
-        elif inside:
-            words += line.split()

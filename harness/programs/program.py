@@ -71,10 +71,6 @@ class Program(ABC):
         Raise BadInput that names the option if it is too small or too large for these hosts.
         """
 
-    def memory_bytes(self, problem: Problem) -> int:
-        """Return how much memory the problem takes on all hosts together; 0 if it is little."""
-        return 0
-
     def omitted(self, placement: Placement) -> Mapping[str, str]:
         """Return the workloads that cannot run there, and why."""
         return {}

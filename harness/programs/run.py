@@ -29,7 +29,6 @@ from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.programs.hosts import (
     RDMA_PORTS,
     HostCounters,
-    available_memory,
     describe_hosts,
     exchanged_bytes,
     interference,
@@ -71,6 +70,11 @@ class ProgramRun:
     network: str = TCP
     facts: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def problem(self) -> Problem:
+        """The problem to compute. Raise BadInput if it does not suit the hosts."""
+        return self.program.problem(self.placement, growing=self.growing)
+
 
 def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> tuple[Host, ...]:
     """Return the hosts with their addresses. Raise the error of the first that cannot run the program."""
@@ -86,30 +90,14 @@ def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> 
     return checked.hosts
 
 
-def problem_that_fits(planned: ProgramRun) -> Problem:
-    """Return the problem. Raise BadInput if it does not suit its hosts, or their memory as it is now."""
-    hosts = planned.placement.hosts
-    problem = planned.program.problem(planned.placement, growing=planned.growing)
-    each_bytes = planned.program.memory_bytes(problem) // len(hosts)
-    for machine in available_memory(hosts) if each_bytes else ():
-        needed_bytes = each_bytes * len(machine.hosts)
-        if needed_bytes > machine.available_bytes:
-            there = join_names(list(machine.hosts))
-            raise BadInput(
-                f"{planned.program.name} needs {needed_bytes / 1e9:.1f} GB of memory on {there}, where "
-                f"{machine.available_bytes / 1e9:.1f} GB are available; give it less --memory"
-            )
-    return problem
-
-
 def run_program(planned: ProgramRun, results: Path, series: str = "") -> RecordedRun:
     """Make a run and record it; return it as its file has it. `series` is recorded, so that it can be found.
 
     A trial that fails is recorded as failed, and the next one follows. Ctrl-C and SIGTERM end the run. Raise
-    BadInput if the problem does not fit, and HostError if a host cannot be reached before the first trial.
+    BadInput if the problem does not suit the hosts, and HostError if one cannot be reached at first.
     """
     hosts = planned.placement.hosts
-    problem = problem_that_fits(planned)
+    problem = planned.problem
     links = _links(hosts)
     run = _describe(planned, problem, links, series)
     with Recording(results, run) as recording:

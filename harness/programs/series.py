@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.program import Problem
-from harness.programs.run import ProgramRun, problem_that_fits, run_program
+from harness.programs.run import ProgramRun, run_program
 from harness.records.series import Series, missing_runs, require_same_work
 from harness.terminal import say
 
@@ -30,14 +30,13 @@ def on_first_hosts(planned: ProgramRun, nodes: Sequence[int]) -> list[ProgramRun
 def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[RecordedRun]:
     """Make the runs that are not complete yet, and return all that are complete, and those made.
 
-    A run that is interrupted is the last. Raise BadInput if a problem does not fit its hosts, or could not be
-    pooled with what its configuration has, before anything runs.
+    A run that is interrupted is the last. Raise BadInput before anything runs if a problem does not suit its
+    hosts, or could not be pooled with what its configuration has.
     """
     planned_of = {}
     for planned in every:
-        problem = problem_that_fits(planned)
         series = Series(results, planned.configuration, series_id(planned))
-        _require_same_problem(series, planned.program.name, problem)
+        _require_same_problem(series, planned.program.name, planned.problem)
         planned_of[series] = planned
     recorded = {series: series.complete() for series in planned_of}
     missing = list(missing_runs(list(planned_of), runs))
@@ -69,9 +68,8 @@ def _text(problem: Problem) -> str:
 def series_id(planned: ProgramRun) -> str:
     """Return a digest of everything on which a run's result depends, but the time."""
     placement = planned.placement
-    problem = planned.program.problem(placement, growing=planned.growing)
     values = [
-        *(planned.program.name, dict(problem)),
+        *(planned.program.name, dict(planned.problem)),
         [f"{host}={host.address}" for host in placement.hosts],
         *(placement.per_host, planned.trials, planned.warmup, planned.host_peak, planned.network),
     ]

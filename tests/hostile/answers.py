@@ -217,9 +217,6 @@ COMMANDS = {
         r"mpirun --version",
         _always("5f9c2f4e-6a4b-4b5c-8d3e-0f1a2b3c4d5e mpirun (Open MPI) 4.1.4\n"),
     ),
-    "available memory": Command(
-        "MemAvailable", _always("5f9c2f4e-6a4b-4b5c-8d3e-0f1a2b3c4d5e\n120000000\n")
-    ),
     "counters": Command("getconf CLK_TCK", _counters),
     "program": Command("CLUSTERLIFT_JOB=.* mpirun ", _mpirun),
     "daemon of a program": Command("CLUSTERLIFT_JOB=.* orted ", _always("", after_s=PROGRAM_S)),

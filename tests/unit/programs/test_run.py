@@ -14,7 +14,7 @@ from harness.model.work import Work
 from harness.node.machine import facts_by_node
 from harness.node.node_links import node_facts
 from harness.programs import run as module
-from harness.programs.hosts import HostCounters, MachineMemory, Machines
+from harness.programs.hosts import HostCounters, Machines
 from harness.programs.mpi import MpiJob, Placement
 from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.programs.run import ProgramRun, run_program
@@ -205,19 +205,6 @@ class TestFailure:
         ]
 
     @pytest.mark.usefixtures("cluster")
-    def test_hosts_of_one_machine_share_its_memory(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(Solver, "memory_bytes", lambda *_: 8 * 10**9)
-        memory = [MachineMemory(("n1", "n2"), 7 * 10**9)]
-        monkeypatch.setattr(module, "available_memory", lambda _: memory)
-        with pytest.raises(
-            BadInput,
-            match=r"solver needs 8.0 GB of memory on n1, n2, where 7.0 GB are available",
-        ):
-            make_runs([planned()], 1, tmp_path)
-        assert not list(tmp_path.iterdir())
-
     def test_one_host_has_nobody_to_exchange_messages_with(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
