@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.network.gate import Expectation, Network, expectation_faults, upgrade_faults
-from harness.analysis.network.soak import judge_soak
+from harness.analysis.network.soak import transfer_seconds
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
 from harness.model.errors import BadInput
@@ -88,5 +88,5 @@ def _checked(network: Network) -> str:
 
 def _soak_text(newest: Sequence[NewestProbe]) -> str:
     if soak := by_kind(newest).get("soak"):
-        return f"soaked for {duration_text(judge_soak(soak).link_s)} of link time under load"
+        return f"soaked for {duration_text(transfer_seconds(soak))} of link time under load"
     return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"

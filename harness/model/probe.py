@@ -8,7 +8,7 @@ from harness import __version__
 from harness.model.bounds import ANY_QUANTITY, BY_UNIT, Number, Range
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
-from harness.model.soak import LinkEvent, LinkSeconds, SoakEvent, SoakFlow
+from harness.model.soak import LinkEvent, SoakEvent, SoakFlow
 
 HIGHER, LOWER = "higher", "lower"
 BEFORE, AFTER = "before", "after"
@@ -124,7 +124,6 @@ EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
     "link": LinkSnapshot,
     "measurement": Measurement,
     "link-event": LinkEvent,
-    "link-seconds": LinkSeconds,
     "soak-flow": SoakFlow,
 }
 

@@ -1,13 +1,13 @@
 """The racks probe: what two racks carry within and between each other, with all hosts sending together.
 
-Only the seconds in which all flows ran count: before and after them, a flow may have the uplink for itself.
+All flows start together, and a flow lasts far longer than the moments by which their starts differ.
 """
 
 import random
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
-from statistics import median
+from statistics import mean, median
 
 import click
 
@@ -26,10 +26,9 @@ from harness.model.network_metrics import (
     RACKS,
     WITHIN_RACK,
 )
-from harness.model.probe import ARROW, Measurement, ProbeSample, RecordedProbes, samples
+from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
 from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
-from harness.probes.common_window import measured_window
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
     integer_option,
@@ -79,37 +78,49 @@ def flows_across(senders: Rack, receivers: Rack, rng: random.Random) -> list[Flo
     return [Flow(sender, receiver) for sender, receiver in zip(senders.hosts, drawn, strict=False)]
 
 
-def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Measurement]:
+def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measurement]:
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     flows = {rack.name: flows_within(rack, rng) for rack in (first, second)}
     within = _run([flow for of_rack in flows.values() for flow in of_rack], load)
     per_host = {}
     for name, of_rack in flows.items():
         outcomes = {flow: within[flow] for flow in of_rack}
-        window = yield from measured_window(
-            WITHIN_RACK, name, list(outcomes.values()), load.seconds
-        )
-        if window is not None:
-            per_host[name] = window.bit_s / len(window.flows_bit_s)
+        yield from _failures(WITHIN_RACK, name, outcomes)
+        if carried := _carried_bit_s(outcomes):
+            per_host[name] = mean(carried.values())
             yield WITHIN_RACK.of(name, per_host[name])
             yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, name)
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
         outcomes = _run(flows_across(senders, receivers, rng), load)
-        window = yield from measured_window(
-            ACROSS_RACKS, subject, list(outcomes.values()), load.seconds
-        )
-        if window is not None:
-            yield ACROSS_RACKS.of(subject, window.bit_s)
+        yield from _failures(ACROSS_RACKS, subject, outcomes)
+        if carried := _carried_bit_s(outcomes):
+            across_bit_s = sum(carried.values())
+            yield ACROSS_RACKS.of(subject, across_bit_s)
             yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, subject)
             if per_host:
-                done = [flow for flow, each in outcomes.items() if isinstance(each, Transfer)]
-                unlimited = _unlimited_bit_s(done, senders, receivers, per_host)
-                yield OVERSUBSCRIPTION.of(subject, unlimited / window.bit_s)
+                unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
+                yield OVERSUBSCRIPTION.of(subject, unlimited / across_bit_s)
 
 
 def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
     return dict(zip(flows, run_flows(flows, load), strict=True))
+
+
+def _failures(
+    metric: Metric, subject: str, outcomes: Mapping[Flow, Transfer | HostError]
+) -> Iterator[Measurement]:
+    for outcome in outcomes.values():
+        if isinstance(outcome, HostError):
+            yield metric.failed(subject, outcome)
+
+
+def _carried_bit_s(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, float]:
+    return {
+        flow: outcome.report.goodput_bit_s
+        for flow, outcome in outcomes.items()
+        if isinstance(outcome, Transfer)
+    }
 
 
 def _unlimited_bit_s(

@@ -8,7 +8,6 @@ from typing import TypeVar
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import (
     ClientServerRun,
-    CompletedCommand,
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
@@ -69,13 +68,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a flow carried, and the processor time of sender and receiver, None where it is unknown.
-
-    `began_s` is the start of the measured seconds, on this machine's monotonic clock.
-    """
+    """What a flow carried, and the processor time of sender and receiver, None where it is unknown."""
 
     report: Report
-    began_s: float
     cpus: Sequence[Cpu | None] = (None, None)
 
 
@@ -106,11 +101,7 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
 
 
 def worst_processors(
-    transfers: Iterable[Transfer | HostError],
-    stolen: Metric,
-    busiest: Metric,
-    subject: str,
-    case: str = "",
+    transfers: Iterable[Transfer | HostError], stolen: Metric, busiest: Metric, subject: str
 ) -> Iterator[Measurement]:
     """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
     found = [
@@ -121,19 +112,16 @@ def worst_processors(
         if each is not None
     ]
     if found:
-        yield stolen.of(subject, max(each.stolen_percent for each in found), case)
-        yield busiest.of(subject, max(each.busiest_percent for each in found), case)
+        yield stolen.of(subject, max(each.stolen_percent for each in found))
+        yield busiest.of(subject, max(each.busiest_percent for each in found))
 
 
 def open_flows(
-    remotes: RemoteProcesses, flows: Sequence[Flow], load: Load, grace_s: float = GRACE_S
+    remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
-    """Start a server for each flow, and return the runs, whose clients wait for their start.
-
-    A transfer fails if it takes `grace_s` more seconds than its load.
-    """
+    """Start a server for each flow, and return the runs, whose clients wait for their start."""
     return open_runs(
-        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port, grace_s)
+        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port)
     )
 
 
@@ -164,7 +152,7 @@ def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
 
 
 def _flow_run(
-    remotes: RemoteProcesses, flow: Flow, load: Load, port: int, grace_s: float
+    remotes: RemoteProcesses, flow: Flow, load: Load, port: int
 ) -> ClientServerRun[Transfer]:
     client = iperf3.client(
         flow.receiver.address,
@@ -179,12 +167,7 @@ def _flow_run(
         server=(flow.receiver, iperf3.server(flow.receiver.address, port)),
         client=(flow.sender, client),
         listening=iperf3.LISTENING,
-        parse=_transfer,
-        timeout_s=load.total_s + grace_s,
+        parse=lambda done: Transfer(iperf3.read_report(done.output)),
+        timeout_s=load.total_s + GRACE_S,
         max_bytes=iperf3.report_bytes(load.total_s, load.streams),
     )
-
-
-def _transfer(completed: CompletedCommand) -> Transfer:
-    report = iperf3.read_report(completed.output)
-    return Transfer(report, completed.ended_s - report.seconds)

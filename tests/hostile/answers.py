@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.settings.rate import HANDLE
 from tests.hostile.world import Answer, Asked
-from tests.unit.node.test_link_monitor import KERNEL, PRINTED
+from tests.unit.node.test_link_reading import KERNEL, PRINTED
 from tests.unit.probes.test_tools import PERFTEST
 from tests.unit.settings.test_settings import ALL_MODES, ETHTOOL
 
@@ -26,8 +26,6 @@ SOUND = ("good", "also")
 PEERS = tuple(f"peer{number:02}" for number in range(1, MOST + 1))
 """Sound hosts, each of which is the partner of an evil one."""
 ADDRESSES = {name: f"10.0.0.{n}" for n, name in enumerate((*EVIL, *SOUND, *PEERS), 1)}
-READINGS = 12
-"""Seconds for which the monitor of a host reports; a round of a soak is shorter."""
 PROGRAM_S = 5.0
 LIMITED_BYTES_S = 12_500_000
 
@@ -69,17 +67,6 @@ def _ping(asked: Asked) -> Answer:
     if size > 1472:
         return Answer(_NOT_SENT.encode(), _TOO_LONG.encode(), code=1)
     return Answer(_PINGED.format(n=3).encode())
-
-
-def _monitor(_: Asked) -> Answer:
-    def reading(second: int) -> bytes:
-        text = PRINTED.replace("100.50", f"{100.5 + second:.2f}")
-        for name, each in (("rx", 1000), ("tx", 2000)):
-            text = text.replace(f"{name}_bytes:{each}", f"{name}_bytes:{10**6 * second + each}")
-        return text.encode()
-
-    later = tuple((float(second), reading(second)) for second in range(1, READINGS))
-    return Answer(reading(0), later=later, stays=True)
 
 
 _MACHINE = """/uname:x86_64
@@ -208,10 +195,7 @@ COMMANDS = {
         "^stdbuf -oL ib_send_lat",
         _always("* Waiting for client to connect... *\n", stays=True),
     ),
-    "monitor": Command("== clock", _monitor),
-    "kernel log": Command(
-        "^dmesg", _always(KERNEL.replace("[  1", "[   ").replace("99.1", "50.1"))
-    ),
+    "reading of a link": Command("== kernel log", _always(f"{PRINTED}{KERNEL}")),
     "machine": Command("/adjtimex", _always(_MACHINE)),
     "Open MPI": Command(
         r"mpirun --version",

@@ -14,7 +14,7 @@ from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU
 from harness.model.network_metrics import RDMA
 from harness.model.probe import ExcludedHost, Measurement, RecordedProbes
-from harness.model.soak import LinkSeconds
+from harness.model.soak import SoakFlow
 from harness.probes import plan
 from harness.probes.kinds import kinds
 from harness.records.reader import load_probes
@@ -150,9 +150,9 @@ def problems_of(
 def _missing_links(scenario: Scenario, probed: RecordedProbes, excluded: set[str]) -> Iterator[str]:
     evil = {*EVIL[: scenario.evil]}
     if scenario.probe == "soak":
-        seconds = {each.host for each in probed.events if isinstance(each, LinkSeconds)}
-        if missing := {*scenario.hosts} - evil - seconds:
-            yield f"no seconds of {missing}"
+        sent = {each.sender for each in probed.events if isinstance(each, SoakFlow)}
+        if missing := {*scenario.hosts} - evil - sent:
+            yield f"no transfer of {missing}"
     links = probed.links().keys()
     if missing := {*scenario.hosts} - evil - links:
         yield f"no link of {missing}"

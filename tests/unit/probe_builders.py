@@ -18,7 +18,7 @@ from harness.model.probe import (
     RecordedProbes,
 )
 from harness.model.run import Ending
-from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from tests.unit.builders import STARTED_AT
 
@@ -122,15 +122,11 @@ def gate_faults(
 
 
 def soak_events() -> list[ProbeEvent]:
-    """Return the transfers of two rounds between two hosts, their seconds, and what happened."""
-    moments = (2.0, 3.0, 4.1)
-    rates, levels, none = (940e6, 940e6, 10e6), (0.0, 1.0, 2.0), (0, 3, 0)
+    """Return the transfers of two rounds between two hosts, and what happened to their links."""
     return [
-        LinkEvent("n1", 1.5, LinkEventKind.CARRIER, "the link was interrupted", 2),
-        LinkEvent("n2", 4.0, LinkEventKind.DROPS, "2 packets dropped", 2),
+        LinkEvent("n1", 3, 15.0, LinkEventKind.CARRIER, "the link was interrupted", 2),
+        LinkEvent("n2", 1, 6.0, LinkEventKind.DROPS, "2 packets dropped", 2),
         SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3),
         SoakFlow(1, "n2", "n1", 1.0, 5.0, error="iperf3: no route"),
         SoakFlow(2, "n1", "n2", 8.0, 5.0, 90e6, None),
-        LinkSeconds("n2", moments, rates, rates, none, levels, levels, (40.0, 41.0, 42.0)),
-        LinkSeconds("n1", moments, rates, rates, none, levels, levels),
     ]

@@ -104,12 +104,13 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
                 yield replace(finding, text=f"{finding.text}{suffix}")
                 named.add(finding.subject)
     goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
-    if not named and not goodput.errors and (typical := typical_bit_s(goodput)):
-        yield _no_slow_host(goodput, typical, usual_max_goodput_bit_s(links) or 0.0)
+    if not named and goodput.values and not goodput.errors:
+        yield no_slow_host(goodput, links)
 
 
-def _no_slow_host(goodput: PairMatrix, typical: float, allowed: float) -> Finding:
+def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:
     """Return the remark that no host is slower than most, and whether most may be slow."""
+    typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
     best = max(goodput.values.values())
     text = "no host and no pair is slower than the others"
     if typical < SLOW * best:

@@ -15,19 +15,6 @@ _REPORT_BYTES, _INTERVAL_BYTES = 2**20, 4096
 
 
 @dataclass(frozen=True)
-class TransferInterval:
-    """What was sent between two moments, which are in seconds since the start of the transfer.
-
-    `retransmits` are TCP segments that were sent again; None if iperf3 did not count them.
-    """
-
-    start_s: float
-    end_s: float
-    bits: float
-    retransmits: int | None = None
-
-
-@dataclass(frozen=True)
 class Report:
     """The outcome of one transfer, without the seconds that were omitted.
 
@@ -40,7 +27,6 @@ class Report:
     retransmits: int | None
     sender_cpu_percent: float | None
     receiver_cpu_percent: float | None
-    intervals: tuple[TransferInterval, ...]
 
 
 def server(address: str, port: int) -> list[str]:
@@ -99,18 +85,6 @@ def _report(report: Mapping[str, Any]) -> Report:
         retransmits=_count_or_none(end["sum_sent"], "retransmits"),
         sender_cpu_percent=_number_or_none(cpu, "host_total"),
         receiver_cpu_percent=_number_or_none(cpu, "remote_total"),
-        intervals=tuple(
-            _interval(interval["sum"])
-            for interval in report["intervals"]
-            if not interval["sum"].get("omitted")
-        ),
-    )
-
-
-def _interval(total: Mapping[str, Any]) -> TransferInterval:
-    bits = 8 * _number(total, "bytes")
-    return TransferInterval(
-        _number(total, "start"), _number(total, "end"), bits, _count_or_none(total, "retransmits")
     )
 
 

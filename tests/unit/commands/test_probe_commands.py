@@ -44,7 +44,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-    return [Transfer(Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0, ()), 0) for _ in flows]
+    return [Transfer(Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0)) for _ in flows]
 
 
 class TestUsage:

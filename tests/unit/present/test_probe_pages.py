@@ -233,6 +233,6 @@ class TestSoak:
         soaked = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED)
         assert gate_page(healthy()).splitlines()[-1].startswith("not soaked: ")
         lines = gate_page(healthy(), soaked).splitlines()
-        assert lines[0] == "2 faults found"
-        assert "- 0:00:01 n1: the link was interrupted" in lines
-        assert lines[-1] == "soaked for 7 s of link time under load"
+        assert lines[0] == "3 faults found"
+        assert "- 0:00:15 n1: the link was interrupted" in lines
+        assert lines[-1] == "soaked for 10 s of link time under load"

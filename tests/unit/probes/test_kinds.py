@@ -97,7 +97,7 @@ PROBES = {
         {"a -> b"},
     ),
     "racks": (probed(measurements=[WITHIN_RACK.failed("b", "b1 -> b2: no route")]), {"b"}),
-    "soak": (soak(), {"n1", "n1 -> n2"}),
+    "soak": (soak(), {"n1", "n1 -> n2", "n2 -> n1"}),
 }
 """What is recorded, and the subjects of its faults."""
 

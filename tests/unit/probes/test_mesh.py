@@ -23,11 +23,11 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def run_flows(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
         noted.append([str(flow) for flow in flows])
-        report = Report(940.0 * MBIT, load.seconds, None, 12.0, 15.0, ())
+        report = Report(940.0 * MBIT, load.seconds, None, 12.0, 15.0)
         return [
             HostError(f"{flow}: iperf3: no route")
             if flow.receiver.name == "node4"
-            else Transfer(report, 0, cpus=(Cpu(40.0, 6.0, 8), None))
+            else Transfer(report, cpus=(Cpu(40.0, 6.0, 8), None))
             for flow in flows
         ]
 

@@ -19,14 +19,10 @@ from harness.probes.racks import (
     oversubscription_text,
     rack_steps,
 )
-from harness.probes.tools.iperf3 import Report, TransferInterval
+from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 
 GBIT = 10**9
-
-
-def steady(start_s: float, seconds: int, bit_s: float) -> list[TransferInterval]:
-    return [TransferInterval(start_s + i, start_s + i + 1, bit_s) for i in range(seconds)]
 
 
 def rng(seed: int) -> random.Random:
@@ -74,14 +70,12 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
         def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
             across = [flow for flow in flows if flow.sender.name[0] != flow.receiver.name[0]]
             bit_s = min(GBIT, uplink / len(across)) if across else GBIT
-            report = Report(
-                bit_s, load.seconds, 0, None, None, tuple(steady(0, load.seconds, bit_s))
-            )
+            report = Report(bit_s, load.seconds, 0, None, None)
             return [
                 HostError(f"{flow}: iperf3: no route")
                 if flow.sender.name == broken
-                else Transfer(report, 100 + number / 100)
-                for number, flow in enumerate(flows)
+                else Transfer(report)
+                for flow in flows
             ]
 
         monkeypatch.setattr("harness.probes.racks.run_flows", run_flows)

@@ -75,14 +75,6 @@ class TestIperf3:
         assert report.goodput_bit_s == pytest.approx(95e6, rel=0.02)
         assert report.seconds == pytest.approx(3, rel=0.05)
 
-    @pytest.mark.parametrize("version", IPERF3)
-    def test_reports_no_interval_of_the_omitted_seconds(self, version: str) -> None:
-        report = iperf3.read_report(output(f"iperf3-{version}.json"))
-        assert [round(interval.start_s) for interval in report.intervals] == [0, 1, 2]
-        assert sum(interval.bits for interval in report.intervals) / 3 == pytest.approx(
-            95e6, rel=0.03
-        )
-
     def test_reports_the_processor_time_of_both_hosts(self) -> None:
         report = iperf3.read_report(output("iperf3-3.12.json"))
         percent = json.loads(output("iperf3-3.12.json"))["end"]["cpu_utilization_percent"]

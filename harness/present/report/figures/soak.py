@@ -1,30 +1,28 @@
-"""The links of a soak over time: what hosts received, and when something was wrong."""
+"""The transfers of a soak over time: the goodput of hosts by minutes."""
 
+from collections import defaultdict
 from functools import partial
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from harness.analysis.network.soak import SoakVerdict, judge_soak, received_in_transfers
+from harness.analysis.network.soak import soak_flows
+from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.present.data_table import DataTable, Quantity
-from harness.present.findings import MAX_FINDINGS, moment_text
-from harness.present.probes.soak import sentences
-from harness.present.report import chart
 from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
 _PX = (680, 130)
-MAX_BINS = 240
+MAX_POINTS = 240
 """More would be finer than what a screen shows."""
 _MBIT = 1e6
 _LEGEND = (
-    "Line and band: the median, and the lowest and highest, of what hosts received in a second of a "
-    "transfer. Ticks at the bottom: faults."
+    "Line and band: the median, and the lowest and highest, of a round's transfers; a failure is 0."
 )
 
 
-class Bin(NamedTuple):
-    """What all hosts received in the seconds around a moment, in Mbit/s."""
+class Point(NamedTuple):
+    """The goodput of transfers that began at about the same time, in Mbit/s."""
 
     minute: float
     lowest: float
@@ -35,59 +33,59 @@ class Bin(NamedTuple):
 @partial(Section, 100, "soak", "The network under load, over time")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of each configuration's soak; None if there is none."""
-    found = {name: (bins(probed), judge_soak(probed)) for name, probed in evidence.soaks.items()}
-    drawn = {name: (of_name, soaked) for name, (of_name, soaked) in found.items() if of_name}
+    drawn = {name: found for name, probed in evidence.soaks.items() if (found := points(probed))}
     if not drawn:
         return None
-    texts = [(name, text) for name, (_, soaked) in drawn.items() for text in sentences(soaked)]
+    texts = (
+        (name, f"{throughput_text(_MBIT * min(point.lowest for point in found))} or more")
+        for name, found in drawn.items()
+    )
     return Figure(
-        alternative=alternative("Lines of what hosts received, by minutes.", texts),
+        alternative=alternative("Lines of the goodput of hosts, by minutes.", texts),
         pictures=tuple(
-            picture(_drawn(of_name, soaked), heading=f"{name}, Mbit/s by minutes")
-            for name, (of_name, soaked) in drawn.items()
+            picture(_drawn(found), heading=f"{name}, Mbit/s by minutes")
+            for name, found in drawn.items()
         ),
         numbers=DataTable(
-            ("configuration", "moment", "host or pair", "fault"),
+            ("configuration", "minute", "lowest", "median", "highest"),
             tuple(
-                (name, Quantity(moment_text(at_s), at_s), fault.subject, fault.text)
-                for name, (_, soaked) in drawn.items()
-                for fault in soaked.faults[:MAX_FINDINGS]
-                if (at_s := fault.at_s) is not None
+                (
+                    name,
+                    Quantity(f"{point.minute:.1f}", point.minute),
+                    *(Quantity.of(_MBIT * rate, throughput_text) for rate in point[1:]),
+                )
+                for name, found in drawn.items()
+                for point in found
             ),
         ),
-        remarks=(_LEGEND, *(f"{name}: {text}" for name, text in texts)),
+        remarks=(_LEGEND,),
     )
 
 
-def bins(probed: RecordedProbes) -> list[Bin]:
-    """Return the seconds of all hosts in which a transfer ran, in equal parts of the soak."""
-    found = received_in_transfers(probed)
-    if not found:
-        return []
-    width_s = max(1.0, (max(at_s for at_s, _ in found) + 1) / MAX_BINS)
-    by_bin: dict[int, list[float]] = {}
-    for at_s, rate in found:
-        by_bin.setdefault(int(at_s / width_s), []).append(rate / _MBIT)
+def points(probed: RecordedProbes) -> list[Point]:
+    """Return a point for each round; of many rounds, for some together."""
+    by_moment: dict[float, list[float]] = defaultdict(list)
+    flows = soak_flows(probed)
+    width_s = max((flow.start_s for flow in flows), default=0.0) / MAX_POINTS
+    for flow in flows:
+        moment_s = flow.start_s // width_s * width_s if width_s else 0.0
+        by_moment[moment_s].append((flow.goodput_bit_s or 0.0) / _MBIT)
     return [
-        Bin((number + 0.5) * width_s / 60, min(rates), median(rates), max(rates))
-        for number, rates in sorted(by_bin.items())
+        Point(moment_s / 60, min(rates), median(rates), max(rates))
+        for moment_s, rates in sorted(by_moment.items())
     ]
 
 
-def _drawn(found: list[Bin], soaked: SoakVerdict) -> Spec:
+def _drawn(found: list[Point]) -> Spec:
+    top = max(1e-6, 1.05 * max(point.highest for point in found))
+    ends = (0.0, top)
     last = max(found[-1].minute, 1 / 60)
-    top = 1.05 * max(part.highest for part in found)
-    ends = (0, max(top, 1e-6))
-    x = {"x": quantity("minute", ends=(0, last), axis={"tickCount": 8, "grid": False})}
+    x = {"x": quantity("minute", ends=(0, last), axis={"tickCount": _PX[0] // 90, "grid": False})}
     y = {"y": quantity("median", ends=ends, axis={"tickCount": 4})}
     band = {**x, "y": quantity("lowest", ends=ends), "y2": {"field": "highest"}}
-    moments = ((fault.at_s or 0.0) / 60 for fault in soaked.faults)
-    faults = [{"minute": min(minute, last), "median": 0.0} for minute in moments]
-    tick: dict[str, Any] = {"orient": "vertical", "thickness": 2, "size": 16}
     return layered(
-        [part._asdict() for part in found],
+        [point._asdict() for point in found],
         mark("area", band, color=BLUE, opacity=0.25),
         mark("line", {**x, **y}, color=BLUE, strokeWidth=1.5),
-        mark("tick", {**x, **y}, rows=faults, color=chart.INK, **tick),
         px=_PX,
     )

@@ -1,0 +1,111 @@
+"""What a host prints of a link becomes a reading, and differences of readings become link events."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.model.soak import LinkEventKind
+from harness.node.link_reading import LinkReading, link_events, read_link
+
+PRINTED = """100.50 380.20
+/sys/class/net/eth0/statistics/rx_errors:1
+/sys/class/net/eth0/statistics/tx_errors:2
+/sys/class/net/eth0/statistics/rx_dropped:3
+/sys/class/net/eth0/statistics/tx_dropped:4
+/sys/class/net/eth0/carrier_changes:2
+/sys/class/net/eth0/ifindex:4
+/sys/class/net/eth0/speed:2500
+/sys/class/net/eth0/duplex:full
+/sys/class/net/eth0/device/../devnum:7
+     rx_flow_control_pause: 5
+     tx_pause: 6
+== kernel log
+"""
+
+READING = LinkReading(100.5, 3, 7, 2, 2500, "full", 4, 7, 11)
+
+KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed out
+[  101.250000] usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd
+[  101.500000] r8152 2-1:1.0 eth0: carrier on
+[  103.000000] systemd[1]: Started something
+[  150.000000] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down
+"""
+
+
+class TestReading:
+    def test_has_everything_that_the_host_reports(self) -> None:
+        assert read_link("eth0", PRINTED) == READING
+
+    def test_without_pauses_and_speed_is_a_reading_too(self) -> None:
+        rare = ("speed", "devnum", "pause", "carrier_changes")
+        lines = [line for line in PRINTED.splitlines() if not any(word in line for word in rare)]
+        assert read_link("eth0", "\n".join([*lines, ""])) == replace(
+            READING, speed_mbit_s=None, usb_number=None, pauses=None, carrier_changes=None
+        )
+
+    def test_the_time_of_pauses_is_no_number_of_them(self) -> None:
+        text = PRINTED.replace(
+            "tx_pause: 6",
+            "rx_prio0_pause: 6\n     rx_prio0_pause_duration: 90000\n     rx_prio0_pause_transition: 3\n"
+            "     tx_pause_storm_warning_events: 1",
+        )
+        assert read_link("eth0", text) == READING
+
+    def test_is_read_quickly_however_long_a_line_is(self) -> None:
+        long = f"{'pause' * 200_000}\n"
+        text = PRINTED.replace("     tx_pause", f"{long}     tx_pause")
+        assert read_link("eth0", text) == READING
+
+    @pytest.mark.parametrize("text", ["", "7.00 9.00\n== kernel log\n", "x\n/a:b\n"])
+    def test_without_the_interface_is_none(self, text: str) -> None:
+        assert read_link("eth0", text) is None
+
+    @pytest.mark.parametrize("caller", ["", "[  T512]", "[    C1]"])
+    def test_has_what_the_kernel_says_of_links_in_trouble(self, caller: str) -> None:
+        long = f"[  110.000000] {'transmit queue ' * 200_000}\n"
+        reading = read_link("eth0", f"{PRINTED}{KERNEL.replace('] ', f']{caller} ', 2)}{long}")
+        assert reading is not None
+        assert [clock for clock, _ in reading.trouble] == [99.1, 101.25, 150.0]
+        assert (
+            reading.trouble[1][1] == "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"
+        )
+
+
+class TestEvents:
+    def after(self, **fields: object) -> list[tuple[LinkEventKind, str, int]]:
+        return list(link_events(READING, replace(READING, **fields)))  # type: ignore[arg-type]  of the test
+
+    def test_there_is_none_if_only_the_clock_goes_on(self) -> None:
+        assert self.after(clock_s=101.5) == []
+
+    def test_an_interrupted_link(self) -> None:
+        assert self.after(carrier_changes=4) == [
+            (LinkEventKind.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
+        ]
+
+    def test_a_carrier_that_counts_back_was_not_interrupted(self) -> None:
+        assert self.after(carrier_changes=1) == []
+
+    def test_another_speed(self) -> None:
+        assert self.after(speed_mbit_s=100, duplex="half") == [
+            (
+                LinkEventKind.SPEED,
+                "renegotiated from 2.5gbit full duplex to 100mbit half duplex",
+                1,
+            )
+        ]
+
+    def test_an_unknown_speed_is_no_other_speed(self) -> None:
+        assert self.after(speed_mbit_s=None, duplex=None) == []
+
+    def test_errors_drops_and_pauses_are_counted(self) -> None:
+        assert self.after(errors=4, drops=9, pauses=12) == [
+            (LinkEventKind.ERRORS, "1 packet with errors", 1),
+            (LinkEventKind.DROPS, "2 packets dropped", 2),
+            (LinkEventKind.PAUSE, "1 pause frame counted", 1),
+        ]
+
+    @pytest.mark.parametrize("field", ["index", "usb_number"])
+    def test_a_replugged_card_counts_from_0(self, field: str) -> None:
+        [(kind, _, _)] = self.after(**{field: 99, "errors": 0, "carrier_changes": 1})
+        assert kind is LinkEventKind.REPLUGGED
