@@ -5,21 +5,18 @@ S3A and AWS's SDK read the answers of object stores in their own way, and drop w
 
 import hashlib
 import hmac
-import http.client
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.error import HTTPError, URLError
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
-from urllib.request import ProxyHandler, Request, build_opener
 
 TIMEOUT_S = 60.0
 MAX_ANSWER_BYTES = 2**26
 SERVICE = "s3"
-DIRECT = build_opener(ProxyHandler({}))
-"""S3A, too, uses no proxy that the environment names; and none reaches this machine's 127.0.0.1."""
+REFUSALS = 300
+"""The first status of an answer that is not what was asked for; no redirection is followed."""
 _ERROR_CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 
 
@@ -32,74 +29,77 @@ class Credentials:
     session_token: str | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True)
+class Request:
+    """A request to `endpoint`, scheme://host:port. Path and query are not quoted yet."""
+
+    endpoint: str
+    path: str = "/"
+    query: Mapping[str, str] = field(default_factory=dict)
+    method: str = "GET"
+    body: bytes = b""
+
+    @property
+    def quoted_path(self) -> str:
+        return quote(self.path, safe="/~")
+
+    @property
+    def quoted_query(self) -> str:
+        """The query in the order that a signature needs."""
+        return "&".join(
+            f"{quote(name, safe='~')}={quote(value, safe='~')}"
+            for name, value in sorted(self.query.items())
+        )
+
+
 def ask(
-    endpoint: str,
-    path: str,
-    query: Mapping[str, str],
+    request: Request,
     credentials: Credentials | None = None,
     *,
     region: str = "us-east-1",
-    method: str = "GET",
-    body: bytes | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> bytes:
     """Return the answer to a request, which is signed if there are credentials.
 
-    Raises OSError if there is no answer, or if the server refuses.
+    Like S3A, it uses no proxy. Raises OSError if there is no answer, or if the server refuses.
     """
-    headers = {}
-    if credentials is not None:
-        signed = (method, endpoint, path, query, body or b"")
-        headers = signed_headers(signed, credentials, region, datetime.now(UTC))
-    asked = f"?{_canonical_query(query)}" if query else ""
-    url = f"{endpoint}{quote(path, safe='/~')}{asked}"
-    return answer_to(url, headers, method=method, body=body, timeout_s=timeout_s)
-
-
-def answer_to(
-    url: str,
-    headers: Mapping[str, str],
-    *,
-    method: str = "GET",
-    body: bytes | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> bytes:
-    """Return the answer to a request. Raises OSError if there is none, or if the server refuses."""
-    request = Request(url, data=body, headers=dict(headers), method=method)  # noqa: S310  http or https
+    at = urlsplit(request.endpoint)
+    headers = (
+        {}
+        if credentials is None
+        else signed_headers(request, credentials, region, datetime.now(UTC))
+    )
+    asked = f"?{request.quoted_query}" if request.query else ""
+    connection_type = HTTPSConnection if at.scheme == "https" else HTTPConnection
     try:
-        with DIRECT.open(request, timeout=timeout_s) as answer:
-            content: bytes = answer.read(MAX_ANSWER_BYTES + 1)
-    except HTTPError as error:
-        raise OSError(f"the server answers {error.code} {_reason(error)}") from error
-    except URLError as error:
-        raise OSError(str(error.reason)) from error
-    except (http.client.HTTPException, ValueError) as error:  # ValueError: of where it redirects to
+        connection = connection_type(at.netloc, timeout=timeout_s)
+        try:
+            connection.request(
+                request.method, f"{request.quoted_path}{asked}", request.body or None, headers
+            )
+            answer = connection.getresponse()
+            content = answer.read(MAX_ANSWER_BYTES + 1)
+        finally:
+            connection.close()
+    except (HTTPException, ValueError) as error:
         raise OSError(f"there is no answer in HTTP: {type(error).__name__}") from error
+    if answer.status >= REFUSALS:
+        code = _ERROR_CODE.search(content)  # of S3, such as AccessDenied
+        reason = code[1].decode() if code else answer.reason
+        raise OSError(f"the server answers {answer.status} {reason}")
     if len(content) > MAX_ANSWER_BYTES:
         raise OSError(f"an answer has more than {MAX_ANSWER_BYTES:,} bytes")
     return content
 
 
-def _reason(error: HTTPError) -> str:
-    """Return the code of S3's error, such as `AccessDenied`; else what HTTP calls it."""
-    with error, suppress(OSError, http.client.HTTPException):  # the answer may be cut off
-        if code := _ERROR_CODE.search(error.read(MAX_ANSWER_BYTES)):
-            return code[1].decode()
-    return str(error.reason)
-
-
 def signed_headers(
-    request: tuple[str, str, str, Mapping[str, str], bytes],
-    credentials: Credentials,
-    region: str,
-    now: datetime,
+    request: Request, credentials: Credentials, region: str, now: datetime
 ) -> dict[str, str]:
-    """Return the headers of a request: method, endpoint, path, query and body."""
-    method, endpoint, path, query, body = request
+    """Return the headers of a signed request."""
     time, day = f"{now:%Y%m%dT%H%M%SZ}", f"{now:%Y%m%d}"
-    digest = hashlib.sha256(body).hexdigest()
+    digest = hashlib.sha256(request.body).hexdigest()
     headers = {
-        "host": urlsplit(endpoint).netloc,
+        "host": urlsplit(request.endpoint).netloc,
         "x-amz-content-sha256": digest,
         "x-amz-date": time,
     }
@@ -108,7 +108,7 @@ def signed_headers(
     names = ";".join(sorted(headers))
     canonical = "\n".join(
         (
-            *(method, quote(path, safe="/~"), _canonical_query(query)),
+            *(request.method, request.quoted_path, request.quoted_query),
             *(f"{name}:{value}" for name, value in sorted(headers.items())),
             *("", names, digest),
         )
@@ -124,9 +124,3 @@ def signed_headers(
         f"SignedHeaders={names}, Signature={signature}"
     )
     return headers
-
-
-def _canonical_query(query: Mapping[str, str]) -> str:
-    return "&".join(
-        f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in sorted(query.items())
-    )

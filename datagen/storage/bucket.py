@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from datagen.filesystem import Directory
-from harness.http_request import Credentials, ask
+from harness.http_request import Credentials, Request, ask
 from harness.model.errors import BadInput
 from harness.model.spark_properties import S3A, S3A_OWN, S3A_STORE, recorded_s3a
 
@@ -123,7 +123,8 @@ class Bucket:
         region = self.setting("endpoint.region") or "us-east-1"
         try:
             method = "GET" if body is None else "POST"
-            return ask(at, path, query, self._credentials, region=region, method=method, body=body)
+            request = Request(at, path, query, method, body or b"")
+            return ask(request, self._credentials, region=region)
         except OSError as error:
             raise BadInput(f"{self.directory.uri}: {at}{path}: {error}") from error
 

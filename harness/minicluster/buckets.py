@@ -5,7 +5,7 @@ Standard library only, because the lab's master uses it, too.
 
 import secrets
 
-from harness.http_request import Credentials, ask
+from harness.http_request import Credentials, Request, ask
 from harness.model.errors import ClusterliftError
 from harness.model.layout import Layout
 
@@ -34,7 +34,7 @@ def create_bucket(url: str, credentials: Credentials, name: str, location: str) 
         else ""
     )
     try:
-        ask(url, f"/{name}", {}, credentials, method="PUT", body=body.encode())
+        ask(Request(url, f"/{name}", method="PUT", body=body.encode()), credentials)
     except OSError as error:
         raise ClusterliftError(f"bucket {name} cannot be created: {error}") from error
 
@@ -42,7 +42,7 @@ def create_bucket(url: str, credentials: Credentials, name: str, location: str) 
 def is_answered(url: str, path: str = "/") -> bool:
     """Return whether a server answers, without an error."""
     try:
-        ask(url, path, {}, timeout_s=ANSWER_S)
+        ask(Request(url, path), timeout_s=ANSWER_S)
     except OSError:
         return False
     return True

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from harness.http_request import answer_to
+from harness.http_request import Request, ask
 from harness.local_spark import spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.jar import minicluster_jar
@@ -67,10 +67,10 @@ def write_properties(file: Path, properties: Mapping[str, str]) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def answer_of(url: str) -> Any:
+def answer_of(request: Request) -> Any:
     """Return the JSON that a daemon's web server answers with; None if it does not."""
     try:
-        return json.loads(answer_to(url, {"Accept": "application/json"}, timeout_s=ANSWER_S))
+        return json.loads(ask(request, timeout_s=ANSWER_S))
     except (OSError, ValueError):
         return None
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from harness.hosts.remote_process import run_all
 from harness.hosts.transports.host import HostError, by_local
+from harness.http_request import Request
 from harness.local_spark import closing_message
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
@@ -71,8 +72,8 @@ class HdfsCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
-        query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        match answer_of(f"{web_address(cluster)}/{query}"):
+        bean = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
+        match answer_of(Request(web_address(cluster), "/jmx", bean)):
             case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:
                 return live if state == "Operational" else 0
             case _:

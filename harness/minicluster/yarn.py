@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from harness.http_request import Request
 from harness.local_spark import spark_environment, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
@@ -84,7 +85,7 @@ class YarnCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the ResourceManager's web server reports."""
-        match answer_of(f"{web_address(cluster)}/ws/v1/cluster/metrics"):
+        match answer_of(Request(web_address(cluster), "/ws/v1/cluster/metrics")):
             case {"clusterMetrics": {"activeNodes": int(live)}}:
                 return live
             case _:

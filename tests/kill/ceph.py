@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.http_request import ask
+from harness.http_request import Request, ask
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
@@ -100,7 +100,7 @@ class OverwriteOnCeph(Scenario):
         return {key.removeprefix(BELOW): self._get(f"/{BUCKET}/{key}", {}) for key in keys}
 
     def _get(self, path: str, query: Mapping[str, str]) -> bytes:
-        return ask(endpoint(self._cluster), path, query, self._service.credentials)
+        return ask(Request(endpoint(self._cluster), path, query), self._service.credentials)
 
 
 def content(objects: Mapping[str, bytes]) -> str:

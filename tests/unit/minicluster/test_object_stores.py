@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.http_request import Credentials, signed_headers
+from harness.http_request import Credentials, Request, signed_headers
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.ceph import PROGRAMS, CephCluster
 from harness.minicluster.cluster import Cluster
@@ -353,7 +353,7 @@ class TestGateway:
         [first, _] = requests
         assert b">:rs-2-1-64k</LocationConstraint>" in first.body
         at = datetime.strptime(first.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-        signed = ("PUT", endpoint(cluster), "/rs-2-1-64k", {}, first.body)
+        signed = Request(endpoint(cluster), "/rs-2-1-64k", method="PUT", body=first.body)
         expected = signed_headers(signed, KEYS, "us-east-1", at)
         assert first.headers["authorization"] == expected["authorization"]
 
