@@ -6,14 +6,7 @@ from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.explain.attribution import (
-    PARTS,
-    Attribution,
-    ExplainedRow,
-    InputLocality,
-    SpeedUpBound,
-    Wire,
-)
+from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
@@ -166,13 +159,12 @@ NO_NODE = "no node"
 
 _NETWORK_HEADINGS = (
     *("workload", "", "input", "node- local"),
-    *("wire", "of it shuffle", "remote input", "unex- plained"),
-    *("longest / median task", "faster without: fetch wait", "faster without: +unattr."),
+    *("wire", "of it shuffle", "other for a byte of input", "longest / median task"),
 )
 
 
 def network_table(rows: Sequence[ExplainedRow]) -> str:
-    """Return what each workload read and moved over the network, and what a faster one could gain.
+    """Return what each workload read and moved over the network.
 
     A workload has two lines, before and after. The numbers are medians over trials, except the input:
     it is the mean of a trial.
@@ -185,32 +177,15 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
     return narrow_table(_NETWORK_HEADINGS, lines)
 
 
-def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:
-    if attribution is None:
+def _network_cells(found: Attribution | None) -> tuple[str, ...]:
+    if found is None:
         return (quantities.UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
+    node_local = NO_NODE if found.node_local is None else f"{found.node_local:.0%}"
     return (
-        *_input_cells(attribution.input, attribution.n),
-        *_wire_cells(attribution.wire),
-        quantities.if_known(attribution.straggler_ratio, "{:.1f}".format),
-        *_gain_cells(attribution.speed_up_bound),
+        quantities.size_text(found.input_bytes),
+        node_local if found.input_bytes else "",
+        quantities.if_known(found.received_bytes, quantities.size_text),
+        quantities.if_known(found.shuffle_bytes, quantities.size_text),
+        quantities.if_known(found.received_per_input_byte, "{:.2f}".format),
+        quantities.if_known(found.straggler_ratio, "{:.1f}".format),
     )
-
-
-def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
-    if not read.total_bytes:
-        return quantities.size_text(0), ""
-    node_local = NO_NODE if read.node_local_fraction is None else f"{read.node_local_fraction:.0%}"
-    return quantities.size_text(read.total_bytes / trials), node_local
-
-
-def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
-    if wire is None:
-        return (quantities.UNKNOWN,) * 4
-    sizes = wire.received_bytes, wire.shuffle_bytes, wire.remote_input_bytes, wire.unexplained_bytes
-    return tuple(map(quantities.size_text, sizes))
-
-
-def _gain_cells(gain: SpeedUpBound | None) -> tuple[str, str]:
-    if gain is None:
-        return quantities.UNKNOWN, quantities.UNKNOWN
-    return f"{gain.network:.0%}", f"{gain.network_and_unattributed:.0%}"

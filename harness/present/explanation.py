@@ -6,7 +6,7 @@ from harness.analysis.explain.attribution import PYTHON, Attribution, ExplainedR
 from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
-from harness.present.attribution_tables import NAMES, divided_table, narrow_table, network_table
+from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.link_table import LinkUses, link_section
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
@@ -21,20 +21,15 @@ Fetch wait is only the time in which tasks were blocked; it includes the disk of
 is the time of the task's own thread in the JVM. File system and unattributed is what no metric covers: \
 input and output, garbage collection pauses, waiting for a processor. No metric shows how much of it the \
 network causes.
-Wire is what the interfaces of all nodes received in a trial. Unexplained is its remainder: headers, \
-broadcasts, results, replication and other traffic. With Reed-Solomon, even a node-local task reads most \
-of its input from other nodes; unexplained includes that.
-Faster without (blocked-time analysis) is how much less time the same tasks would take on the same slots, \
-at most: without fetch wait, and without the unattributed time as well, because a file system may read over \
-the network. They are upper limits, not predictions."""
-_RECEIVED = "Bytes that nodes received for each byte of input, without those of the shuffle"
+Wire is what the interfaces of all nodes received in a trial. What is no shuffle is input, headers, \
+broadcasts, results, replication and other traffic; it is shown for each byte of input."""
 SIDES = ("before", "after")
 _NAME_WIDTH = 32
 _INDENT = "  "
 
 
 def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str:
-    """Return the tables, a sentence for each workload, caveats and footnotes.
+    """Return a sentence for each workload, then the tables, caveats and footnotes behind it.
 
     `uses` say for how long links were full, before and after.
     """
@@ -43,46 +38,31 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
     sections = (
         f"Where the time went, from {names[0]} to {names[1]}",
+        "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
-        _received_input(explanation),
+        "\n".join(fill(cause, _INDENT) for cause in _causes(explanation)),
         link_section([explanation.before.name, explanation.after.name], uses),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
-        "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
         "\n".join(fill(caveat, _INDENT) for caveat in CAVEATS.split("\n")),
         "\n".join(footnotes(notes)),
     )
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _received_input(explanation: Explanation) -> str:
-    """Return what nodes received for each byte of input on both sides, and why; nothing if it is unknown."""
-    received = {
-        row.workload: [
-            side.received_per_input_byte if side else None for side in (row.before, row.after)
-        ]
-        for row in explanation.rows
-    }
-    lines = [
-        [
-            shorten(visible(workload), _NAME_WIDTH),
-            *(quantities.if_known(side, "{:.2f}".format) for side in sides),
-        ]
-        for workload, sides in received.items()
-        if any(side is not None for side in sides)
-    ]
-    if not lines:
-        return ""
-    causes = []
-    columns = (explanation.before, explanation.after)
-    for name, column, values in zip(
-        SIDES, columns, zip(*received.values(), strict=True), strict=True
+def _causes(explanation: Explanation) -> Iterator[str]:
+    """Yield why nodes receive more than the shuffle on each side; one sentence if it is the same."""
+    found: dict[str, list[str]] = {}
+    for name, column, sides in zip(
+        SIDES,
+        (explanation.before, explanation.after),
+        zip(*((row.before, row.after) for row in explanation.rows), strict=True),
+        strict=True,
     ):
-        most = max((value for value in values if value is not None), default=0.0)
+        most = max((side.received_per_input_byte or 0.0 for side in sides if side), default=0.0)
         if reason := cause(column, most):
-            causes.append(fill(f"{name}: {reason}.", _INDENT))
-    table = narrow_table(["workload", *SIDES], lines)
-    return "\n".join([_RECEIVED, "", table, *causes])
+            found.setdefault(reason, []).append(name)
+    return (f"{' and '.join(names)}: {reason}." for reason, names in found.items())
 
 
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
@@ -108,8 +88,8 @@ def _attribution_notes(attribution: Attribution) -> Iterator[str]:
             "the time of Python workers was not measured: file system and unattributed includes it"
         )
     yield from attribution.notes
-    if attribution.wire and attribution.wire.unread:
-        yield f"the interfaces of {', '.join(attribution.wire.unread)} could not be read"
+    if attribution.unread:
+        yield f"the interfaces of {', '.join(attribution.unread)} could not be read"
 
 
 _REST = "rest"
@@ -143,13 +123,8 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield quantities.signed_time(row.change_s) + _main_parts(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
-        if profiled := _infinitely_fast(row):
-            yield profiled
-        elif bound := row.after.speed_up_bound:
-            yield (
-                f"now at most {percent(bound.network)} faster without fetch wait, "
-                f"{percent(bound.network_and_unattributed)} without unattributed time as well"
-            )
+        if bound := _infinitely_fast(row):
+            yield bound
 
 
 def _infinitely_fast(row: ExplainedRow) -> str | None:
@@ -183,7 +158,7 @@ def _main_parts(row: ExplainedRow) -> str:
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
-    then, now = before.input.node_local_fraction, after.input.node_local_fraction
+    then, now = before.node_local, after.node_local
     if then is None or now is None:
         return
     if percent(then) == percent(now):

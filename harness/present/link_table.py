@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, impossible_bytes
+from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
@@ -42,15 +42,10 @@ def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
     limits = ". ".join(
         _limit(name, of_side) for name, of_side in zip(names, uses, strict=True) if of_side
     )
-    doubts = [
-        doubt
-        for name, of_side in zip(names, uses, strict=True)
-        if (doubt := impossible_bytes(name, of_side.values()))
-    ]
     table = narrow_table(_HEADINGS, lines, left_aligned=4)
     courses = [line for name in workloads for line in _courses(name, uses)]
     drawn = [fill(_COURSES), "\n".join(courses)] if courses else []
-    return "\n\n".join([table, fill(f"{'. '.join([f'{EXPLANATION} {limits}', *doubts])}."), *drawn])
+    return "\n\n".join([table, fill(f"{EXPLANATION} {limits}."), *drawn])
 
 
 def _lines(workload: str, uses: Sequence[LinkUses]) -> Iterator[tuple[str, ...]]:

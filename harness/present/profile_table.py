@@ -4,24 +4,20 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
-from harness.analysis.explain.profile import MIN_SHARE, Check, ClassTime, Kind, ProfiledTime
+from harness.analysis.explain.profile import MIN_SHARE, UNKNOWN, ClassTime, ProfiledTime
+from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
-from harness.present.quantities import UNKNOWN, if_known
 from harness.present.text import fill
 from harness.words import percent, shorten, visible
 
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""
 
-APART = "!"
-"""Marks what samples and Spark's metrics do not agree on."""
 CAPTION = (
     "Task seconds of a trial by what tasks did, from the stacks of profile rounds; shares with their 95 % "
     "interval. Waiting is the fraction in which the thread was neither running nor ready to run. ?: no rule "
     "knows this frame. Stacks are taken where Java can stop a thread: they do not show the collection of "
-    "garbage, which stops all threads, nor what native code does. !: apart from Spark's metric by more than "
-    "10 %, and by more than 1 % of all; threads that wait for a processor are ready to run, but take no "
-    "processor time."
+    "garbage, which stops all threads, nor what native code does."
 )
 _HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
 _ALONE = ("", "task seconds", *_HEADINGS[2:4])
@@ -40,10 +36,16 @@ def profile_table(workload: str, sides: Sides) -> str:
     """Return the table of a workload; nothing if no side has a profile."""
     if not any(sides):
         return ""
-    kinds, small = shown_kinds(sides)
+    largest: dict[str, float] = {}
+    for side in sides:
+        for name, time in (side.by_class if side else {}).items():
+            largest[name] = max(largest.get(name, 0.0), time.share)
+    ordered = sorted(largest, key=lambda name: -largest[name])
+    kept = [name for name in ordered if largest[name] >= MIN_SHARE] or ordered[:1]
+    small = ordered[len(kept) :]
     lines = [
-        [kind_name(kind), *_cells([side.by_kind.get(kind) if side else None for side in sides])]
-        for kind in kinds
+        [_short(name), *_cells([side.by_class.get(name) if side else None for side in sides])]
+        for name in kept
     ]
     if small:
         together = [_together(side, small) if side else None for side in sides]
@@ -51,40 +53,28 @@ def profile_table(workload: str, sides: Sides) -> str:
     headings = _ALONE if len(sides) == 1 else _HEADINGS
     title = shorten(visible(workload), _NAME_WIDTH)
     table = narrow_table([title, *headings[1:]], lines)
-    return "\n".join(
-        [table, *(fill(remark, "  ") for remark in _remarks(sides)), _agreement(sides)]
-    )
+    return "\n".join([table, *(fill(remark, "  ") for remark in _remarks(sides))])
 
 
-def shown_kinds(sides: Sides) -> tuple[list[Kind], list[Kind]]:
-    """Return the kinds that have a line of their own, the longest first, and those that have none."""
-    largest: dict[Kind, float] = {}
-    for side in sides:
-        for kind, time in (side.by_kind if side else {}).items():
-            largest[kind] = max(largest.get(kind, 0.0), time.share)
-    ordered = sorted(largest, key=lambda kind: -largest[kind])
-    kept = [kind for kind in ordered if largest[kind] >= MIN_SHARE] or ordered[:1]
-    return kept, ordered[len(kept) :]
-
-
-def kind_name(kind: Kind) -> str:
-    """Return the class, or `? ` and the end of the frame that no rule knows."""
-    if kind.is_known:
-        return kind.name
-    return "? " + shorten(visible(".".join(kind.name.split(".")[-2:])), _NAME_WIDTH - 2)
+def _short(name: str) -> str:
+    """Return a class, or the end of the frame that no rule knows."""
+    if not name.startswith(UNKNOWN):
+        return name
+    end = ".".join(name.removeprefix(UNKNOWN).split(".")[-2:])
+    return UNKNOWN + shorten(visible(end), _NAME_WIDTH - len(UNKNOWN))
 
 
 def _cells(times: Sequence[ClassTime | None]) -> Iterator[str]:
     for time in times:
         if time is None:
-            yield from (UNKNOWN,) * 3
+            yield from (quantities.UNKNOWN,) * 3
         else:
             yield f"{time.seconds:.2f}"
             yield _share(time)
             yield percent(time.waiting)
     if len(times) > 1:
         before, after = (time.seconds if time else None for time in times)
-        yield UNKNOWN if before is None or after is None else f"{after - before:+.2f}"
+        yield quantities.UNKNOWN if before is None or after is None else f"{after - before:+.2f}"
 
 
 def _share(time: ClassTime) -> str:
@@ -93,8 +83,8 @@ def _share(time: ClassTime) -> str:
     return f"{percent(time.share)} ±{percent(time.interval.max_distance(time.share))}"
 
 
-def _together(side: ProfiledTime, kinds: Sequence[Kind]) -> ClassTime | None:
-    times = [side.by_kind[kind] for kind in kinds if kind in side.by_kind]
+def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
+    times = [side.by_class[name] for name in names if name in side.by_class]
     if not times:
         return None
     seconds = math.fsum(time.seconds for time in times)
@@ -106,32 +96,14 @@ def _side_names(sides: Sides) -> Sequence[str]:
     return ("",) if len(sides) == 1 else ("before: ", "after: ")
 
 
-def _agreement(sides: Sides) -> str:
-    """Return what samples and Spark's metrics say of the same times."""
-    checks = [{check.name: check for check in side.checks} if side else {} for side in sides]
-    lines = [
-        [name, *(cell for of_side in checks for cell in _check_cells(of_side.get(name)))]
-        for name in dict.fromkeys(name for of_side in checks for name in of_side)
-    ]
-    headings = (f"{side}sampled" for side in _side_names(sides))
-    columns = [text for heading in headings for text in (heading, "by Spark", "differ- ence")]
-    return narrow_table(["task seconds", *columns], lines)
-
-
-def _check_cells(check: Check | None) -> Iterator[str]:
-    if check is None:
-        yield from (UNKNOWN,) * 3
-        return
-    yield if_known(check.sampled_s, "{:.2f}".format)
-    yield f"{check.spark_s:.2f}"
-    yield if_known(check.difference, "{:+.0%}".format) + (APART if check.is_apart else "")
-
-
 def _remarks(sides: Sides) -> Iterator[str]:
     """Yield how many samples there are, what waits cost at most, and which executors gave no stacks."""
     known = [(name, side) for name, side in zip(_side_names(sides), sides, strict=True) if side]
     for name, side in known:
-        yield f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames"
+        yield (
+            f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames, of "
+            f"{side.task_s:.2f} task seconds; collecting garbage took {side.garbage_s:.2f}"
+        )
     for name, side in known:
         if side.bound:
             yield f"{name}{bound_text(side.bound)}"

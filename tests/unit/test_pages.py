@@ -11,7 +11,7 @@ import pytest
 
 from datagen import generate
 from datagen.storage import storages
-from harness.analysis.explain.profile import Kind, profiled_time
+from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.score import summarise
 from harness.experiments.experiment_file import ConfigurationTable
@@ -183,7 +183,7 @@ def reading_and_gain(name: str, workload: str) -> tuple[str, str]:
     profile = profiled_time(find_configuration(name, PROFILED).runs, workload)
     assert profile
     assert profile.bound
-    reading = profile.by_kind[Kind("reading from QFS", is_known=True)]
+    reading = profile.by_class["reading from QFS"]
     assert reading.interval
     error = percent(reading.interval.max_distance(reading.share))
     times = f"{reading.seconds:.1f} of {profile.task_s:.1f} s"

@@ -1,7 +1,7 @@
 """What the tasks of a trial spent its wall time on, how long slots were idle, and what explains a change."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from statistics import fmean, median
@@ -13,7 +13,7 @@ from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
-from harness.model.task_metrics import TaskMetrics, TaskTime, WireBytes
+from harness.model.task_metrics import TaskMetrics, TaskTime
 from harness.words import percent
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
@@ -53,83 +53,37 @@ def without_python_time(parts: Parts) -> Parts:
 
 
 @dataclass(frozen=True)
-class InputLocality:
-    """Input of all trials together: bytes that tasks read node-locally, remotely, or unplaced.
-
-    Unplaced input has no preferred node, because it is in a mounted directory or was cached.
-    """
-
-    node_local_bytes: int
-    remote_bytes: int
-    unplaced_bytes: int
-
-    @property
-    def total_bytes(self) -> int:
-        """All input."""
-        return self.node_local_bytes + self.remote_bytes + self.unplaced_bytes
-
-    @property
-    def node_local_fraction(self) -> float | None:
-        """Node-local input as a fraction of all input with a preferred node; None if none has one."""
-        placed = self.node_local_bytes + self.remote_bytes
-        return self.node_local_bytes / placed if placed else None
-
-
-@dataclass(frozen=True)
-class Wire:
-    """What the interfaces of all nodes received during a trial, and what explains it.
-
-    `shuffle_bytes` is what tasks fetched from other nodes, `remote_input_bytes` the input that they read
-    from other nodes. `unexplained_bytes` is the rest: headers, broadcasts, results, replication, remote
-    reads of node-local tasks, and all other users of the network. It is negative if the counters of some
-    nodes could not be read; these nodes are `unread`. Each value is a median of its own over the trials,
-    so the values need not add up.
-    """
-
-    received_bytes: float
-    shuffle_bytes: float
-    remote_input_bytes: float
-    unexplained_bytes: float
-    unread: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SpeedUpBound:
-    """The most that a workload could gain, as fractions of its wall time, by blocked-time analysis.
-
-    `network` is the gain if no task waited for shuffle blocks; `network_and_unattributed` the gain if
-    the unattributed time, which includes the file system's, disappeared as well.
-    """
-
-    network: float
-    network_and_unattributed: float
-
-
-@dataclass(frozen=True)
 class Attribution:
     """What the time of one workload in one configuration was spent on.
 
     `parts_s` has the median of each part over `n` trials, those of the `trials` with task metrics.
     `straggler_ratio` is the duration of the longest task divided by that of the median task. `notes`
     are lines on failed and speculative tasks, spilling and incomplete event logs.
+
+    - `input_bytes` is the mean of a trial, and `node_local` the fraction that tasks read on the node where
+      it is stored, of all input with a preferred node; None if none has one: it is in a mounted directory,
+      or was cached.
+    - `received_bytes` is what the interfaces of all nodes received in a trial, and `shuffle_bytes` what tasks
+      fetched from other nodes: medians, None if no counters could be read. Those of `unread` nodes could not.
     """
 
     trials: int
     n: int
     parts_s: Parts
-    speed_up_bound: SpeedUpBound | None
     straggler_ratio: float | None
-    input: InputLocality
-    wire: Wire | None
+    input_bytes: float
+    node_local: float | None
+    received_bytes: float | None
+    shuffle_bytes: float | None
+    unread: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def received_per_input_byte(self) -> float | None:
         """What nodes received for each byte of input, without the shuffle; None if either is unknown."""
-        if self.wire is None or not self.input.total_bytes:
+        if self.received_bytes is None or self.shuffle_bytes is None or not self.input_bytes:
             return None
-        received = max(0.0, self.wire.received_bytes - self.wire.shuffle_bytes)
-        return received * self.n / self.input.total_bytes
+        return max(0.0, self.received_bytes - self.shuffle_bytes) / self.input_bytes
 
 
 def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
@@ -143,14 +97,22 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     if not divided:
         return None
     metrics = [trial.tasks for trial, _ in divided if trial.tasks]
+    wires = [
+        (trial.tasks, trial.wire)
+        for trial, _ in divided
+        if trial.tasks and trial.wire and trial.wire.nodes
+    ]
+    received = [sum(node.received_bytes for node in wire.nodes) for _, wire in wires]
     return Attribution(
         trials=len(trials),
         n=len(divided),
         parts_s=_median_parts([parts for _, parts in divided]),
-        speed_up_bound=_speed_up_bound([trial for trial, _ in divided]),
         straggler_ratio=_straggler_ratio(metrics),
-        input=_input_locality(metrics),
-        wire=_wire([(trial.tasks, trial.wire) for trial, _ in divided]),
+        input_bytes=fmean(tasks.input_bytes for tasks in metrics),
+        node_local=_node_local(metrics),
+        received_bytes=median(received) if received else None,
+        shuffle_bytes=median(tasks.shuffle_remote_bytes for tasks, _ in wires) if wires else None,
+        unread=tuple(sorted({host for _, wire in wires for host in wire.unread})),
         notes=(*_notes(metrics), *_stopped([trial for trial, _ in divided])),
     )
 
@@ -159,17 +121,6 @@ def _median_parts(divided: Sequence[Parts]) -> Parts:
     if any(PYTHON not in parts for parts in divided):
         divided = [without_python_time(parts) for parts in divided]
     return {name: median(parts[name] for parts in divided) for name in PARTS if name in divided[0]}
-
-
-def _speed_up_bound(trials: Iterable[Trial]) -> SpeedUpBound | None:
-    bounds = []
-    for trial in trials:
-        simulation = trial.tasks.simulation if trial.tasks else None
-        if simulation is None or not trial.wall_s:
-            continue
-        unblocked_s = (simulation.without_fetch_wait_s, simulation.without_unattributed_s)
-        bounds.append([min(1.0, (simulation.unchanged_s - s) / trial.wall_s) for s in unblocked_s])
-    return SpeedUpBound(*map(median, zip(*bounds, strict=True))) if bounds else None
 
 
 def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
@@ -181,31 +132,12 @@ def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
     return median(ratios) if ratios else None
 
 
-def _input_locality(metrics: Sequence[TaskMetrics]) -> InputLocality:
-    node_local, unplaced = (
-        sum(tasks.input_bytes_by_locality.get(level, 0) for tasks in metrics)
-        for level in (NODE_LOCAL, NO_PREFERENCE)
-    )
-    return InputLocality(node_local, sum(map(_remote_input_bytes, metrics)), unplaced)
-
-
-def _remote_input_bytes(tasks: TaskMetrics) -> int:
-    by_locality = tasks.input_bytes_by_locality
-    return sum(by_locality[level] for level in by_locality.keys() - {NODE_LOCAL, NO_PREFERENCE})
-
-
-def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire | None:
-    known = [(tasks, wire) for tasks, wire in trials if tasks and wire and wire.nodes]
-    if not known:
-        return None
-    flows = []  # received, shuffled, read remotely, and unexplained
-    for tasks, wire in known:
-        arrived = sum(node.received_bytes for node in wire.nodes)
-        explained = tasks.shuffle_remote_bytes, _remote_input_bytes(tasks)
-        flows.append((arrived, *explained, arrived - sum(explained)))
-    unread = {host for _, wire in known for host in wire.unread}
-    received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
-    return Wire(received, shuffle, remote_input, unexplained, tuple(sorted(unread)))
+def _node_local(metrics: Sequence[TaskMetrics]) -> float | None:
+    by_locality: Counter[str] = Counter()
+    for tasks in metrics:
+        by_locality.update(tasks.input_bytes_by_locality)
+    placed = by_locality.total() - by_locality[NO_PREFERENCE]
+    return by_locality[NODE_LOCAL] / placed if placed else None
 
 
 def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:

@@ -6,7 +6,7 @@ run, in a class that may wait for the network; so the gain is the most that is p
 """
 
 import random
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapreplace
@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 
 from scipy.special import stdtrit
 
-from harness.analysis.explain.frames import DISK, NETWORK, class_of
+from harness.analysis.explain.frames import DISK, NETWORK, WAITS_FOR, class_of
 from harness.model.profile import Profile, TaskGroup, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
@@ -91,12 +91,12 @@ class Replay:
         """The time of a replay in which all tasks wait as they did."""
         return self._replayed_s([float(span.lasted_ms) for span, _ in self._tasks])
 
-    def gain(self, classes: Collection[str], *, with_results: bool = False) -> tuple[float, float]:
-        """Return which fraction of the time the waits in these classes cost, and its standard error.
+    def gain(self, waited_for: str, *, with_results: bool = False) -> tuple[float, float]:
+        """Return which fraction of the time the waits for NETWORK or DISK cost, and its standard error.
 
         `with_results` removes the time in which the driver fetched results, too.
         """
-        waits: list[float] = [self._waits(group, classes) for group in self.profile.groups]
+        waits: list[float] = [self._waits(group, waited_for) for group in self.profile.groups]
         shares = self._likely_shares(waits)
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
         gains = []
@@ -107,9 +107,9 @@ class Replay:
         return max(0.0, self._gain_without(shares, with_results=with_results)), stdev(gains)
 
     @cached_property
-    def _classes(self) -> list[str | None]:
-        """The class of each node of the tree of stacks."""
-        return [class_of(stack) for stack in self.profile.stacks()]
+    def _waits_for(self) -> list[str | None]:
+        """What a thread waits for that does not run, at each node of the tree of stacks."""
+        return [WAITS_FOR.get(class_of(stack) or "") for stack in self.profile.stacks()]
 
     @cached_property
     def _tasks(self) -> list[tuple[TaskSpan, int]]:
@@ -120,10 +120,10 @@ class Replay:
             for span in group.spans
         ]
 
-    def _waits(self, group: TaskGroup, classes: Collection[str]) -> int:
-        """Return the samples in which a group waited in one of these classes."""
+    def _waits(self, group: TaskGroup, waited_for: str) -> int:
+        """Return the samples in which a group waited for that."""
         counts = zip(group.nodes, group.waiting, strict=True)
-        return sum(waiting for node, waiting in counts if self._classes[node] in classes)
+        return sum(waiting for node, waiting in counts if self._waits_for[node] == waited_for)
 
     def _likely_shares(self, waits: Sequence[float]) -> list[float]:
         """Return in which part of its time each group waited, by its stage and its own samples.

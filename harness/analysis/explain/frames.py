@@ -16,117 +16,89 @@ from harness.node.stacks import KERNEL, LIBRARIES, WORKER_RUNS, WORKER_WAITS
 
 PYTHON_RUNS = "running Python code"
 PYTHON_WAIT = "waiting for a Python worker"
-SHUFFLE_WAIT = "waiting for shuffle blocks"
-WRITING_SHUFFLE = "writing shuffle files"
+NETWORK, DISK = "network", "disk"
 
-RULES: tuple[tuple[str, str], ...] = (
-    # class, and a regular expression for `package.Class.method`
-    (PYTHON_RUNS, re.escape(WORKER_RUNS)),
-    (PYTHON_WAIT, r"\.(api|execution)\.python\.|razorvine\.pickle|ArrowPython"),
-    ("decompression", r"Decompress|Inflater|GZIPInputStream|LZ4_decompress"),
-    ("decompression", r"(LZ4|Zstd|Snappy)\w*InputStream"),
-    (
-        "compression",
-        r"\bcompress|Compressor|Deflater|LZ4_compress|(LZ4|Zstd|Snappy)\w*OutputStream",
-    ),
-    ("decoding erasure codes", r"(hadoop\.io|apache\.ozone)\.erasurecode"),
-    ("reading from HDFS: waiting for stripes", r"StripedBlockUtil\.getNextCompleted|StripeReader"),
-    ("reading from HDFS: through a DataNode", r"BlockReaderRemote|datatransfer\.PacketReceiver"),
-    ("reading from HDFS: files of this node", r"BlockReaderLocal|shortcircuit"),
-    ("writing to HDFS", r"DFS(Striped)?OutputStream|hdfs\.DataStreamer"),
-    ("reading from HDFS: other", r"DFS(Striped)?InputStream|hdfs\.(DFSClient|protocolPB|client)"),
-    ("reading from QFS", r"quantcast\.qfs\.\w+\.\w*Input|\.kfs_(read|seek|open)"),
-    ("writing to QFS", r"quantcast\.qfs\.\w+\.\w*Output|\.kfs_(write|close)"),
-    ("asking QFS for files", r"quantcast\.qfs"),
-    ("reading from Ozone", r"hadoop\.(ozone\.client|hdds\.scm|fs\.ozone)\.[\w.]*Input"),
-    ("writing to Ozone", r"hadoop\.(ozone\.client|hdds\.scm|fs\.ozone)\.[\w.]*Output"),
-    ("asking Ozone for files", r"hadoop\.(ozone\.(client|om)|fs\.ozone)\."),
-    ("reading from S3", r"fs\.s3a\.|analyticsaccelerator|awssdk"),
-    ("reading from a local disk", r"RawLocalFileSystem|LocalFSFileInput|ChecksumFileSystem"),
-    ("reading from a local disk", r"fs\.FSInputChecker"),
-    ("asking the file system", r"hadoop\.fs\.(FileSystem|FileContext)\b"),
-    (
-        "waiting for the driver or a block of another node",
-        r"BlockTransferService|RpcEndpointRef\.ask",
-    ),
-    (SHUFFLE_WAIT, r"ShuffleBlockFetcherIterator\.(next|fetch)"),
-    ("reading shuffle blocks", r"BufferReleasingInputStream|FileSegmentManagedBuffer"),
-    ("reading shuffle blocks", r"ShuffleBlockFetcher|BlockStoreShuffleReader"),
-    ("spilling to disk", r"\.spill|UnsafeSorterSpill|Spillable|SpillReader|SpillWriter"),
-    (WRITING_SHUFFLE, r"DiskBlockObjectWriter|writeSortedFile|IndexShuffleBlockResolver"),
-    (
-        WRITING_SHUFFLE,
-        r"ShuffleMapOutputWriter|UnsafeShuffleWriter\.(close|merge|insertRecord|open)",
-    ),
-    (WRITING_SHUFFLE, r"BypassMergeSortShuffleWriter\.(write|stop)"),
-    ("hashing", r"security\.(provider\.\w*(SHA|MD)|MessageDigest)|ByteArrayAccess|codec\.digest"),
-    ("hashing", r"Murmur3|XXH64|JavaUtils\.digestToHexString"),
-    ("sorting", r"UnsafeInMemorySorter|UnsafeExternal(Row)?Sorter|ShuffleInMemorySorter"),
-    ("sorting", r"TimSort|RadixSort"),
-    ("reading CSV", r"univocity|catalyst\.csv|datasources\.csv"),
-    ("reading Parquet", r"org\.apache\.parquet|datasources\.parquet"),
-    ("splitting lines", r"LineRecordReader|LineReader|HadoopFileLinesReader|SplitLine"),
-    ("serialization", r"UnsafeRowSerializer|spark\.serializer\.|UnsafeRow\.writeToStream"),
-    ("serialization", r"Object(Out|In)putStream|esotericsoftware"),
-    ("hash aggregation", r"unsafe\.map\.|UnsafeFixedWidthAggregation|(Hash|Object)Aggregat"),
-    ("joining", r"execution\.joins\."),
-    ("waiting for memory", r"spark\.memory\."),
-    ("cached blocks", r"storage\.memory\.|storage\.BlockManager\.|execution\.columnar\."),
-    ("fetching broadcasts", r"TorrentBroadcast|spark\.broadcast"),
-    ("compiling code", r"codegen\.CodeGenerator|codehaus\.(janino|commons)"),
-    ("loading classes", r"java\.lang\.ClassLoader|ExecutorClassLoader|internal\.loader"),
-    ("computing: generated code", r"GeneratedClass|GeneratedIterator|SpecificUnsafeProjection"),
-    ("computing: generated code", r"catalyst\.expressions\.codegen"),
-    ("computing: expressions", r"catalyst\.expressions\.|spark\.unsafe\.types"),
-    ("computing: aggregation", r"execution\.aggregate\."),
-    ("shuffling: partitioning rows", r"ShuffleExchangeExec|UnsafeShuffleWriter|SortShuffle"),
-    ("shuffling: partitioning rows", r"ShuffleExternalSorter"),
-    (
-        "passing rows on and counting them",
-        r"InterruptibleIterator|CompletionIterator|WritingSparkTask",
-    ),
-    ("passing rows on and counting them", r"datasources\.(FileScanRDD|RecordReaderIterator)"),
-    ("passing rows on and counting them", r"AggregatingAccumulator|CollectMetrics"),
-    ("beginning and ending tasks", r"executor\.Executor|TaskContext|scheduler\.Task\b|TaskMetrics"),
-    ("beginning and ending tasks", r"AccumulatorV2|util\.Utils\$\.tryWith"),
+RULES: tuple[tuple[str, str | None, str], ...] = (
+    # class, what a thread waits for that does not run there, and a regular expression for
+    # `package.Class.method`
+    (PYTHON_RUNS, None, re.escape(WORKER_RUNS)),
+    (PYTHON_WAIT, None, r"\.(api|execution)\.python\.|razorvine\.pickle|ArrowPython"),
+    ("decompression", None, r"Decompress|Inflater|GZIPInputStream|LZ4_decompress"),
+    ("decompression", None, r"(LZ4|Zstd|Snappy)\w*InputStream"),
+    ("compression", None, r"\bcompress|Compressor"),
+    ("compression", None, r"Deflater|LZ4_compress|(LZ4|Zstd|Snappy)\w*OutputStream"),
+    ("decoding erasure codes", None, r"(hadoop\.io|apache\.ozone)\.erasurecode"),
+    ("reading from HDFS: waiting for stripes", NETWORK, r"StripedBlockUtil\.getNextCompleted"),
+    ("reading from HDFS: waiting for stripes", NETWORK, r"StripeReader"),
+    ("reading from HDFS: through a DataNode", NETWORK, r"BlockReaderRemote"),
+    ("reading from HDFS: through a DataNode", NETWORK, r"datatransfer\.PacketReceiver"),
+    ("reading from HDFS: files of this node", DISK, r"BlockReaderLocal|shortcircuit"),
+    ("writing to HDFS", NETWORK, r"DFS(Striped)?OutputStream|hdfs\.DataStreamer"),
+    ("reading from HDFS: other", NETWORK, r"DFS(Striped)?InputStream"),
+    ("reading from HDFS: other", NETWORK, r"hdfs\.(DFSClient|protocolPB|client)"),
+    ("reading from QFS", NETWORK, r"quantcast\.qfs\.\w+\.\w*Input|\.kfs_(read|seek|open)"),
+    ("writing to QFS", NETWORK, r"quantcast\.qfs\.\w+\.\w*Output|\.kfs_(write|close)"),
+    ("asking QFS for files", NETWORK, r"quantcast\.qfs"),
+    ("reading from Ozone", NETWORK, r"hadoop\.(ozone\.client|hdds\.scm|fs\.ozone)\.[\w.]*Input"),
+    ("writing to Ozone", NETWORK, r"hadoop\.(ozone\.client|hdds\.scm|fs\.ozone)\.[\w.]*Output"),
+    ("asking Ozone for files", NETWORK, r"hadoop\.(ozone\.(client|om)|fs\.ozone)\."),
+    ("reading from S3", NETWORK, r"fs\.s3a\.|analyticsaccelerator|awssdk"),
+    ("reading from a local disk", DISK, r"RawLocalFileSystem|LocalFSFileInput|ChecksumFileSystem"),
+    ("reading from a local disk", DISK, r"fs\.FSInputChecker"),
+    ("asking the file system", NETWORK, r"hadoop\.fs\.(FileSystem|FileContext)\b"),
+    ("waiting for the driver or a block of another node", NETWORK, r"BlockTransferService"),
+    ("waiting for the driver or a block of another node", NETWORK, r"RpcEndpointRef\.ask"),
+    ("waiting for shuffle blocks", NETWORK, r"ShuffleBlockFetcherIterator\.(next|fetch)"),
+    ("reading shuffle blocks", DISK, r"BufferReleasingInputStream|FileSegmentManagedBuffer"),
+    ("reading shuffle blocks", DISK, r"ShuffleBlockFetcher|BlockStoreShuffleReader"),
+    ("spilling to disk", DISK, r"\.spill|UnsafeSorterSpill|Spillable|SpillReader|SpillWriter"),
+    ("writing shuffle files", DISK, r"DiskBlockObjectWriter"),
+    ("writing shuffle files", DISK, r"writeSortedFile|IndexShuffleBlockResolver"),
+    ("writing shuffle files", DISK, r"ShuffleMapOutputWriter"),
+    ("writing shuffle files", DISK, r"UnsafeShuffleWriter\.(close|merge|insertRecord|open)"),
+    ("writing shuffle files", DISK, r"BypassMergeSortShuffleWriter\.(write|stop)"),
+    ("hashing", None, r"security\.(provider\.\w*(SHA|MD)|MessageDigest)"),
+    ("hashing", None, r"ByteArrayAccess|codec\.digest"),
+    ("hashing", None, r"Murmur3|XXH64|JavaUtils\.digestToHexString"),
+    ("sorting", None, r"UnsafeInMemorySorter|UnsafeExternal(Row)?Sorter|ShuffleInMemorySorter"),
+    ("sorting", None, r"TimSort|RadixSort"),
+    ("reading CSV", None, r"univocity|catalyst\.csv|datasources\.csv"),
+    ("reading Parquet", None, r"org\.apache\.parquet|datasources\.parquet"),
+    ("splitting lines", None, r"LineRecordReader|LineReader|HadoopFileLinesReader|SplitLine"),
+    ("serialization", None, r"UnsafeRowSerializer|spark\.serializer\.|UnsafeRow\.writeToStream"),
+    ("serialization", None, r"Object(Out|In)putStream|esotericsoftware"),
+    ("hash aggregation", None, r"unsafe\.map\.|UnsafeFixedWidthAggregation|(Hash|Object)Aggregat"),
+    ("joining", None, r"execution\.joins\."),
+    ("waiting for memory", None, r"spark\.memory\."),
+    ("cached blocks", None, r"storage\.memory\.|storage\.BlockManager\.|execution\.columnar\."),
+    ("fetching broadcasts", NETWORK, r"TorrentBroadcast|spark\.broadcast"),
+    ("compiling code", None, r"codegen\.CodeGenerator|codehaus\.(janino|commons)"),
+    ("loading classes", None, r"java\.lang\.ClassLoader|ExecutorClassLoader|internal\.loader"),
+    ("computing: generated code", None, r"GeneratedClass"),
+    ("computing: generated code", None, r"GeneratedIterator|SpecificUnsafeProjection"),
+    ("computing: generated code", None, r"catalyst\.expressions\.codegen"),
+    ("computing: expressions", None, r"catalyst\.expressions\.|spark\.unsafe\.types"),
+    ("computing: aggregation", None, r"execution\.aggregate\."),
+    ("shuffling: partitioning rows", None, r"ShuffleExchangeExec|UnsafeShuffleWriter|SortShuffle"),
+    ("shuffling: partitioning rows", None, r"ShuffleExternalSorter"),
+    ("passing rows on and counting them", None, r"InterruptibleIterator"),
+    ("passing rows on and counting them", None, r"CompletionIterator|WritingSparkTask"),
+    ("passing rows on and counting them", None, r"datasources\.(FileScanRDD|RecordReaderIterator)"),
+    ("passing rows on and counting them", None, r"AggregatingAccumulator|CollectMetrics"),
+    ("beginning and ending tasks", None, r"executor\.Executor|TaskContext"),
+    ("beginning and ending tasks", None, r"scheduler\.Task\b|TaskMetrics"),
+    ("beginning and ending tasks", None, r"AccumulatorV2|util\.Utils\$\.tryWith"),
 )
-"""Names of classes with what their frames look like."""
+"""What tasks do, by what their frames look like. NETWORK is another node, or a server on the own node."""
 
-NETWORK = frozenset(
-    {
-        SHUFFLE_WAIT,
-        "fetching broadcasts",
-        "waiting for the driver or a block of another node",
-        "asking the file system",
-        "asking QFS for files",
-        "asking Ozone for files",
-        "reading from HDFS: waiting for stripes",
-        "reading from HDFS: through a DataNode",
-        "reading from HDFS: other",
-        "reading from QFS",
-        "reading from Ozone",
-        "reading from S3",
-        "writing to HDFS",
-        "writing to QFS",
-        "writing to Ozone",
-    }
-)
-"""Classes in which a thread that does not run may wait for another node, or for a server on its own node."""
-DISK = frozenset(
-    {
-        "reading from a local disk",
-        "reading from HDFS: files of this node",
-        "reading shuffle blocks",
-        WRITING_SHUFFLE,
-        "spilling to disk",
-    }
-)
-"""Classes in which it may wait for a disk of its node."""
+WAITS_FOR = {name: waits_for for name, waits_for, _ in RULES}
 
 _ROW_IS_ASKED_FOR = re.compile(
     r"\.(next|hasNext|processNext|advanceNext|getNext|nextKeyValue|compute|runTask)$"
 )
-_COMPILED = tuple((name, re.compile(regex)) for name, regex in RULES)
+_COMPILED = tuple((name, re.compile(regex)) for name, _, regex in RULES)
+_LIBRARIES = (*LIBRARIES, KERNEL, WORKER_RUNS, WORKER_WAITS)
+"""Frames that do no work of their own: iterators of libraries wrap others."""
 
 
 def class_of(stack: Stack) -> str | None:
@@ -134,13 +106,9 @@ def class_of(stack: Stack) -> str | None:
     for frame in reversed(stack):
         if (found := _class_of_frame(frame)) is not None:
             return found
-        if _ROW_IS_ASKED_FOR.search(frame) and not frame.startswith(_NOBODYS):
+        if _ROW_IS_ASKED_FOR.search(frame) and not frame.startswith(_LIBRARIES):
             return None
     return None
-
-
-_NOBODYS = (*LIBRARIES, KERNEL, WORKER_RUNS, WORKER_WAITS)
-"""Frames that name nobody's work: iterators of libraries wrap those of others."""
 
 
 _LAMBDA = "$anonfun$"
@@ -155,5 +123,5 @@ def _class_of_frame(frame: str) -> str | None:
 
 def own_frame(stack: Stack) -> str:
     """Return what a stack without a class is called: its innermost frame that is no library's."""
-    own = [frame for frame in stack if not frame.startswith(_NOBODYS)]
+    own = [frame for frame in stack if not frame.startswith(_LIBRARIES)]
     return (own or stack or ("no frame",))[-1]

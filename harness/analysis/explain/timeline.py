@@ -1,6 +1,5 @@
 """When the links of a trial's nodes were full, in which direction, and during which stage."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -16,13 +15,9 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Run, Trial
 from harness.model.timeline import NodeTimeline, Timeline
-from harness.words import percent
 
 FULL = 0.7
 """A link is full in a slice in which it carries more than this part of its goodput."""
-MOST = 1.25
-"""Of its goodput, the most that a link carries for a second: headers and queues make up for a few percent."""
-SECOND_S = 1.0
 BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
 _MAX_UNKNOWN = 0.1
@@ -122,19 +117,6 @@ class TrialLink:
         """The part of the trial's time in which the link of some node was full; None if unknown."""
         return None if self.full is None else sum(map(bool, self.full)) / len(self.full)
 
-    @cached_property
-    def highest_share(self) -> float:
-        """The most that the busiest node's link carried for a second, as a part of its goodput."""
-        if self.goodput is None:
-            return 0.0
-        length = min(len(self.slices), math.ceil(SECOND_S / self.timeline.interval_s))
-        shares = []
-        for way in _WAYS:
-            rates = [part.bit_s(way) or 0.0 for part in self.slices]
-            seconds = zip(*(rates[start:] for start in range(length)), strict=False)
-            shares.append(max(map(sum, seconds)) / length / self.goodput.bit_s(way))
-        return max(shares)
-
     def stages_while_full(self) -> list[str]:
         """Return the name of the stage of each slice in which a link was full, or `between stages`."""
         full = compress(self.slices, self.full or ())
@@ -197,32 +179,17 @@ class LinkUse:
     `full_share` is the mean of the runs' means, and `full_s` the same part of the time of the typical trial;
     None if the goodput of all links is unknown. `host` is the node that was the busiest most often;
     `direction` and `stage` are those in which a link was full for longest, None if none ever was. `typical`
-    is the trial whose time is the nearest to the median, and `fullest` the one whose link carried most for a
-    second.
+    is the trial whose time is the nearest to the median.
     """
 
     trials: int
     typical: TrialLink
-    fullest: TrialLink
     host: str
     goodput: Goodput | None
     full_s: float | None
     full_share: float | None
     direction: str | None
     stage: str | None
-
-
-def impossible_bytes(name: str, uses: Iterable[LinkUse]) -> str | None:
-    """Return a sentence if a configuration's links seem to have carried more than they can; else None."""
-    links = (use.fullest for use in uses)
-    fullest = max(links, key=lambda link: link.highest_share, default=None)
-    if fullest is None or fullest.highest_share <= MOST:
-        return None
-    return (
-        f"In {name}, the interfaces of {fullest.node.host} counted {percent(fullest.highest_share)} of what "
-        "its link can carry, over a whole second: bytes are counted twice, or the goodput is wrong. Probe "
-        "the links again; until then, do not believe how long they were full, nor predictions"
-    )
 
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
@@ -252,7 +219,6 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     return LinkUse(
         trials=len(known),
         typical=typical,
-        fullest=max(known, key=lambda link: link.highest_share),
         host=host,
         goodput=next((link.goodput for link in known if link.node.host == host), known[0].goodput),
         full_s=None if share is None else share * (typical.trial.wall_s or 0),

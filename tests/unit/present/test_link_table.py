@@ -63,23 +63,6 @@ class TestSection:
             section.split()
         )
 
-    @pytest.mark.parametrize(("mbit_s", "doubts"), [(110, 0), (188, 1)])
-    def test_says_so_if_a_link_carried_more_than_it_can(self, mbit_s: float, doubts: int) -> None:
-        """As a link whose bytes are counted twice seems to do."""
-        section = link_section(["1g", "2.5g"], [uses_of(a_course(mbit_s, 0)), {}])
-        doubt = "In 1g, the interfaces of n1 counted 188 % of what its link can carry, over a whole second"
-        assert " ".join(section.split()).count(doubt) == doubts
-
-    def test_blames_the_node_whose_link_it_was_and_not_the_one_that_is_usually_the_busiest(
-        self,
-    ) -> None:
-        courses = [a_course(110, 0), a_course(110, 0), a_course(188, 0, host="n2")]
-        trials = [a_trial("join", course, number) for number, course in enumerate(courses, 1)]
-        uses = link_uses(trial_links(configured("1g", trials), PROBES))
-        assert uses["join"].host == "n1"
-        section = " ".join(link_section(["1g", "2.5g"], [uses, {}]).split())
-        assert "the interfaces of n2 counted 188 % of what its link can carry" in section
-
     def test_names_of_any_kind_fit_the_terminal(self) -> None:
         name = "\x1b[31m" + "a-name-of-very-many-characters" * 9
         section = link_section([name, name], [uses_of(a_course(100, 0, host=name))] * 2)

@@ -47,11 +47,9 @@ def test_the_table_names_what_took_the_task_seconds_on_both_sides() -> None:
     assert "? x.y" in text
 
 
-def test_samples_stand_beside_sparks_metrics_and_what_is_apart_is_marked() -> None:
-    text = explanation.render(explain(comparison()))
-    [line] = re.findall(r"^running or ready to run +(.*)$", text, re.MULTILINE)
-    assert line.split() == ["4.20", "6.00", "-30%!", "8.40", "6.00", "+40%!"]
-    assert "before: 200 samples, 0 % of them in unknown frames" in text
+def test_it_says_how_many_samples_there_are_and_what_stacks_do_not_show() -> None:
+    text = " ".join(explanation.render(explain(comparison())).split())
+    assert "before: 200 samples, 0 % of them in unknown frames, of 10.00 task seconds" in text
     assert "after: 100 samples, 4 % of them in unknown frames" in text
 
 

@@ -9,7 +9,6 @@ from harness.analysis.explain.timeline import (
     FULL,
     LinkUse,
     TrialLink,
-    impossible_bytes,
     link_uses,
     trial_links,
 )
@@ -110,8 +109,6 @@ def _sources(found: Sequence[UsedLink]) -> Iterator[str]:
         goodputs = (link.use.typical.goodput for link in of_name)
         for text in dict.fromkeys(map(str, filter(None, goodputs))):
             yield f"Links carry in {name}: {text}."
-        if doubt := impossible_bytes(name, (link.use for link in of_name)):
-            yield f"{doubt}."
 
 
 def _numbers(link: UsedLink) -> dict[str, str | Quantity]:

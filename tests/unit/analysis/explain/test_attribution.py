@@ -16,7 +16,6 @@ from harness.analysis.explain.attribution import (
     UNATTRIBUTED,
     Attribution,
     ExplainedRow,
-    SpeedUpBound,
     attribute,
     explain,
     wall_parts,
@@ -24,7 +23,7 @@ from harness.analysis.explain.attribution import (
 from harness.model.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, Trial
-from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.model.task_metrics import Stragglers
 from tests.unit.builders import a_run, configured, failed, known, ok, recorded
 from tests.unit.metrics_builders import received, task_metrics, timed
 
@@ -133,60 +132,26 @@ class TestMedians:
         assert of(timed("w", 1.0)).straggler_ratio is None
 
 
-class TestInputLocality:
-    def test_fraction_is_of_input_with_a_preferred_node(self) -> None:
+class TestBytes:
+    def test_what_is_local_is_a_fraction_of_input_with_a_preferred_node(self) -> None:
         read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
-        found = of(timed("w", 1.0, input_bytes_by_locality=read)).input
-        assert (found.node_local_bytes, found.remote_bytes, found.unplaced_bytes) == (96, 4, 50)
-        assert found.node_local_fraction == 0.96
+        assert of(timed("w", 1.0, input_bytes_by_locality=read)).node_local == 0.96
 
     def test_input_without_a_preferred_node_has_no_fraction(self) -> None:
-        found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
-        assert found.node_local_fraction is None
+        found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50}))
+        assert (found.input_bytes, found.node_local) == (50, None)
 
-
-class TestWire:
-    def test_bytes_that_are_neither_shuffle_nor_remote_input_are_unexplained(self) -> None:
-        read = {"NODE_LOCAL": 1_000, "ANY": 30}
-        found = of(
-            timed(
-                "w", 1.0, received(500, 300, 200),
-                shuffle_remote_bytes=600, shuffle_local_bytes=900, input_bytes_by_locality=read,
-            )
-        ).wire  # fmt: skip
-        assert found is not None
-        assert (found.received_bytes, found.shuffle_bytes, found.remote_input_bytes) == (
-            1_000,
-            600,
-            30,
-        )
-        assert found.unexplained_bytes == 370
+    def test_received_and_shuffled_are_those_of_all_nodes(self) -> None:
+        found = of(timed("w", 1.0, received(500, 300, 200), shuffle_remote_bytes=600))
+        assert (found.received_bytes, found.shuffle_bytes) == (1_000, 600)
 
     def test_nodes_that_could_not_be_read_are_listed(self) -> None:
-        found = known(
-            of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
-        )
-        assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
+        found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50))
+        assert found.unread == ("n9",)
 
-    def test_is_unknown_if_no_node_could_be_read(self) -> None:
-        assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
-        assert of(timed("w", 1.0)).wire is None
-
-
-class TestSpeedUpBound:
-    def test_is_the_time_that_the_simulated_schedule_saves(self) -> None:
-        """Of the 10 s, the 2 s outside the simulated schedule cannot be saved."""
-        assert of(
-            timed("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))
-        ).speed_up_bound == SpeedUpBound(0.1, 0.4)
-
-    def test_is_never_more_than_the_wall_time(self) -> None:
-        assert of(
-            timed("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))
-        ).speed_up_bound == SpeedUpBound(1.0, 1.0)
-
-    def test_is_unknown_without_a_simulated_schedule(self) -> None:
-        assert of(timed("w", 10.0)).speed_up_bound is None
+    def test_are_unknown_if_no_node_could_be_read(self) -> None:
+        assert of(timed("w", 1.0, received(unread=("n1",)))).received_bytes is None
+        assert of(timed("w", 1.0)).received_bytes is None
 
 
 class TestNotes:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.explain.blocked import bound, replayed_ms
-from harness.analysis.explain.frames import DISK, NETWORK, RULES
 from harness.model.profile import Profile, Seen, SeenTask, TaskSpan
 from harness.model.run import Phase, Trial
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
@@ -148,8 +147,3 @@ class TestBound:
         profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, {CSV: (9, 0)})])
         trial = ok("join", 1.0, phase=Phase.PROFILE, tasks=task_metrics(), profile=profile)
         assert bound([(trial, profile)]) is None
-
-
-def test_the_classes_that_wait_are_classes_of_the_rules() -> None:
-    assert {name for name, _ in RULES} >= NETWORK | DISK
-    assert not NETWORK & DISK

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.analysis.explain.frames import RULES, class_of, own_frame
+from harness.analysis.explain.frames import RULES, WAITS_FOR, class_of, own_frame
 from harness.model.profile import Stack
 
 TASK = (
@@ -129,7 +129,9 @@ def test_a_task_without_a_frame_has_a_name() -> None:
     assert own_frame(()) == "no frame"
 
 
-@pytest.mark.parametrize(("name", "regex"), RULES)
-def test_every_rule_is_a_regular_expression_and_has_a_plain_name(name: str, regex: str) -> None:
+@pytest.mark.parametrize(("name", "waits_for", "regex"), RULES)
+def test_no_rule_knows_everything_and_all_of_a_class_wait_for_the_same(
+    name: str, waits_for: str | None, regex: str
+) -> None:
     assert re.compile(regex).search("") is None
-    assert name == name.strip()
+    assert WAITS_FOR[name] == waits_for
