@@ -32,9 +32,7 @@ GROUPS = {
         "import": "Import results that others have published.",
     },
     "Prepare a comparison": {
-        "power": "Compute how many runs, of how many trials, are needed to detect a change.",
         "ready": "Check that a baseline has all that a comparison needs.",
-        "noise": "Compare identical runs with each other (an A/A test).",
         "layout": "Show how the files in a directory are stored: layout, nodes, bytes.",
     },
     "Predict an upgrade": {
@@ -56,7 +54,6 @@ It is here, too, so that a list of all commands does not import them all, which 
 
 MODULES = {
     "import": "import_published",
-    **dict.fromkeys(("power", "ready", "noise"), "preparation"),
 }
 """The modules of harness.commands that have another name than their command."""
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import overview
-from harness.analysis.compare.power import outlook
+from harness.analysis.compare.outlook import outlook
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
-from harness.commands.compare import show_with_earlier
+from harness.commands.compare import table_of
 from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
@@ -30,9 +30,10 @@ from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import check_writable, configuration_directory, results_files
+from harness.records.lookup import last_run_before
 from harness.runtime.command_line import whole_number
 from harness.runtime.series import SparkOptions
-from harness.terminal import show
+from harness.terminal import say, show
 from harness.words import percent
 
 DEFAULT_MINUTES = 5.0
@@ -150,3 +151,21 @@ def _show_table(configuration: str, results: Path) -> None:
         return
     now, then = (percent(width, 1) for width in expected)
     show(f"{advice}: the interval of a typical workload would be about ±{then}, and is ±{now}.")
+
+
+def show_with_earlier(after: str, results: Path) -> bool:
+    """Show a configuration beside the one measured before it, and return whether there is a table.
+
+    If the two cannot be compared, say why.
+    """
+    earlier = last_run_before(after, results)
+    if earlier is None:
+        return False
+    try:
+        shown = table_of([str(Path(earlier.source).parent), after], results)
+    except BadInput as error:
+        before, name = earlier.run.configuration, Path(after).name
+        say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
+        return False
+    show(shown)
+    return True

@@ -1,7 +1,7 @@
 """`clusterlift compare`: a table of configurations."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,23 +14,29 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
-from harness.records.lookup import check_no_run_twice, find_probes, last_run_before
-from harness.terminal import say, show
+from harness.records.lookup import check_no_run_twice, find_probes
+from harness.terminal import show
 
-FORMATS: dict[str, Callable[[Comparison], str]] = {
-    "text": text.render,
-    "markdown": markdown.render,
-    "csv": data_formats.as_csv,
-    "json": data_formats.as_json,
-}
-PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
-    "text": text.render_table,
-    "markdown": markdown.render_table,
+
+@dataclass(frozen=True)
+class Format:
+    """How tables are written. One for people also says how predictions came out."""
+
+    render: Callable[[Comparison], str]
+    render_probes: Callable[[Table], str] | None = None
+    for_people: bool = False
+
+
+FORMATS = {
+    "text": Format(text.render, text.render_table, for_people=True),
+    "markdown": Format(markdown.render, markdown.render_table, for_people=True),
+    "csv": Format(data_formats.as_csv),
+    "json": Format(data_formats.as_json),
 }
 
 
 @command("compare")
-@click.argument("configurations", nargs=-1, metavar="[BEFORE] AFTER [MORE...]")
+@click.argument("configurations", nargs=-1, metavar="BEFORE AFTER [MORE...]")
 @click.option(
     "--format",
     "format_",
@@ -49,12 +55,6 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 @click.option(
     "--probes", is_flag=True, help="Compare the probes of the network instead of the workloads."
 )
-@click.option(
-    "--earlier",
-    is_flag=True,
-    help="Give only AFTER. It is compared with the configuration that was measured most recently "
-    "before it, on the same machine and data. Nothing is printed if there is none.",
-)
 @results_option
 def compare_command(
     configurations: Sequence[str],
@@ -65,7 +65,6 @@ def compare_command(
     strict: bool,
     allow_different_data: bool,
     probes: bool,
-    earlier: bool,
 ) -> None:
     """Compare the times of workloads in two or more configurations.
 
@@ -73,63 +72,33 @@ def compare_command(
     of results files of one configuration, or a results file. Runs of a
     configuration are repetitions: how much they differ decides what a change means.
     """
-    if probes:
-        if format_ not in PROBE_FORMATS:
-            raise BadInput(
-                f"--probes supports the formats {' and '.join(PROBE_FORMATS)} only; "
-                "`clusterlift export` writes every measurement to a Parquet file"
-            )
-        if adjust or strict or allow_different_data:
-            raise BadInput(
-                "--probes compares no workloads: leave out --adjust, --strict and --allow-different-data"
-            )
-        table = partial(_probe_tables, results=results, format_=format_)
-    else:
-        table = partial(
-            _table,
-            results=results,
-            format_=format_,
-            relative_to_controls=adjust == "controls",
-            allow_different_data=allow_different_data,
-            strict=strict,
+    form = FORMATS[format_]
+    if not probes:
+        how = {"allow_different_data": allow_different_data, "strict": strict}
+        relative = adjust == "controls"
+        show(table_of(configurations, results, form, relative_to_controls=relative, **how))
+        return
+    if form.render_probes is None:
+        known = [name for name, each in FORMATS.items() if each.render_probes]
+        raise BadInput(
+            f"--probes supports the formats {' and '.join(known)} only; "
+            "`clusterlift export` writes every measurement to a Parquet file"
         )
-    if not earlier:
-        show(table(configurations))
-    elif len(configurations) != 1:
-        raise BadInput("--earlier needs one configuration: AFTER")
-    else:
-        show_with_earlier(configurations[0], results, table)
+    if adjust or strict or allow_different_data:
+        raise BadInput(
+            "--probes compares no workloads: leave out --adjust, --strict and --allow-different-data"
+        )
+    show("\n".join(map(form.render_probes, _probe_tables(configurations, results))))
 
 
-def show_with_earlier(
-    after: str, results: Path, table: Callable[[Sequence[str]], str] | None = None
-) -> bool:
-    """Show a configuration beside the one measured before it, and return whether there is a table.
-
-    If the two cannot be compared, say why.
-    """
-    earlier = last_run_before(after, results)
-    if earlier is None:
-        return False
-    before = earlier.run.configuration
-    try:
-        if table is None:
-            shown = _table([str(Path(earlier.source).parent), after], results)
-        else:
-            shown = table([before, after])
-    except BadInput as error:
-        say(f"{before!r} was measured before {after!r}, but they cannot be compared: {error}")
-        return False
-    show(shown)
-    return True
-
-
-def _table(configurations: Sequence[str], results: Path, format_: str = "text", **how: bool) -> str:
+def table_of(
+    configurations: Sequence[str], results: Path, form: Format = FORMATS["text"], **how: bool
+) -> str:
+    """Return the table of these configurations; `how` are options of `compare`."""
     columns = [find_configuration(name, results) for name in configurations]
     comparison = compare(columns, **how)
-    table = FORMATS[format_](comparison)
-    has_predictions = (Path(columns[0].runs[0].source).parent / PREDICTIONS).is_dir()
-    if format_ not in PROBE_FORMATS or not has_predictions:  # other formats are for programs
+    table = form.render(comparison)
+    if not form.for_people or not (Path(columns[0].runs[0].source).parent / PREDICTIONS).is_dir():
         return table
     # Most configurations have none, and prediction is a quarter of what there is to import.
     from harness.commands.predict import scores_of  # noqa: PLC0415
@@ -139,7 +108,7 @@ def _table(configurations: Sequence[str], results: Path, format_: str = "text", 
     return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 
 
-def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:
+def _probe_tables(configurations: Sequence[str], results: Path) -> list[Table]:
     # A table of workloads does not need them.
     from harness.analysis.compare.probe_comparison import compare_probes  # noqa: PLC0415
     from harness.present.probe_table import probe_table  # noqa: PLC0415
@@ -157,4 +126,4 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
             f"the probes of {', '.join(configurations)} have no measurements; "
             "run `clusterlift probe all` again"
         )
-    return "\n".join(PROBE_FORMATS[format_](probe_table(table)) for table in tables)
+    return list(map(probe_table, tables))

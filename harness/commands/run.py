@@ -177,7 +177,7 @@ def _is_precise(
 ) -> bool:
     """Return whether every time is known so well, and say how far it is from that."""
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
-    from harness.analysis.compare.power import least_precise  # noqa: PLC0415
+    from harness.analysis.compare.outlook import least_precise  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
 
     columns = (ConfigurationRuns(one.configuration, tuple(one.complete())) for one in every)

@@ -1,14 +1,14 @@
 """The checklist of a baseline, for the terminal."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tabulate import tabulate
 
 from harness.analysis.predict.readiness import Check, DetectableChange, Readiness
 from harness.present import quantities
 from harness.present.text import fill, simple_table
-from harness.statistics.power import POWER
+from harness.statistics.power import MAX_RUNS, POWER
 from harness.words import percent, shorten, visible
 
 _NAME_WIDTH = 40
@@ -20,7 +20,7 @@ def render(readiness: Readiness) -> str:
     sections = (
         shorten(visible(readiness.baseline.name), _NAME_WIDTH),
         _checks(readiness.checks),
-        *([_detectable(readiness.detectable)] if readiness.detectable else []),
+        *([_detectable(readiness)] if readiness.detectable else []),
         _verdict(readiness),
     )
     return "\n\n".join(sections) + "\n"
@@ -34,11 +34,11 @@ def _checks(checks: Mapping[str, Check]) -> str:
     return tabulate(rows, tablefmt="plain", disable_numparse=True)
 
 
-def _detectable(detectable: Sequence[DetectableChange]) -> str:
+def _detectable(readiness: Readiness) -> str:
     introduction = fill(
         f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
-        "follow after the upgrade, as quiet as these. `clusterlift power` computes how many a smaller change "
-        "needs:"
+        "follow after the upgrade, as quiet as these, and how many runs on either side detect a change of "
+        f"{percent(readiness.change, 1)}:"
     )
     rows = [
         (
@@ -47,13 +47,21 @@ def _detectable(detectable: Sequence[DetectableChange]) -> str:
             quantities.deviation(found.noise),
             quantities.deviation(found.run_sd),
             *_faster_and_slower(found),
+            _runs_needed(found),
         )
-        for found in detectable
+        for found in readiness.detectable
     ]
     table = simple_table(
-        ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower"), rows
+        ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower", "runs needed"),
+        rows,
     )
     return f"{introduction}\n\n{table}"
+
+
+def _runs_needed(found: DetectableChange) -> str:
+    if found.run_sd is None:
+        return "unknown"
+    return f"> {MAX_RUNS}" if found.runs_needed is None else str(found.runs_needed)
 
 
 def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:

@@ -2,15 +2,11 @@
 
 The power is that of the t test of `mixed_model` at the strictest of Holm's thresholds, which a table's
 first change has to pass. Half of the variance between runs is taken to be common to all workloads.
-
-`df_per_run` are the degrees of freedom that each run on either side adds, after the first: 2 of two sides
-without anything in common. Of n configurations that take turns in the same applications it is n - 1, and
-standard deviations are of what remains of a run without the effect of its application.
 """
 
 import math
 from bisect import bisect_left
-from functools import lru_cache, partial
+from functools import lru_cache
 from statistics import NormalDist, fmean
 
 from scipy.special import gammaincinv, stdtrit
@@ -21,58 +17,27 @@ from harness.statistics.mixed_model import PRIOR_WEIGHT
 
 POWER = 0.9
 """The probability of finding a change that is there."""
-UNPAIRED = 2
-"""What each run on either side adds to the degrees of freedom if the sides have nothing in common."""
 MAX_RUNS = 200
 """On either side; a change that takes more is not worth waiting for."""
-MAX_EFFICIENT_TRIALS = 100
-_MEDIAN_VARIANCE = math.pi / 2
-"""The variance of a median of many normal values, in variances of their mean."""
 _QUANTILES = 16
 """Of each part of the variance, with which the power is computed."""
 _MAX_LOG_CHANGE = 50.0
 
 
-def run_sd(between: float, noise: float, trials: int) -> float:
-    """Return the relative standard deviation of a run's median.
-
-    `between` is that of runs with any number of trials, `noise` that of a trial.
-    """
-    return math.hypot(between, math.sqrt(median_variance(trials)) * noise)
-
-
-def median_variance(trials: int) -> float:
-    """Return the variance of the median of normal values, in variances of one value."""
-    return (1 if trials <= 2 else _MEDIAN_VARIANCE) / trials  # noqa: PLR2004  of two it is the mean
-
-
-def efficient_trials(between: float, noise: float, run_s: float, round_s: float) -> int:
-    """Return how many trials of a run find the smallest change in a given time.
-
-    `run_s` is what a run costs besides its rounds of trials, `round_s` what a round costs, in seconds.
-    Source: Kalibera and Jones (2013), for two levels.
-    """
-    if between == 0:
-        return MAX_EFFICIENT_TRIALS
-    optimum = math.sqrt(run_s / round_s * _MEDIAN_VARIANCE) * noise / between
-    return min(MAX_EFFICIENT_TRIALS, max(1, round(optimum)))
-
-
-def runs_needed(
-    change: float, sd: float, comparisons: int, power: float = POWER, df_per_run: int = UNPAIRED
-) -> int | None:
-    """Return the smallest number of runs on either side that finds `change` with this power.
+def runs_needed(change: float, sd: float, comparisons: int) -> int | None:
+    """Return the smallest number of runs on either side that finds `change` with the usual power.
 
     `change` is relative (-0.05 or 0.05); `sd` is the relative standard deviation of runs. Return None if
     it takes more than MAX_RUNS.
     """
-    power_at = partial(
-        statistical_power, change, sd, comparisons=comparisons, df_per_run=df_per_run
-    )
-    if power_at(MAX_RUNS) < power:
+
+    def power_at(runs: int) -> float:
+        return statistical_power(change, sd, runs, comparisons)
+
+    if power_at(MAX_RUNS) < POWER:
         return None
     candidates = range(MIN_RUNS, MAX_RUNS)
-    return candidates.start + bisect_left(candidates, power, key=power_at)
+    return candidates.start + bisect_left(candidates, POWER, key=power_at)
 
 
 def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
@@ -90,9 +55,7 @@ def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
     return math.expm1(high)
 
 
-def statistical_power(
-    change: float, sd: float, runs: int, comparisons: int, df_per_run: int = UNPAIRED
-) -> float:
+def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> float:
     """Return the probability that `runs` on either side find a relative change.
 
     `sd` is the relative standard deviation of runs, `comparisons` the size of the table.
@@ -101,7 +64,7 @@ def statistical_power(
     if sd == 0:
         return float(effect > 0)
     distance = effect / (sd * math.sqrt(2 / runs))
-    thresholds = _thresholds((runs - 1) * df_per_run, comparisons)
+    thresholds = _thresholds(2 * (runs - 1), comparisons)
     return fmean(NormalDist(threshold).cdf(distance) for threshold in thresholds)
 
 

@@ -111,7 +111,7 @@ class TestRuns:
         run = command("clusterlift run", "aa", **variables)
         assert run[2:4] == ["--runs", expected["RUNS"]]
         assert run[run.index("--configuration") + 1] == expected["CONFIGURATION"]
-        assert command("clusterlift noise", "aa", **variables)[2] == expected["CONFIGURATION"]
+        assert command("clusterlift ready", "aa", **variables)[2] == expected["CONFIGURATION"]
         assert not [line for line in commands("aa", **variables) if "compare" in line]
 
     @pytest.mark.parametrize(

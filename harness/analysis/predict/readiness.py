@@ -26,8 +26,11 @@ from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
 from harness.statistics.mixed_model import MixedModel
-from harness.statistics.power import detectable_change
+from harness.statistics.power import detectable_change, runs_needed
 from harness.words import count_of
+
+DEFAULT_CHANGE = 0.05
+"""Whose number of runs is shown."""
 
 
 class CheckStatus(StrEnum):
@@ -53,7 +56,8 @@ class DetectableChange:
     It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
     the trials of a run, None if no run repeated one; `run_sd` is that of runs, None if there is a single
     run. `min_change` is the smallest relative change that is detected with the usual power, None if the
-    runs are too few.
+    runs are too few. `runs_needed` on either side find the change that was asked about, None if that takes
+    more than MAX_RUNS.
     """
 
     workload: str
@@ -61,15 +65,20 @@ class DetectableChange:
     noise: float | None
     run_sd: float | None
     min_change: float | None
+    runs_needed: int | None
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """A baseline with its checks by name, and the smallest detectable change of each workload."""
+    """A baseline with its checks by name, and what a comparison of each workload detects.
+
+    `change` is the relative change whose number of runs was asked about.
+    """
 
     baseline: ConfigurationRuns
     checks: Mapping[str, Check]
     detectable: tuple[DetectableChange, ...]
+    change: float
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -79,7 +88,9 @@ class Readiness:
         )
 
 
-def readiness(baseline: ConfigurationRuns, network: Check | None = None) -> Readiness:
+def readiness(
+    baseline: ConfigurationRuns, network: Check | None = None, *, change: float = DEFAULT_CHANGE
+) -> Readiness:
     """Check a baseline that will be compared with one other configuration, in all its workloads.
 
     `network` is the check of what probes found in it; None if nobody asked.
@@ -92,7 +103,8 @@ def readiness(baseline: ConfigurationRuns, network: Check | None = None) -> Read
             **{name: check(baseline) for name, check in _CHECKS.items()},
             **({} if network is None else {"network": network}),
         },
-        tuple(_detectable(name, model, len(workloads)) for name in workloads),
+        tuple(_detectable(name, model, len(workloads), change) for name in workloads),
+        change,
     )
 
 
@@ -119,7 +131,9 @@ def network_check(
     return _ok("probes found no fault")
 
 
-def _detectable(workload: str, model: MixedModel, comparisons: int) -> DetectableChange:
+def _detectable(
+    workload: str, model: MixedModel, comparisons: int, change: float
+) -> DetectableChange:
     runs, sd = model.runs(0, workload), model.run_sd(workload)
     return DetectableChange(
         workload,
@@ -127,6 +141,7 @@ def _detectable(workload: str, model: MixedModel, comparisons: int) -> Detectabl
         model.trial_sd(workload),
         sd if model.has_repeated_runs else None,
         detectable_change(sd, runs, comparisons),
+        runs_needed(change, sd, comparisons),
     )
 
 

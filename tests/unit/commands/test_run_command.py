@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.compare.power import LeastPrecise
+from harness.analysis.compare.outlook import LeastPrecise
 from harness.cli import main
 from harness.commands.submission import SPARK_OPTIONS
 from harness.model.run import Ending
@@ -329,7 +329,7 @@ class TestTime:
     ) -> None:
         take(60)
         monkeypatch.setattr(
-            "harness.analysis.compare.power.least_precise",
+            "harness.analysis.compare.outlook.least_precise",
             lambda column, _: LeastPrecise("w", 0.05, 5) if len(column.runs) > 1 else None,
         )
         assert main(["run", "--precision", "3%", "--minutes", "4"]) == 0

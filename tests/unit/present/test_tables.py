@@ -202,7 +202,7 @@ class TestGolden:
 
     @every_format
     def test_formats(self, format_: str) -> None:
-        assert_golden(f"troubled-{format_}.txt", FORMATS[format_](troubled()))
+        assert_golden(f"troubled-{format_}.txt", FORMATS[format_].render(troubled()))
 
     def test_one_run(self) -> None:
         interrupted = recorded(
@@ -467,7 +467,7 @@ class TestAnyTable:
 
     @every_format
     def test_every_format_mentions_emulation(self, format_: str) -> None:
-        assert "emulated: links shaped by tbf" in FORMATS[format_](troubled())
+        assert "emulated: links shaped by tbf" in FORMATS[format_].render(troubled())
 
     def test_many_columns_become_several_tables_with_the_baseline_in_each(self) -> None:
         comparison = compare(

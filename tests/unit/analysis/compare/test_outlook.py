@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.compare.power import _costs, least_precise, outlook
+from harness.analysis.compare.outlook import least_precise, outlook
 from harness.analysis.observed.configuration import ConfigurationRuns
-from tests.unit.builders import a_run, column, in_runs, known, ok, recorded
+from tests.unit.builders import column, in_runs, known
 
 TIMES = {"a": [10.0, 11.0, 9.5, 10.2], "b": [5.0, 5.3, 5.1, 4.8]}
 
@@ -55,21 +55,3 @@ def test_of_the_least_precise_workload_it_says_how_many_runs_a_precision_takes()
 
 def test_of_a_single_run_no_precision_is_known() -> None:
     assert least_precise(runs_of_a_minute(1), 0.03) is None
-
-
-def test_a_round_that_does_not_count_takes_its_time_all_the_same() -> None:
-    trials = [
-        replace(
-            ok("a", 10.0, number),
-            started_at=f"2026-11-21T13:{number:02}:00.000Z",
-            disturbed="n1: it swapped" if number == 3 else None,
-        )
-        for number in range(1, 5)
-    ]
-    run = a_run(started_at="2026-11-21T13:00:00.000Z")
-    assert _costs([recorded(run, trials)]) == (60, 60)
-
-
-def test_a_time_without_a_zone_is_in_utc_as_the_others() -> None:
-    trials = [replace(ok("a", 10.0, n), started_at=f"2026-11-21T13:0{n}:00Z") for n in (1, 2)]
-    assert _costs([recorded(a_run(started_at="2026-11-21T13:00:00"), trials)]) == (60, 60)

@@ -1,0 +1,74 @@
+"""How much narrower intervals become with more runs."""
+
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import table_model
+from harness.model.limits import MIN_RUNS
+from harness.model.run import moment_of
+from harness.statistics.mixed_model import Estimate, MixedModel
+from harness.statistics.power import MAX_RUNS
+
+
+def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | None:
+    """Return the half width of a typical workload's interval now, and after runs of `more_s` seconds more.
+
+    Both are fractions of the time, and medians over workloads. The runs to come are taken to last as long
+    as those that are there, and to differ as much. None if fewer than two are there.
+    """
+    model = table_model([column.runs], column.workloads)
+    lasted = [  # from the start of a run to that of its last trial
+        seconds
+        for recorded in column.runs
+        if recorded.trials
+        and (seconds := _seconds(recorded.run.started_at, recorded.trials[-1].started_at))
+    ]
+    if not lasted:
+        return None
+    more = max(1, round(more_s / median(lasted)))
+    widths = [
+        (_half_width(model, name, runs), _half_width(model, name, runs + more))
+        for name in model.workloads
+        if (runs := model.runs(0, name)) >= MIN_RUNS
+    ]
+    if not widths:
+        return None
+    return median(now for now, _ in widths), median(later for _, later in widths)
+
+
+@dataclass(frozen=True)
+class LeastPrecise:
+    """The workload whose time is known least well, and by how much.
+
+    `half_width` is half of its interval, as a fraction of the time. With `runs` in all, it is as narrow as
+    it has to be, where runs differ as much as those that are there; None if that takes more than MAX_RUNS.
+    """
+
+    workload: str
+    half_width: float
+    runs: int | None
+
+
+def least_precise(column: ConfigurationRuns, precision: float) -> LeastPrecise | None:
+    """Return the workload that needs the most runs for this half width; None if one has too few to tell."""
+    model = table_model([column.runs], column.workloads)
+    if any(model.runs(0, name) < MIN_RUNS for name in model.workloads) or not model.workloads:
+        return None
+    width, name = max((_half_width(model, name), name) for name in model.workloads)
+    totals = range(model.runs(0, name), MAX_RUNS + 1)
+    enough = next((n for n in totals if _half_width(model, name, n) <= precision), None)
+    return LeastPrecise(name, width, enough)
+
+
+def _half_width(model: MixedModel, workload: str, total: int | None = None) -> float:
+    """Return half of the interval of a time, as a fraction of it, now or with `total` runs."""
+    runs, now = model.runs(0, workload), model.time(0, workload)
+    total = total or runs
+    later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
+    return math.expm1(later.margin())
+
+
+def _seconds(first: str, last: str) -> float:
+    return (moment_of(last) - moment_of(first)).total_seconds()

@@ -1,0 +1,66 @@
+"""`clusterlift ready`: whether a baseline has all that a comparison needs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.readiness import network_check, readiness
+from harness.commands.command import command
+from harness.commands.options import as_fraction, results_option
+from harness.model.errors import BadInput
+from harness.model.finding import Finding
+from harness.present.readiness import render
+from harness.probes.kinds import newest_probes
+from harness.records.lookup import probes_beside
+from harness.terminal import show
+
+
+@command("ready")
+@click.argument("configurations", nargs=-1, required=True, metavar="RUNS...")
+@click.option(
+    "--allow-no-probes",
+    is_flag=True,
+    help="Accept a baseline whose network no probe measured. Where there are probes, their faults, and "
+    "files that cannot be read, still count.",
+)
+@click.option(
+    "--change",
+    callback=as_fraction,
+    default="5%",
+    show_default=True,
+    metavar="PERCENT",
+    help="Change for which the page shows how many runs find it.",
+)
+@results_option
+def ready_command(
+    configurations: Sequence[str], results: Path, *, allow_no_probes: bool, change: float
+) -> int:
+    """Check that a baseline has all that a comparison needs.
+
+    Run this before the upgrade. RUNS are names of configurations under --results, directories of
+    results files, or results files. The command also shows how much trials and runs of each workload
+    differ, the smallest change that a comparison will detect, and how many runs find a change of a given
+    size. The exit code is 1 if something is missing that cannot be measured after the upgrade.
+    """
+    columns = [find_configuration(name, results) for name in configurations]
+    checked = [
+        readiness(
+            column,
+            network_check(column, _findings(column), allow_no_probes=allow_no_probes),
+            change=change,
+        )
+        for column in columns
+    ]
+    show("\n".join(map(render, checked)))
+    return int(any(baseline.missing for baseline in checked))
+
+
+def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
+    """Return what the newest probes found, as the gate says it; why they cannot be read; None without one."""
+    try:
+        newest = newest_probes(probes_beside(column.runs))
+    except BadInput as error:
+        return str(error)
+    return [finding for probe in newest for finding in probe.findings] if newest else None
