@@ -1,22 +1,13 @@
-"""HDFS and a standalone Spark between network namespaces whose links have a rate; needs root.
+"""HDFS and a standalone Spark between network namespaces whose links have a rate; needs root."""
 
-    python -m tests.e2e.shaped_cluster DIRECTORY 160mbit 400mbit
-
-runs an inner join and a control at each rate, probes the links, and writes results and a report into the
-directory.
-"""
-
-import argparse
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cli import main as clusterlift
 from harness.minicluster.hadoop import LOGGING
 from harness.minicluster.hdfs import DATANODE, NAMENODE
 from harness.minicluster.jar import minicluster_jar
@@ -27,7 +18,6 @@ from tests.waiting import eventually
 
 RPC, WEB, MASTER = 9820, 9870, 7077
 MTU = 1500
-_WORKLOADS = "inner-join,calc-pi-dataframe"
 
 
 @dataclass
@@ -169,42 +159,3 @@ def shaped_cluster(
             yield cluster
         finally:
             cluster.stop()
-
-
-def measure(cluster: ShapedCluster, configuration: str, results: Path, rows: int) -> None:
-    """Probe the links and run the workloads."""
-    probe = ["probe", "mesh", "--via", "netns", "--seconds", "3"]
-    hosts = ["--hosts", cluster.network.hosts_option(cluster.hosts)]
-    recorded = ["--configuration", configuration, "--results", str(results)]
-    if code := clusterlift([*probe, *hosts, *recorded]):
-        raise SystemExit(code)
-    data = f"{cluster.uri}/rows"
-    cluster.submit("datagen/generate.py", data, "--rows", rows, "--layout", "replicated:1")
-    cluster.submit(
-        *("jobs/benchmark.py", "--dataset", data, "--workloads", _WORKLOADS),
-        *("--trials", 3, "--warmup", 1, "--repartition", 8),
-        *("--configuration", configuration, "--results", results),
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("rates", nargs="+", help="such as 160mbit; each is a configuration")
-    parser.add_argument("--rows", type=int, default=2_000_000)
-    given = parser.parse_args()
-    directory = given.directory.resolve()
-    spark, results = Spark(Path(sys.executable)), directory / "results"
-    for rate in given.rates:
-        with ExitStack() as stack:
-            cluster = stack.enter_context(shaped_cluster(spark, directory / rate, rate))
-            measure(cluster, rate, results, given.rows)
-    if len(given.rates) == 1:
-        return
-    clusterlift(["explain", *given.rates[:2], "--results", str(results)])
-    page = ["--results", str(results), "--output", str(directory / "report.html")]
-    clusterlift(["report", *given.rates, *page])
-
-
-if __name__ == "__main__":
-    main()

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from .campaign import Outcomes, cases
+from .campaign import cases
 from .settings_histories import histories
 
 KILLS = int(os.environ.get("KILLS") or 10)
 HISTORIES = int(os.environ.get("HISTORIES") or 10)
 SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
-OUTCOMES = pytest.StashKey[Outcomes]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -27,26 +26,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("history", drawn, ids=str)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[OUTCOMES] = Outcomes()
-
-
 def pytest_report_header() -> str:
     return f"kills: KILLS={KILLS} HISTORIES={HISTORIES} SEED={SEED}"
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    outcomes = config.stash[OUTCOMES]
-    if outcomes.when:
-        terminalreporter.section(f"kills: KILLS={KILLS} SEED={SEED}")
-        terminalreporter.write_line(outcomes.table())
-
-
-@pytest.fixture(scope="session")
-def outcomes(pytestconfig: pytest.Config) -> Outcomes:
-    return pytestconfig.stash[OUTCOMES]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -49,7 +49,6 @@ class Scenario(ABC):
     """One thing that users run, in a directory of its own. Its name heads a line of the table."""
 
     name: ClassVar[str]
-    runs_jvm: ClassVar[bool] = True
 
     def __init__(self, templates: Path) -> None:
         self.templates = templates
@@ -95,7 +94,7 @@ class Scenario(ABC):
     ) -> Iterator[str]:
         """Yield the temporary files that are left, but not those that an interrupted JVM has to leave."""
         for entry in directory.with_name(f"{directory.name}.tmp").iterdir():
-            if not (self.runs_jvm and interruption and could_not_be_deleted(entry, interruption)):
+            if not (interruption and could_not_be_deleted(entry, interruption)):
                 yield entry.name
 
     def external(self, directory: Path) -> Iterator[str]:
@@ -301,72 +300,6 @@ def hidden_files(directory: Path) -> Iterator[str]:
     """Yield temporary files beside results."""
     for path in directory.rglob(".*"):
         yield f"left: {path.name}"
-
-
-class Presentation(Scenario):
-    """Outputs in place of old ones."""
-
-    name = "compare, report, export"
-    runs_jvm = False
-    outputs = ("report.html", "export")
-
-    def prepare(self, directory: Path) -> None:
-        directory.mkdir()
-        shutil.copytree(self._old(), directory, dirs_exist_ok=True)
-
-    def commands(self) -> Sequence[Sequence[str]]:
-        configurations = ("1g-rs", "2.5g-rs", "--results", str(ROOT / "results/ethernet-upgrade"))
-        return self._commands(configurations)
-
-    def _commands(self, configurations: Sequence[str]) -> Sequence[Sequence[str]]:
-        return [
-            [*CLUSTERLIFT, "compare", *configurations],
-            [*CLUSTERLIFT, "report", *configurations, "--output", "report.html"],
-            [*CLUSTERLIFT, "export", *configurations, "--output", "export"],
-        ]
-
-    def violations(self, directory: Path, ended: Ended) -> Iterator[str]:
-        for output in self.outputs:
-            if files(directory, output) not in (
-                files(self._old(), output),
-                files(self._new(), output),
-            ):
-                yield f"{output} is neither the old nor the new one"
-
-    def wrong_outcome(self, directory: Path, ended: Ended) -> Iterator[str]:
-        for output in self.outputs:
-            if files(directory, output) != files(self._new(), output):
-                yield f"{output} is not the new one"
-        if names(directory) != names(self._new()):
-            yield f"files are left: {names(directory)}"
-
-    def _old(self) -> Path:
-        old = ("1g-rs", "2.5g-2x", "--results", str(ROOT / "results/ethernet-upgrade"))
-        return self._written("old", self._commands(old))
-
-    def _new(self) -> Path:
-        return self._written("new", self.commands())
-
-    def _written(self, name: str, commands: Sequence[Sequence[str]]) -> Path:
-        template = self.templates / f"outputs-{name}"
-        if not template.exists():
-            template.mkdir()
-            ended = run(commands, template, self.environment(template, f"template-{name}"))
-            assert ended.code == 0, ended.output
-        return template
-
-
-def files(directory: Path, output: str) -> Mapping[str, bytes]:
-    """Return the content of an output's files by name; dates of writing are left out."""
-    path = directory / output
-    found = sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else []
-    return {
-        str(file.relative_to(directory)): re.sub(
-            rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?", b"", file.read_bytes()
-        )
-        for file in found
-        if file.is_file()
-    }
 
 
 class HdfsRun(Scenario):

@@ -86,7 +86,7 @@ class TestBeforeRuns:
     def _as_users_have_it(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("harness.commands.run.warn_of_faults", warn_of_faults)
 
-    @pytest.mark.parametrize("command", ["run --runs 1", "bench --runs 1", "run --minutes 1"])
+    @pytest.mark.parametrize("command", ["run --runs 1", "run --minutes 1"])
     def test_faults_alone_are_named_and_refuse_nothing(
         self,
         command: str,
@@ -102,17 +102,6 @@ class TestBeforeRuns:
         assert errors.count("fault: n1: governor powersave: ") == 1
         assert "note: " not in errors
         assert spark.calls()
-
-    def test_a_machine_that_cannot_be_looked_at_runs_as_well(
-        self,
-        spark: FakeSpark,
-        monkeypatch: pytest.MonkeyPatch,
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
-        answers(monkeypatch, HostError("n1: its answer cannot be read"))
-        assert main(["run", "--runs", "1"]) == 0
-        assert "its answer" not in capfd.readouterr().err
-        assert len(spark.calls()) == 1
 
     def test_runs_that_are_complete_are_not_begun(
         self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

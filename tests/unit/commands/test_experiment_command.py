@@ -84,22 +84,6 @@ def test_its_table_is_of_its_own_results_whatever_is_beside_them(
     assert "other" not in table
 
 
-def test_its_table_is_written_where_nothing_that_counts_is_known_of_most_nodes(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ("100mbit-n1", "100mbit-n2")
-    for name, disturbed in zip(names, (None, "n1: a busy neighbour"), strict=True):
-        with Recording(tmp_path, a_run(name, workloads=("pi",))) as recording:
-            recording.trial(ok("pi", 1.0, disturbed=disturbed))
-            recording.end(Ending.COMPLETED)
-    ended(monkeypatch, names, tmp_path)
-    file = tmp_path / "experiment.toml"
-    file.write_text(FILE)
-    assert main(["experiment", str(file)]) == 0
-    assert "(1.00 s)" in capfd.readouterr().out
-    assert "| workload " in (tmp_path / "comparison.md").read_text()
-
-
 def test_one_configuration_is_no_experiment(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
