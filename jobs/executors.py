@@ -92,7 +92,7 @@ def describe_nodes(spark: SparkSession) -> NodesDescription:
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:
-    """Return the local directories of the driver if that is the executor. Python workers are told theirs."""
+    """Return the local directories of the driver if that is the executor. Python workers know theirs."""
     if not is_local(spark):
         return None
     configured = spark.sparkContext.getConf().get("spark.local.dir")

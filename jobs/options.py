@@ -148,7 +148,7 @@ def _parser() -> Parser:
         "refused")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
+    # Passed by `clusterlift experiment`: a list of JSON objects with the fields of Turn.
     add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",
         help="do not read the whole dataset before the trials to compare its digest with its "

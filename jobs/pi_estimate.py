@@ -1,4 +1,4 @@
-"""What all estimates of Pi have in common: they count random points inside a quarter circle."""
+"""The common part of all estimates of Pi: they count random points inside a quarter circle."""
 
 import math
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ from jobs.workload import Answer, Context, Workload
 T = TypeVar("T", str, Observation)
 
 DATA, ANSWER = "data", "answer"
-"""What is observed of a workload: the rows that it reads, and its own rows."""
+"""The observations of a workload: of the rows that it reads, and of its own rows."""
 
 
 class Sink(Protocol):
@@ -38,7 +38,7 @@ class NoopSink:
         self._observations = []
         self._writers = []
         for number in range(executions):
-            # All frames observe the same rows, and Spark tells their observations apart by name alone.
+            # All frames observe the same rows, and Spark distinguishes their observations by name alone.
             named = {name: Observation(f"{name} {number}") for name in (DATA, ANSWER)}
             observed, observations = _observed_frame(workload, context, named)
             self._observations.append(observations.values())
@@ -69,7 +69,7 @@ class NoopSink:
 
 
 class RddCountSink:
-    """What the benchmark of 2020 did: convert every row to a Python object, and count the objects."""
+    """Converts every row to a Python object and counts the objects, as the benchmark of 2020 did."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
         names = {name: name for name in (DATA, ANSWER)}
@@ -116,7 +116,7 @@ def executed_tree(description: str) -> str:
 def _observed_frame(
     workload: Workload, context: Context, observations: Mapping[str, T]
 ) -> tuple[DataFrame, Mapping[str, T]]:
-    """Return the frame of a workload, and those of the observations that are part of it."""
+    """Return the frame of a workload and its observations."""
     if on_data := workload.observe_data(context):
         data = context.data.observe(observations[DATA], *_aliased(on_data))
         context = replace(context, data=data)

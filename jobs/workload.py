@@ -30,7 +30,7 @@ Answer = Mapping[str, Any]
 
 
 class Bottleneck(IntEnum):
-    """What limits the speed of a workload most. Workloads run in this order."""
+    """The resource that limits a workload most. Workloads run in this order."""
 
     INPUT = 1
     SHUFFLE = 2
@@ -40,7 +40,7 @@ class Bottleneck(IntEnum):
 
 @dataclass(frozen=True)
 class Context:
-    """What workloads are built from.
+    """The input of workloads.
 
     `data` is the rows of the dataset, which every action reads again, `totals` the right sums over
     them, and `digests` the right digests over some of their columns. If no workload of the run reads

@@ -18,12 +18,12 @@ _WORK: Mapping[str, Callable[[TaskCounters], int]] = {
     "writes data": lambda counters: counters.output_bytes,
     "writes shuffle": lambda counters: counters.shuffle_written_bytes,
 }
-"""What a stage does if a task of it has counted such bytes."""
+"""The work of a stage, by what counts its bytes."""
 _NO_WORK = "computes"
 
 
 class Stages:
-    """All stages of a trial, of which several may run at the same time.
+    """All stages of a trial. Several may run at the same time.
 
     `times` has the stages that ended, in seconds since `start_ms`, but none whose times are not in the log.
     `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are those

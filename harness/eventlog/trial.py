@@ -30,10 +30,10 @@ from harness.model.timeline import Stage
 
 @dataclass(frozen=True)
 class TrialLog:
-    """What an event log has of a trial; the times of stages and tasks are since its start.
+    """A trial's event log; the times of stages and tasks are since the trial's start.
 
-    `spans` are those of all tasks but the killed ones; of very many, those of the first MAX_TIMED_TASKS
-    and of one more, which tells that there are too many to be recorded.
+    `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
+    recorded.
     """
 
     metrics: TaskMetrics

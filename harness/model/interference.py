@@ -1,4 +1,4 @@
-"""What disturbed a trial on its nodes, and when that excludes the trial.
+"""Disturbances of a trial on its nodes, and when they exclude the trial.
 
 The rule never sees a trial's time. It compares each node with itself: with what is usual on it in the
 same run's earlier trials of the same workload. So a workload's own load, the daemons that it needs, and a
@@ -19,7 +19,7 @@ class NodeInterference(Quantities):
 
     - `duration_s`: the time between the two readings; `processors`: those of the machine.
     - `loop_s`: the mean CPU time of a loop that is always the same, and `loops`, how often it ran: it
-      takes longer while the processors are slower, whatever the reason.
+      takes longer while the processors are slower.
     - `busy_s`: the processor time of all processes of the machine; `stolen_s`: what the hypervisor took;
       `others_s`: what processes took that are not this application's.
     - `quota_processors`: how many processors the node's cgroup may use; `quota_periods`: the kernel's
@@ -56,7 +56,7 @@ class NodeInterference(Quantities):
 
 
 ClusterInterference = tuple[NodeInterference, ...]
-"""What all nodes counted in one trial."""
+"""The counts of all nodes in one trial."""
 
 STEAL, OTHERS = "the hypervisor took processor time", "other processes took processor time"
 MEMORY_WAIT, SWAPPED = "processes waited for memory", "it swapped"
@@ -130,7 +130,8 @@ def _usual(values: Sequence[float], kind: _Disturbance) -> float | None:
 def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str]]:
     """Yield what would disturb a trial on a node on which no trial runs, and how much of it there is.
 
-    The limits are those of trials; nothing is what is usual. What is judged as a factor of the usual is not.
+    The limits are the same as of trials, with nothing as the usual value. Quantities that are judged by a
+    factor are left out.
     """
     for kind in _DISTURBANCES:
         value = None if kind.is_factor else kind.read(node)

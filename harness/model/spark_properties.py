@@ -1,4 +1,4 @@
-"""What is recorded of Spark's configuration: the values that explain times, and digests of all others.
+"""The part of Spark's configuration that is recorded: values that explain times, digests of all others.
 
 A configuration may contain anything, from file names to passwords, and results get published. So a value is
 recorded only if its property is listed here, with a reason, and if it looks as such a value does: a number
@@ -125,8 +125,8 @@ _OPTION_NAME = re.compile(r"-D[\w.-]+=?|-XX:\w+=?|--?[A-Za-z][\w-]*[:=]?")
 def recorded_s3a(in_force: Mapping[str, str], chosen: Collection[str]) -> dict[str, str]:
     """Return what is recorded of the properties of S3A that are in force for a bucket, sorted by name.
 
-    That is the value of those that affect reading; of others that somebody has `chosen` a digest, unless
-    their name announces a secret.
+    Properties that affect reading keep their values. Others that were `chosen` become digests, unless their
+    name announces a secret.
     """
     known = {f"{S3A}{name}" for name in _S3A_READS_BY.split()}
     recorded = {}
@@ -162,7 +162,7 @@ def _recorded(name: str, value: str) -> str:
 
 
 def _recorded_java_options(text: str) -> str:
-    """Return the options of a JVM, and of those that are not known the name and a digest."""
+    """Return the options of a JVM; an unknown one becomes its name and a digest."""
     try:
         options = shlex.split(text)
     except ValueError:  # a quotation mark is not closed

@@ -67,7 +67,7 @@ class TaskTime(Quantities):
 
     @property
     def thread_s(self) -> float:
-        """The seconds in which tasks had a thread: without those of results and of the scheduler."""
+        """The seconds in which tasks had a thread: without results and the scheduler."""
         others = self.python_worker_s or 0.0, self.unattributed_s, self.deserialization_s
         return math.fsum((self.fetch_wait_s, self.cpu_s, self.shuffle_write_s, *others))
 

@@ -72,7 +72,7 @@ def cpu_used_s(root: Path = Path("/")) -> float | None:
 
 
 def _quotas(root: Path) -> dict[Path, float]:
-    """Return the quota in processors of the group, and of those above, that have one."""
+    """Return the quotas, in processors, of the group and of the groups above it that have one."""
     return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
 
 
@@ -82,7 +82,7 @@ def _numbers(file: Path) -> dict[str, int]:
 
 
 def _groups(controller: str, root: Path) -> Iterator[Path]:
-    """Yield the directory of the group, then those of the groups above that can be seen."""
+    """Yield the directories of the group and of the visible groups above it, from the bottom up."""
     for line in read_text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         is_old = controller in controllers.split(",")

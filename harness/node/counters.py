@@ -1,7 +1,7 @@
 """What a node has counted since it booted: everything that may disturb a trial.
 
-All of it grows, so that the difference of two readings is what happened between them. The keys of what
-is unknown are missing. This runs on executors, too, and returns Python's built-in types.
+All counters grow: the difference of two readings is what happened between them. Unknown counters are
+missing. This runs on executors, too, and returns Python's built-in types.
 """
 
 import os
@@ -47,14 +47,14 @@ def read_node(
 
 
 def kernel_counters(text_of: Callable[[str], str]) -> dict[str, float]:
-    """Return what the kernel has counted. `text_of` returns a file's text, of what is not there nothing."""
+    """Return the kernel's counters. `text_of` returns the text of a file, empty if the file is missing."""
     return _processors(text_of("proc/stat")) | _pressure(text_of) | _memory(text_of("proc/vmstat"))
 
 
 def _processors(stat: str) -> dict[str, float]:
     found = {}
     for ticks in ticks_of_all_processors(stat.splitlines()):
-        # Without interrupts: nothing tells those of our own traffic from others'.
+        # Without interrupts: our own traffic causes some of them, and nothing shows how many.
         found["busy_s"] = ticks.used_by_processes / TICKS_PER_S
         found["stolen_s"] = ticks.stolen / TICKS_PER_S
     return found

@@ -51,7 +51,7 @@ def link_command(device: str) -> list[str]:
 def parse_link(host: str, device: str, text: str) -> HostLink:
     """Return the link that a host's output of `link_command` describes.
 
-    What a missing program would have printed is None. Raise ToolError if the device is missing.
+    Facts of a missing program are None. Raise ToolError if the device is missing.
     """
     parts = _parts(text)
     files = read_files(parts.get("files", ""))

@@ -1,6 +1,6 @@
 """The facts of a node's machine that may explain times: what prints them, and how to read that.
 
-A fact that a node does not tell is missing, never empty, 0 or `off`.
+An unknown fact is missing, never empty, 0 or `off`.
 """
 
 import inspect
@@ -208,7 +208,7 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the facts of every node of a run; empty if only those of its driver were recorded."""
+    """Return the facts of every node of a run; empty if none were recorded."""
     found: dict[str, dict[str, str]] = {}
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:

@@ -28,10 +28,7 @@ def node_facts(nodes: NodeLinks) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def links_by_host(environment: Mapping[str, Any]) -> NodeLinks:
-    """Return the links of all nodes that a run recorded; without nodes, those of its driver.
-
-    Only the facts that somebody uses are read.
-    """
+    """Return the links of all recorded nodes, or else of the driver, with the facts that are used."""
     driver = {str(environment.get("host")): environment.get("links") or {}}
     return {
         host: {

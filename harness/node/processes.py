@@ -11,7 +11,7 @@ _KERNEL_THREAD = 0x00200000
 _TRANSFERS = ("read_bytes", "write_bytes")
 
 ProcessorTimes = dict[str, tuple[float, float, str]]
-"""By process: the seconds that it used, those of its children that it waited for, and its parent.
+"""By process: its own seconds, the seconds of ended children that it waited for, and its parent.
 
 A process is named by its number and the tick in which it started, because numbers are used again.
 """
@@ -32,8 +32,8 @@ def application_usage(
 ) -> tuple[ProcessorTimes, int | None]:
     """Return processor times and bytes of storage that the application and the kernel's threads used.
 
-    In a container, that is everything that runs there. The bytes are None where they cannot be read. Those
-    of processes that have ended count if another one waited for them.
+    In a container, that is everything that runs there. The bytes are None where they cannot be read. Times
+    of ended processes count if another process waited for them.
     """
     processes = {process.pid: process for process in _processes(root)}
     everything = is_contained(root)
@@ -51,11 +51,11 @@ def application_usage(
 
 
 def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> float:
-    """Return the seconds that these processes used between two readings; of ended ones, what is known.
+    """Return the seconds that these processes used between two readings, as far as they are known.
 
-    What a process used that has ended is in nobody's time, unless its parent waited for it: then it is in
-    the parent's, with the part from before the first reading. Spark's daemon of Python workers waits for
-    none of them, and a difference of sums would take away what they had used until the first reading.
+    The time of an ended process is lost, unless its parent waited for it. Then it is part of the parent's
+    time, together with the part from before the first reading. Spark's daemon of Python workers waits for
+    none of them: a difference of sums would subtract what they had used until the first reading.
     """
     ended: dict[str, float] = {}
     for key, (own_s, waited_s, parent) in before.items():

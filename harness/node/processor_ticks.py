@@ -34,7 +34,7 @@ class ProcessorTicks(NamedTuple):
 
     @property
     def used_by_processes(self) -> int:
-        """What processes used, and threads of the kernel, without interrupts."""
+        """The ticks of processes and of the kernel's threads, without interrupts."""
         return self.user + self.nice + self.system
 
     @property

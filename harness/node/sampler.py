@@ -6,11 +6,11 @@ runs one and adds up the CPU time that it took, so that only the speed of the pr
 long the process waited for one. It is not niced: a niced process would run in the moments that the
 trials leave, and measure those.
 
-About five times a second it also reads what the node's links and processors have counted, and
-keeps it for whoever asks what happened during a trial.
+About five times a second it also reads what the node's links and processors have counted, and keeps it
+until the end of the trial.
 
 The process has one thread, keeps no file open and ends within two seconds after the process that it
-watches, whatever ended that. It answers at an abstract Unix socket, which exists in one network namespace,
+watches. It answers at an abstract Unix socket, which exists in one network namespace,
 as a node does. This file is also its program: it is sent to the node as text (`python -c`), and imports the
 standard library alone.
 """
@@ -38,18 +38,16 @@ LOOPS_PER_CHECK = 20
 SAMPLE_EACH_S = 0.2
 MAX_SAMPLES = 1200
 """Of more than these, every second one is dropped, and the next ones come half as often."""
-MAX_SAMPLING_SHARE = 0.003
-"""Of a processor. Where a sample takes long, as with hundreds of processors, they come less often."""
 TIMEOUT_S = 10.0
 PATIENCE_S = 0.1
-"""How long the process waits for the request of whoever has connected."""
+"""How long the process waits for a request after a connection."""
 READ = "read"
 """The request for the samples."""
 _MAX_REQUEST, _MAX_ANSWER = 65_536, 1_048_576
 _CREDENTIALS = "3i"
 """Process, user and group, as the kernel has them in `struct ucred`."""
 _INBOUND_DEVICE = "clusterlift0"
-"""As in model/interface.py, of which this program knows nothing."""
+"""As in model/interface.py, which this program cannot import."""
 _RECEIVED, _SENT = 0, 8
 """Columns of /proc/net/dev, after the name."""
 
@@ -115,7 +113,7 @@ def _start(address: str, watched: int, program: str) -> bool:
 
 
 def serve(address: str, watched: int) -> None:
-    """Listen at the address, and go on in a process that belongs to nobody."""
+    """Listen at the address, and go on in a process of its own."""
     with socket.socket(socket.AF_UNIX) as listener:
         try:
             listener.bind(f"\0{address}")
@@ -150,10 +148,7 @@ def _loop_ns() -> int:
 
 
 class Samples:
-    """What the node has counted, again and again since the last request to begin; `taken` has it.
-
-    There are never more than MAX_SAMPLES, however long that is ago, and they are evenly spread.
-    """
+    """The samples since the last request to begin: at most MAX_SAMPLES, evenly spread."""
 
     def __init__(self) -> None:
         self.taken: list[Sample] = []
@@ -174,16 +169,13 @@ class Samples:
 
     def take(self) -> None:
         """Take a sample now."""
-        start_ns = time.thread_time_ns()
         links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
         ticks = busy_ticks(_read("/proc/stat"))
         self.taken.append([time.monotonic_ns(), *links, ticks])
         if len(self.taken) > MAX_SAMPLES:
             del self.taken[1::2]
             self._interval_s *= 2
-        cost_s = (time.thread_time_ns() - start_ns) / 1e9
-        rest_s = max(self._interval_s, cost_s / MAX_SAMPLING_SHARE)
-        self._due_s = max(self._due_s + rest_s, time.monotonic())
+        self._due_s = max(self._due_s + self._interval_s, time.monotonic())
 
 
 def _read(path: str) -> str:
@@ -242,7 +234,7 @@ def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:
                         words = request.readline(_MAX_REQUEST).decode().split()
                     answer = sums | _samples(words, samples)
                     connection.sendall(json.dumps(answer).encode())
-        except (OSError, ValueError):  # whoever asked has gone, or says nothing
+        except (OSError, ValueError):  # the other side has gone, or says nothing
             continue
 
 

@@ -1,4 +1,4 @@
-"""What the samplers of all nodes counted during a trial, as slices of the trial's time.
+"""Turns the samples of all nodes into slices of a trial's time.
 
 A node has a clock of its own. It reads its clock in a job, so that the driver knows two moments between
 which that was. The jobs before and after the trial both limit how far the clocks are apart.

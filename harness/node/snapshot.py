@@ -1,4 +1,4 @@
-"""What the nodes of a run had counted at a moment: a reading of each node that answered."""
+"""A snapshot of what the nodes of a run have counted: a reading of each node that answered."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Only `own` is no number, but the ProcessorTimes of the application."""
 
 @dataclass(frozen=True)
 class NodeReading:
-    """What one node has counted since it booted. Each container on a machine is a node of its own.
+    """The counts of one node since it booted. Each container on a machine is a node of its own.
 
     - `namespace`: of the processes whose usage counts as the application's.
     - `traffic`: by interface; `samples`: of the node's sampler, none unless they were asked for.

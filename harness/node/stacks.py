@@ -1,12 +1,12 @@
 """Asks a Java virtual machine for the stacks of its task threads, ten times a second, in a small process.
 
-The virtual machine answers whoever runs as its user at a Unix socket, as it answers `jstack`. Spark's own RPC
-has thread dumps, too, but those look for the owners of locks in the whole heap: with a small heap they took
+The virtual machine answers processes of its own user at a Unix socket, as it answers `jstack`. Spark's own
+RPC has thread dumps, too, but looks for the owners of locks in the whole heap: with a small heap that took
 ten times as long. And every dump would be sent over the network that is measured; here nothing is sent before
 the end.
 
 This file is also its program: it is sent to the node as text (`python -c`), and imports the standard library
-alone. The process ends when it is told to, and soon after the virtual machine ended.
+alone. The process ends at `stop`, and soon after the virtual machine ended.
 """
 
 import json
@@ -46,7 +46,7 @@ _JAVA_STATE = re.compile(r"java\.lang\.Thread\.State: (\w+)")
 _UNNAMED = re.compile(
     r"(?:(?<=\$\$Lambda)\$\d+)?/0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+/\d+|(?<=Accessor)\d+"
 )
-"""What the virtual machine numbers: such a frame has another name in every process."""
+"""Numbers by the virtual machine, which are others in every process."""
 _BASE = "org.apache.spark.executor.Executor$TaskRunner.run"
 """Below this frame, the stacks of all tasks are the same."""
 LIBRARIES = ("java.", "jdk.", "sun.", "scala.")
@@ -59,7 +59,7 @@ KERNEL = "[kernel: "
 _OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms', re.MULTILINE)
 
 Answer = dict[str, Any]
-"""What a process has counted, in types that JSON has:
+"""The counts of a process, in types that JSON has:
 
 - `dumps`: how many dumps counted; `seconds`: from the first to the last.
 - `error`: why there are no more, in one line; None if nothing went wrong.
@@ -228,7 +228,7 @@ def dump(address: str, jvm: int) -> str:
 
 
 class Kernel:
-    """What the kernel knows of the threads of a virtual machine and of its Python workers."""
+    """The kernel's view of the threads of a virtual machine and of its Python workers."""
 
     def __init__(self, jvm: int) -> None:
         self._jvm = jvm
@@ -300,7 +300,7 @@ class Stacks:
 
     def add(self, text: str, kernel: Kernel) -> None:
         """Count the stacks of a dump, with what the kernel knows about their threads at this moment."""
-        workers = kernel.workers()  # nobody is asked before the first task that needs one
+        workers = kernel.workers()  # read at the first task that needs one
         for stage, task, thread, java_state, frames in task_threads(text):
             # Java calls a thread runnable that waits in the kernel, as for a native client.
             state = kernel.state(thread)

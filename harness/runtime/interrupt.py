@@ -74,7 +74,7 @@ def ignored_signals() -> AbstractContextManager[None]:
 
 
 def _retry_interrupt(dropped: "sys.UnraisableHookArgs") -> None:
-    """Interrupt again a little later: Python drops exceptions in finalizers, of which py4j has many."""
+    """Interrupt again a little later: Python drops exceptions in finalizers, and py4j has many."""
     if dropped.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, RETRY_S)
     else:

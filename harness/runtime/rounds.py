@@ -22,7 +22,7 @@ ROUNDS_PER_TRIAL = 4
 
 @dataclass(frozen=True)
 class Goal:
-    """What the trials of every workload have to reach.
+    """The goal of the trials of every workload.
 
     - `warm_up`: the number of warm-up rounds; None if the trials have to be steady instead.
     - `trials`: how many trials have to count; None for as many as the precision takes.

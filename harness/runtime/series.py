@@ -19,15 +19,14 @@ def series_of(options: SparkOptions, arguments: Sequence[str], file_system: str 
     """Return a digest of spark-submit's options and the script's arguments.
 
     `--option=value` and `--option value` are the same. The URI `file_system` does not matter: a minicluster
-    has another port each time that it starts. Of each value counts only what a run records of it, because
-    results get published and nobody should be able to confirm a guess at a secret.
+    has another port each time that it starts. Values count as a run records them: results get published, and
+    must not confirm a guess at a secret.
     """
     words = [word for option, value in options for word in (option, _recorded(option, value))]
     words += [without_credentials(word) for argument in arguments for word in _words(argument)]
-    text = json.dumps(words)
-    return hashlib.sha256(
-        (text.replace(file_system, "") if file_system else text).encode()
-    ).hexdigest()[:12]
+    if file_system:
+        words = [word.replace(file_system, "") for word in words]
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
 
 
 def current_series() -> str | None:

@@ -45,7 +45,7 @@ class TimeBudget:
     def turns_left(self, complete: int) -> int:
         """Return how many more turns are planned.
 
-        `complete` is the number of runs that are there, those of earlier commands included.
+        `complete` counts the runs that are there, from earlier commands, too.
         """
         if self._took_s:
             planned = round(self.left_s / median(self._took_s))

@@ -69,15 +69,10 @@ class TrialRunner(Protocol):
         """
 
 
-def hold_message(file: str, configuration: str) -> str:
-    """Return the line that says that everything is ready for trials of a configuration."""
-    return f"ready for trials of {configuration}; waiting until {file} is removed"
-
-
 def wait_for_release(configuration: str) -> None:
     """Wait until the file that CLUSTERLIFT_HOLD_FILE names, with a configuration's name in it, is removed.
 
-    So whoever submits a benchmark can prepare what the next trials must find: the lab limits the workers'
+    So the command that submits a benchmark can prepare the next trials: the lab limits the workers'
     processors once Spark has started, and an experiment sets the links for each turn. Without the variable
     there is nothing to wait for. Raises BadInput if the file cannot be written.
     """
@@ -91,7 +86,7 @@ def wait_for_release(configuration: str) -> None:
     except OSError as error:
         raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
     try:
-        show(hold_message(file, configuration))
+        show(f"ready for trials of {configuration}; waiting until {file} is removed")
         while Path(file).exists():
             time.sleep(POLL_S)
     finally:
@@ -106,7 +101,7 @@ class Side(Protocol):
 
     @property
     def label(self) -> str:
-        """What precedes the names of workloads if there are several sides; else empty."""
+        """The prefix of the names of workloads if there are several sides; else empty."""
 
     def begin(self) -> None:
         """Wait until the configuration is in force. Raise SparkLost if no trial is possible."""
@@ -193,7 +188,7 @@ def _run_trial(
         wall_s = (clock() - start) / executions
         found = prepared.observed(trial(Status.OK, wall_s))
         prepared.check()
-    except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
+    except Exception as error:  # noqa: BLE001  any error of a workload is that trial's outcome
         return trial(Status.FAILED, error=error_line(error)), isinstance(error, SparkLost)
     return found, False
 

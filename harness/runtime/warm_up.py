@@ -1,6 +1,6 @@
-"""Which trials are warm-up if a run itself has to find out: those before a workload is steady.
+"""Finds the warm-up of a run with `--warmup auto`: the trials before a workload is steady.
 
-A run decides by this when to stop; whoever reads its file decides by the same which trials count.
+A run decides by this when to stop, and the reader of its file decides by it which trials count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from harness.statistics.steadiness import steady_from
 from harness.words import count_of
 
 AUTO = "auto"
-"""What the parameter `warmup` says if the warm-up ends where the workload is steady."""
+"""The value of the parameter `warmup` if the warm-up ends where the workload is steady."""
 
 DEFAULT_TRIALS = 6
 """The least number of trials for which a median has an interval of 95 %."""
@@ -21,8 +21,8 @@ DEFAULT_TRIALS = 6
 class WarmUp:
     """The warm-up of one workload: it ends before the round `ends_before`.
 
-    `unsteady` is the reason why nobody can tell that the workload is steady from then on; None if it is.
-    `usable` counts the trials after the first round that show anything.
+    `unsteady` is the reason why the workload is not known to be steady from then on; None if it is.
+    `usable` counts the trials after the first round that neither failed nor were disturbed.
     """
 
     ends_before: int
@@ -37,9 +37,9 @@ def needed_trials(run: Run) -> int:
 
 
 def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmUp:
-    """Return the warm-up of one workload, of which a sample needs at least `needed` trials.
+    """Return the warm-up of one workload, which leaves a sample of at least `needed` trials.
 
-    The first round is always warm-up. Trials that failed or were disturbed do not show anything. If the
+    The first round is always warm-up. Failed and disturbed trials do not count. If the
     workload never became steady, its last `needed` trials are the sample.
     """
     later = [
@@ -56,9 +56,9 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
 
 
 def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
-    """Return the trials of a run, of which those before the end of their workload's warm-up are warm-up.
+    """Return the trials of a run with their phases: warm-up until the end of their workload's warm-up.
 
-    Those of profile rounds stay what they are.
+    Trials of profile rounds stay as they are.
     """
     ends = {name: found.ends_before for name, found in _warm_ups(trials, needed).items()}
     return tuple(
@@ -70,9 +70,9 @@ def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
 
 
 def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
-    """Return the workloads that never became steady, and why nobody can tell that they did.
+    """Return the workloads that are not known to have become steady, with the reasons.
 
-    A workload of which no trial counts after the first round is not among them: it has no sample.
+    Workloads without a sample, which no trial after the first round gives, are left out.
     """
     return {
         name: warm_up.unsteady
@@ -82,6 +82,6 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
 
 
 def _warm_ups(trials: Sequence[Trial], needed: int) -> Mapping[str, WarmUp]:
-    """Return the warm-up of each workload, of which profile rounds show nothing."""
+    """Return the warm-up of each workload by the trials that are not of profile rounds."""
     shown = by_workload(trial for trial in trials if trial.phase is not Phase.PROFILE)
     return {name: find_warm_up(own, needed) for name, own in shown.items()}

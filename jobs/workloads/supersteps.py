@@ -1,4 +1,4 @@
-"""Latency: rounds of a tiny all-to-all shuffle, each of which waits for all messages of the one before.
+"""Latency: rounds of a tiny all-to-all shuffle, each waiting for all messages of the one before.
 
 So do the supersteps of bulk-synchronous parallel programs (Valiant, "A bridging model for parallel
 computation", 1990), among them Pregel's and most iterative algorithms on graphs.

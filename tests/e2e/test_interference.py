@@ -107,11 +107,3 @@ def test_executors_count_as_well(
     assert all(node.loops for node in found)
     assert all(node.others_s is not None for node in found)
     eventually(lambda: not set(samplers()) - set(before), "the samplers ended")
-
-
-def test_spark_3_5_counts_as_well(spark35: Spark, checkout: Path, tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    arguments = (*LONG, "--trials", 1, "--warmup", 0, "--results", results)
-    spark35.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path)
-    [trial] = trials(results)
-    assert [bool(node.loops) for node in trial.interference or ()] == [True]

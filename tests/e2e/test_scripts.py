@@ -289,7 +289,6 @@ def test_a_workload_is_added_by_one_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--workloads", "gruop-by"), "unknown workload 'gruop-by'; did you mean group-by"),
         (
             ("--workloads", "calc-pi-arrow-udf"),
             "--workloads: calc-pi-arrow-udf needs pandas, pyarrow",
@@ -299,7 +298,6 @@ def test_a_workload_is_added_by_one_file(
             "file:/nowhere/rows does not exist",
             marks=pytest.mark.smoke,
         ),
-        (("--dataset", ""), "--dataset: the URI is empty"),
         (("--results", "/dev/null/x"), "--results: cannot write to /dev/null/x/default"),
     ],
 )
@@ -315,7 +313,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     ("arguments", "message"),
     [
         (("--rows", "-1"), "--rows: -1 is out of range: it must be from 0 to"),
-        (("--rows=--",), "--rows: expected a value, not '--'"),
         pytest.param(("--layout", "rs:6+3"), "--layout rs:6+3: file:", marks=pytest.mark.smoke),
     ],
 )
@@ -336,9 +333,3 @@ def test_a_foreign_file_with_an_escape_sequence_in_its_name_is_shown_escaped(
     (path / "\x1b[31mred").write_text("")
     done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path, code=2)
     assert r"(first: \x1b[31mred)" in one_line(done)
-
-
-@pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])
-def test_help_shows_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
-    done = spark.submit(checkout / script, "--help", cwd=tmp_path)
-    assert "(default: " in done.stdout

