@@ -19,13 +19,10 @@ from tests.unit.probes.test_tools import PERFTEST
 from tests.unit.settings.test_settings import ALL_MODES, ETHTOOL
 
 CAPTURED = Path(__file__).parents[1] / "captured"
-MOST = 16
-EVIL = tuple(f"evil{number:02}" for number in range(1, MOST + 1))
-"""Hosts whose answers are mutated."""
+EVIL = "evil"
+"""The host whose answers are mutated."""
 SOUND = ("good", "also")
-PEERS = tuple(f"peer{number:02}" for number in range(1, MOST + 1))
-"""Sound hosts, each of which is the partner of an evil one."""
-ADDRESSES = {name: f"10.0.0.{n}" for n, name in enumerate((*EVIL, *SOUND, *PEERS), 1)}
+ADDRESSES = {name: f"10.0.0.{n}" for n, name in enumerate((EVIL, *SOUND), 1)}
 PROGRAM_S = 5.0
 LIMITED_BYTES_S = 12_500_000
 

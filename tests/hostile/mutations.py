@@ -144,7 +144,7 @@ def _deep(case: Case) -> Answer:
 
 def _other_command(case: Case) -> Answer:
     other = COMMANDS[case.rng.choice(list(COMMANDS))]
-    words = (*case.asked.words, "-s", "64", "--host", "10.0.0.1:1", *EVIL[:1])
+    words = (*case.asked.words, "-s", "64", "--host", "10.0.0.1:1", EVIL)
     text = other.answer_to(Asked(case.asked.host, words)).output
     return case.with_text(lambda _: text)
 
