@@ -88,7 +88,11 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
             table, page, OutputKind("a table of clusterlift", markdown.is_table, "--results")
         )
         show(visible(f"results: {directory}, table: {table}"))
-    require_all_done(outcome)
+    if outcome.undone:
+        raise ClusterliftError(
+            f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
+            "tries again"
+        )
     return int(outcome.failed)
 
 
@@ -100,15 +104,6 @@ def run_to_the_end(experiment: Experiment, site: Site, file: Path) -> Experiment
         raise ClusterliftError(
             f"{error}; try again: clusterlift experiment --revert {file}"
         ) from error
-
-
-def require_all_done(outcome: ExperimentOutcome) -> None:
-    """Raise ClusterliftError, which names them, if runs were not completed."""
-    if outcome.undone:
-        raise ClusterliftError(
-            f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
-            "tries again"
-        )
 
 
 def site_of(experiment: Experiment, results: Path | None) -> Site:
@@ -129,7 +124,7 @@ def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
     runs = list(planned_runs(experiment))
     yield f"{count_of(len(runs), 'run')}: {'; '.join(map(str, runs))}"
     if not isinstance(experiment.site, LabSpec):
-        site.open(experiment.data_bytes)
+        site.open()
     for configuration in experiment.configurations:
         yield ""
         yield f"{configuration.name}:"

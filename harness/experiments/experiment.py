@@ -23,9 +23,6 @@ from harness.settings.rate import rate
 from harness.settings.setting import Setting
 from harness.settings.speed import speed
 
-DISK_BYTES_PER_ROW = 300
-"""75 bytes as CSV, in three replicas, and once more in a shuffle. Few datasets need more."""
-
 MAX_PROBE_SECONDS = 3600
 
 Name = Annotated[
@@ -164,8 +161,3 @@ class Experiment(Measuring, kw_only=True, frozen=True):
     def datasets(self) -> list[Data]:
         """The datasets that configurations use, each once."""
         return list(dict.fromkeys(each.data for each in self.configurations if each.data))
-
-    @property
-    def data_bytes(self) -> int:
-        """The disk space that the datasets need at most, roughly."""
-        return sum(data.rows for data in self.datasets) * DISK_BYTES_PER_ROW

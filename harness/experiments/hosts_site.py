@@ -33,8 +33,8 @@ class HostsSite(Site):
         """Lock nothing: each host refuses a second experiment by itself."""
         return nullcontext()
 
-    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
-        """Check that every host answers, as root, and has the programs. Its disk is its own to know."""
+    def open(self, programs: Sequence[str] = ()) -> None:
+        """Check that every host answers, as root, and has the programs."""
         checked = preflight(
             self._spec.named_hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs)))
         )

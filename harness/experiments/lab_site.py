@@ -32,9 +32,9 @@ class LabSite(Site):
         """Lock the lab."""
         return lab_lock()
 
-    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
+    def open(self, programs: Sequence[str] = ()) -> None:
         """Start the lab, whose image has the programs. Raise BadInput if one is up that writes elsewhere."""
-        up(self._shape, data_bytes)
+        up(self._shape)
         lab = running_lab()
         own = str(self.results.resolve())
         # Where Docker is in a machine of its own, more precedes it.

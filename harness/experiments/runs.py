@@ -245,7 +245,7 @@ class _ExperimentRunner:
             for change in self._site.put_back(self._journal, self._experiment.configurations):
                 say(f"put back what an earlier command left: {change}: {change.before}")
         if runs:
-            self._site.open(self._experiment.data_bytes, self._programs(runs))
+            self._site.open(self._programs(runs))
             # What cannot be set, or could not be put back, is found before a dataset is generated.
             for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
                 plan(self._site.settings(wanted))

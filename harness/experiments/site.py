@@ -35,8 +35,8 @@ class Site(ABC):
         """Return a context in which no other command of this user uses the site."""
 
     @abstractmethod
-    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
-        """Make the site ready for an experiment with so much data, which runs these programs on every host.
+    def open(self, programs: Sequence[str] = ()) -> None:
+        """Make the site ready for an experiment that runs these programs on every host.
 
         Raise BadInput or ClusterliftError that says which host, port or program is not as it has to be.
         """

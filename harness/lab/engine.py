@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO
 
 from harness.child_process import finished
@@ -34,12 +33,10 @@ def docker(*arguments: str) -> str:
 
 def last_message(container: str) -> str:
     """Return the last line that a container printed, to whichever stream. Raises errors like `docker`."""
-    # The client prints each stream to its own, and times of one width, so that lines can be sorted by them.
-    done = finished([docker_program(), "logs", "--timestamps", "--tail", "20", container])
+    done = finished([docker_program(), "logs", "--tail", "20", container])
     if done.returncode:
         raise _error("logs", done.stderr)
-    lines = sorted(f"{done.stdout}\n{done.stderr}".splitlines())
-    return last_line("\n".join(line.partition(" ")[2] for line in lines), NO_OUTPUT)
+    return last_line(f"{done.stdout}\n{done.stderr}", NO_OUTPUT)
 
 
 def run_showing_output(
@@ -93,15 +90,6 @@ def compose_program() -> list[str]:
     raise BadInput(
         "the lab needs Docker Compose: install the plugin 'docker compose', or 'docker-compose'"
     )
-
-
-def free_bytes() -> int | None:
-    """Return the free space of Docker's disk; None if that disk is not visible from here."""
-    directory = Path(docker("info", "--format", "{{.DockerRootDir}}").strip())
-    try:
-        return shutil.disk_usage(directory).free
-    except OSError:  # the engine is in a virtual machine, or on another host
-        return None
 
 
 def _error(subcommand: str, stderr: str) -> ClusterliftError:

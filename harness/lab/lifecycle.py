@@ -1,13 +1,12 @@
 """Start the lab and wait until it is ready; remove it without leaving anything behind."""
 
 import os
-import re
 import time
 from dataclasses import replace
 
-from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project
+from harness.lab.cluster import Lab, find_lab, lab_filter, networks
 from harness.lab.compose import Compose, LabSpec, shape_of
-from harness.lab.engine import compose_program, docker, free_bytes, last_message
+from harness.lab.engine import compose_program, docker, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
 from harness.minicluster.daemon import LOCALHOST, port_problem
@@ -17,17 +16,15 @@ from harness.terminal import say
 
 READY_S = 600.0
 POLL_S = 1.0
-NEEDED_BYTES = 5 * 10**9
-"""Docker needs 4 GB for the image and its build; the rest is for small datasets."""
 PORTS = {"SPARK_UI_PORT": 8080, "HDFS_UI_PORT": 9870, "DRIVER_UI_PORT": 4040}
 """The host's ports of the lab's web pages, by the variable that sets each."""
 
 
-def up(shape: LabSpec, data_bytes: int = 0) -> bool:
+def up(shape: LabSpec) -> bool:
     """Start a lab and wait until it is ready. Return False if it was up already.
 
-    `data_bytes` is the disk space that a new lab's datasets need. Raises BadInput if a lab of another
-    shape is up, a port is taken or the disk is full, ClusterliftError if the lab does not get ready.
+    Raises BadInput if a lab of another shape is up or a port is taken, ClusterliftError if the lab does not
+    get ready.
     """
     program = compose_program()
     lab = find_lab()
@@ -41,8 +38,7 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
                 f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down"
             )
     else:
-        check_variables()
-    _check_disk(NEEDED_BYTES + (0 if lab else data_bytes))
+        check_ports()
     has_qfs = "qfs" in shape.storages
     variables = qfs_variables(shape.storage_variable) if has_qfs else {}
     compose = Compose(program, shape, variables)
@@ -73,35 +69,12 @@ def down() -> None:
             docker(*removal, *names)
 
 
-def check_variables() -> None:
-    """Raise BadInput that names the environment variable which cannot have its value."""
-    by_port: dict[int, str] = {}
+def check_ports() -> None:
+    """Raise BadInput that names the environment variable of a port that is taken."""
     for variable, default in PORTS.items():
-        text = os.environ.get(variable) or str(default)
-        if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
-            raise BadInput(f"{variable} is {text!r}: set it to a port, such as {default}")
-        if problem := port_problem(int(text)):
-            raise BadInput(f"port {text} {problem} on {LOCALHOST}: set {variable} to another port")
-        if (other := by_port.setdefault(int(text), variable)) != variable:
-            raise BadInput(
-                f"{other} and {variable} are both {text}: set one of them to another port"
-            )
-    cores = os.environ.get("CORES") or "1"
-    if not re.fullmatch("[1-9][0-9]{0,2}", cores):
-        raise BadInput(f"CORES is {cores!r}: set it to a whole number from 1 to 999")
-    if not re.fullmatch("[a-z0-9][a-z0-9_-]{0,62}", name := project()):
-        raise BadInput(
-            f"COMPOSE_PROJECT_NAME is {name!r}: use lower-case letters, digits, dashes and underscores"
-        )
-
-
-def _check_disk(needed: int) -> None:
-    free = free_bytes()
-    if free is not None and free < needed:
-        raise BadInput(
-            f"Docker's disk has {free / 1e9:.1f} GB left, and the lab needs {needed / 1e9:.1f}: "
-            "free some space, for example with docker system prune"
-        )
+        port = os.environ.get(variable) or str(default)
+        if port.isdecimal() and (problem := port_problem(int(port))):
+            raise BadInput(f"port {port} {problem} on {LOCALHOST}: set {variable} to another port")
 
 
 def _started_lab() -> Lab:

@@ -94,7 +94,7 @@ def main() -> None:
     in_force.run_all = run_all
     journal.timestamp = lambda: str(_clock["s"])
     with interruptible(once=True):
-        site.open(0)
+        site.open()
         with journal.open_journal(Path(sys.argv[2]) / "turn/settings.journal") as opened:
             os.write = write
             [configuration, *_] = experiment.configurations

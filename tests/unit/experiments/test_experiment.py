@@ -423,8 +423,7 @@ class FakeSite(Site):
     def lock(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
-        assert data_bytes
+    def open(self, programs: Sequence[str] = ()) -> None:
         self.programs = programs
         self.calls.append(("open",))
 

@@ -41,7 +41,6 @@ def test_what_a_removal_that_was_cut_off_has_left_is_no_lab_that_is_up(
         raise ClusterliftError("starting")
 
     monkeypatch.setattr(lifecycle, "compose_program", lambda: ["docker", "compose"])
-    monkeypatch.setattr(lifecycle, "free_bytes", lambda: None)
     monkeypatch.setattr(Compose, "build", lambda _: None)
     monkeypatch.setattr(Compose, "up", start)
     monkeypatch.setattr(lifecycle, "find_lab", lambda: Lab(nodes, ("hdfs",), 0.5))
