@@ -3,19 +3,16 @@
 A checksum finds what damaged or changed the file later.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from datagen import recipe as recipes
-from datagen.manifest_schema import SCHEMAS, Versioned
 from datagen.recipe import Recipe, Totals
-from harness.model.bounds import Closed
 from harness.model.layout import Layout, layout_text
-from harness.records.checksum import checksum
-from harness.records.rules import check
 
 FILE_NAME = "_dataset.json"
 SCHEMA_VERSION = 2
@@ -93,10 +90,14 @@ class Manifest:
     def from_json(cls, text: str) -> Self:
         """Read the text of the file. Raise ValueError, with one line on the reason, if it is invalid."""
         try:
-            facts = json.loads(text, object_pairs_hook=_unique)
-        except RecursionError as error:
-            raise ValueError("its values are nested too deeply") from error
-        _check(facts)
+            facts = json.loads(text)
+            _check(facts)
+            return cls._from_facts(facts)
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"it is no manifest of clusterlift: {error!r}") from error
+
+    @classmethod
+    def _from_facts(cls, facts: Mapping[str, Any]) -> Self:
         totals, layouts = facts["totals"], facts["layout"]
         manifest = cls(
             recipe=Recipe(facts["recipe"]["rows"], facts["recipe"]["seed"]),
@@ -123,39 +124,24 @@ class Manifest:
 def content_checksum(manifest: Mapping[str, Any]) -> str:
     """Return the checksum of a manifest: of all its values except the checksum itself."""
     content = {key: value for key, value in manifest.items() if key != "checksum"}
-    return checksum(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _check(facts: Mapping[str, Any]) -> None:
-    """Raise ValueError if a value is not as the schema says, or if values contradict each other."""
-    check(facts, Versioned)
-    schema = SCHEMAS.get(version := facts["schema_version"])
-    if schema is None:
+    """Raise ValueError unless the manifest is of this version, as it was written, and of our recipe."""
+    if (version := facts["schema_version"]) != SCHEMA_VERSION:
         raise ValueError(
-            f"schema version {version} is not known to this clusterlift, but may be to a newer one"
+            f"schema version {version!r} is not {SCHEMA_VERSION}; generate the data again"
         )
-    check(facts, Annotated[schema, Closed(schema)])
-    if "checksum" in facts and facts["checksum"] != content_checksum(facts):
+    if facts["checksum"] != content_checksum(facts):
         raise ValueError("its checksum is wrong: the file was edited or damaged")
-    recipe, totals = facts["recipe"], facts["totals"]
+    recipe = facts["recipe"]
     if (recipe["name"], recipe["version"]) != (recipes.NAME, recipes.VERSION):
         raise ValueError(
             f"its rows follow recipe {recipe['name']} version {recipe['version']}, "
             f"this clusterlift has {recipes.NAME} version {recipes.VERSION}"
         )
-    fractions = totals["float_sum_e9"] - totals["integer_sum"] * recipes.SCALE
-    counted = sum(totals["rows_per_prefix2"].values())
-    if not totals["rows"] == counted == recipe["rows"] or not (
-        0 <= fractions <= recipe["rows"] * (recipes.SCALE - 1)
-    ):
-        raise ValueError("its totals contradict its recipe")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    facts = dict(pairs)
-    if len(facts) < len(pairs):
-        raise ValueError("a key occurs twice in an object")
-    return facts
 
 
 def _layout(text: str | None) -> Layout | None:

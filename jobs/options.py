@@ -5,15 +5,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import TypedDict
 
-from harness.model.bounds import Closed, Length, Pattern
 from harness.model.errors import BadInput
 from harness.model.limits import (
     MAX_NODES,
     MAX_PROFILE_ROUNDS,
 )
-from harness.records.rules import check
 from harness.runtime.command_line import Parser, option_type, whole_number
 from harness.runtime.option_values import (
     parse_configuration,
@@ -38,9 +36,7 @@ class Turn(TypedDict):
 
     configuration: str
     dataset: str | None
-    facts: Annotated[
-        dict[Annotated[str, Pattern(r"(?s)\s*\S.*", "not empty")], str], Length(0, MAX_FACTS)
-    ]
+    facts: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -174,7 +170,8 @@ def _turns(text: str) -> tuple[Turn, ...]:
     if type(found) is not list or not found:
         raise ValueError("not a list of turns")
     for turn in found:
-        check(turn, Annotated[Turn, Closed(Turn)])
+        if type(turn) is not dict or turn.keys() != Turn.__annotations__.keys():
+            raise ValueError("a turn has a configuration, a dataset and facts")
         parse_configuration(turn["configuration"])
         if turn["dataset"] is not None:
             _dataset_uri(turn["dataset"])

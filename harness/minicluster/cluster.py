@@ -13,7 +13,7 @@ import msgspec
 import psutil
 
 from harness.minicluster.daemon import LOCALHOST, Daemon
-from harness.model.bounds import Length, Range
+from harness.model.bounds import Meta
 from harness.model.errors import BadInput
 from harness.records.directories import cache_directory, kept_in
 from harness.records.document import decoded
@@ -22,7 +22,7 @@ from harness.terminal import say
 
 STATE_FILE = "cluster.json"
 MAX_STATE_BYTES = 10**6
-Port = Annotated[int, Range(ge=1, le=65535)]
+Port = Annotated[int, Meta(ge=1, le=65535)]
 UNFINISHED = ".new-"
 """The prefix of a directory that has no name yet; the id of the process that makes it follows."""
 
@@ -33,8 +33,8 @@ class Cluster:
 
     scheme: str
     name: str
-    ports: Annotated[tuple[Port, ...], Length(1)]
-    servers: Annotated[int, Range(ge=1, le=10_000)]
+    ports: Annotated[tuple[Port, ...], Meta(min_length=1)]
+    servers: Annotated[int, Meta(ge=1, le=10_000)]
     daemons: tuple[Daemon, ...] = ()
 
     @property

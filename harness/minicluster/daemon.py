@@ -19,7 +19,7 @@ from typing import Annotated
 import psutil
 
 from harness.local_spark import closing_message
-from harness.model.bounds import Range
+from harness.model.bounds import Meta
 from harness.model.errors import ClusterliftError
 
 LOCALHOST = "127.0.0.1"
@@ -49,8 +49,8 @@ class Daemon:
     """
 
     name: str
-    pid: Annotated[int, Range(ge=1, le=2**31 - 1)]
-    create_time: Annotated[float, Range(ge=0, le=1e11)]
+    pid: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    create_time: Annotated[float, Meta(ge=0, le=1e11)]
     log: str
 
     def is_alive(self) -> bool:

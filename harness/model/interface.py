@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Annotated
 
-from harness.model.bounds import MAX_MTU_BYTES, Count, Range
+from harness.model.bounds import MAX_MTU_BYTES, Count, Meta
 from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
 
 LACP = "802.3ad"
@@ -17,8 +17,8 @@ INBOUND_DEVICE = "clusterlift0"
 
 MAX_SPEED_MBIT_S = 10**8
 """A driver that does not know its speed may also report 2^32 - 1."""
-Speed = Annotated[int, Range(ge=0, le=MAX_SPEED_MBIT_S)]
-Mtu = Annotated[int, Range(ge=0, le=MAX_MTU_BYTES)]
+Speed = Annotated[int, Meta(ge=0, le=MAX_SPEED_MBIT_S)]
+Mtu = Annotated[int, Meta(ge=0, le=MAX_MTU_BYTES)]
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from harness.model.bounds import BY_UNIT, MAX_MTU_BYTES, MIN_MTU_BYTES, Length, Range, Share
+from harness.model.bounds import MAX_MTU_BYTES, MAX_QUANTITY, MIN_MTU_BYTES, Meta, Share
 from harness.model.link import MAX_BIT_S, rate_text
 
-Seconds = Annotated[float, Range(ge=1e-40, le=1e18)]
+Seconds = Annotated[float, Meta(ge=1e-40, le=1e18)]
 """From the shortest time of a unit of work, with room to spare."""
-BitPerS = Annotated[float, Range(ge=1, le=BY_UNIT["bit/s"].le)]
+BitPerS = Annotated[float, Meta(ge=1, le=MAX_QUANTITY)]
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Target:
     to carry.
     """
 
-    link_bit_s: Annotated[int, Range(ge=1, le=MAX_BIT_S)] | None
-    mtu: Annotated[int, Range(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)]
+    link_bit_s: Annotated[int, Meta(ge=1, le=MAX_BIT_S)] | None
+    mtu: Annotated[int, Meta(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)]
     goodput_bit_s: BitPerS
 
     def __str__(self) -> str:
@@ -37,8 +37,8 @@ class Target:
 class Bounds:
     """An interval of times in seconds."""
 
-    low_s: Annotated[float, Range(ge=1e-40, le=1e40)]
-    high_s: Annotated[float, Range(ge=1e-40, le=1e40)]
+    low_s: Annotated[float, Meta(ge=1e-40, le=1e40)]
+    high_s: Annotated[float, Meta(ge=1e-40, le=1e40)]
 
     def __post_init__(self) -> None:
         if self.low_s > self.high_s:
@@ -65,7 +65,7 @@ class PredictedTime:
     interval_80: Bounds
     interval_95: Bounds
     limit_s: Seconds
-    useful_up_to_bit_s: Annotated[float, Range(ge=1, le=1e18)] | None
+    useful_up_to_bit_s: Annotated[float, Meta(ge=1, le=1e18)] | None
     network_share: Share
     basis: str
 
@@ -89,7 +89,7 @@ class Prediction:
     baseline: str
     baseline_goodput_bit_s: BitPerS
     target: Target
-    times: Annotated[tuple[PredictedTime, ...], Length(1)]
+    times: Annotated[tuple[PredictedTime, ...], Meta(min_length=1)]
     conditions: Mapping[str, str] = field(default_factory=dict)
     not_predicted: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

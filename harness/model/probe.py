@@ -1,11 +1,10 @@
 """What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from harness import __version__
-from harness.model.bounds import ANY_QUANTITY, BY_UNIT, Number, Range
+from harness.model.bounds import MAX_QUANTITY, Number, Quantity
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.model.soak import LinkEvent, SoakEvent, SoakFlow
@@ -33,39 +32,30 @@ class Measurement:
     metric: str
     unit: str
     better: str
-    value: float | None = None
+    value: Quantity | None = None
     error: str | None = None
     round: Number = 1
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.error is None):
             raise ValueError("a measurement has either a value or an error")
-        if self.value is not None and not math.isfinite(self.value):
-            raise ValueError("a value is a finite number")
         if self.better not in {HIGHER, LOWER}:
             raise ValueError(f"better is {HIGHER!r} or {LOWER!r}")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity that a probe measures. Its name ends in its unit, if there is one.
-
-    `limits` are those of its values, if they are not those of its unit.
-    """
+    """A quantity that a probe measures. Its name ends in its unit, if there is one."""
 
     probe: str
     name: str
     unit: str
     better: str
-    limits: Range | None = None
-
-    @property
-    def range(self) -> Range:
-        """What each value is between."""
-        return self.limits or BY_UNIT.get(self.unit, ANY_QUANTITY)
 
     def of(self, subject: str, value: float, case: str = "") -> Measurement:
-        """Return a measurement with a value."""
+        """Return a measurement with a value; a failed one if a host said what cannot be."""
+        if not 0 <= value <= MAX_QUANTITY:
+            return self.failed(subject, f"{value:g} is no value that a measurement can have", case)
         return self._measurement(subject, case, value=float(value))
 
     def failed(self, subject: str, error: object, case: str = "") -> Measurement:

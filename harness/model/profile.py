@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, NamedTuple, Self, TypeVar
 
-from harness.model.bounds import Count, Name, Number, Range
+from harness.model.bounds import Count, Meta, Name, Number
 
 MAX_GROUPS = 256
 """Tasks are put together until there are no more groups than these."""
@@ -18,7 +18,7 @@ MAX_TIMED_TASKS = 10_000
 """If a trial has more tasks, their times are not recorded: they would take more than the stacks."""
 
 Key = TypeVar("Key")
-Interval = Annotated[float, Range(gt=0, le=1e6)]
+Interval = Annotated[float, Meta(gt=0, le=1e6)]
 Stack = tuple[str, ...]
 """Names of frames such as `java.lang.Thread.run`, the outermost first."""
 Seen = Mapping[Stack, tuple[int, int]]

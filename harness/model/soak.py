@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from harness.model.bounds import BY_UNIT, Count, Name, Number, Percent, Range
+from harness.model.bounds import MAX_QUANTITY, Count, Meta, Name, Number, Quantity
 from harness.model.run import MAX_WALL_S
 
-Moment = Annotated[float, Range(ge=0, le=MAX_WALL_S)]
-Goodput = Annotated[float, Range(gt=0, le=BY_UNIT["bit/s"].le)]
+Moment = Annotated[float, Meta(ge=0, le=MAX_WALL_S)]
+Goodput = Annotated[float, Meta(gt=0, le=MAX_QUANTITY)]
 
 
 class LinkEventKind(StrEnum):
@@ -60,8 +60,8 @@ class SoakFlow:
     goodput_bit_s: Goodput | None = None
     retransmits: Count | None = None
     error: str | None = None
-    stolen_percent: Percent = 0.0
-    busiest_percent: Percent = 0.0
+    stolen_percent: Quantity = 0.0
+    busiest_percent: Quantity = 0.0
 
     @property
     def pair(self) -> tuple[str, str]:

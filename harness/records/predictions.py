@@ -11,9 +11,8 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
-from harness.records.checksum import checksum
 from harness.records.directories import PREDICTIONS, not_writable, results_files
-from harness.records.document import decoded
+from harness.records.document import checksum, decoded
 from harness.records.regular_file import content_of
 
 SUFFIX = ".json"

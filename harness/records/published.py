@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import __version__
-from harness.model.bounds import MIN_MTU_BYTES
+from harness.model.bounds import MAX_QUANTITY, MIN_MTU_BYTES
 from harness.model.errors import BadInput
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -310,4 +310,4 @@ def _case(row: Row) -> str:
 
 def _value(row: Row, metric: Metric) -> float:
     expected = f"a {metric.name}; {{least:g}} to {{most:g}} {metric.unit} are expected"
-    return row.number(metric.name, metric.range.ge or 0.0, metric.range.le or math.inf, expected)
+    return row.number(metric.name, 0, MAX_QUANTITY, expected)

@@ -1,17 +1,14 @@
-"""The shapes of the lines of a results file: dataclasses whose fields have bounds, and what is free in them.
+"""What other rooms rely on in the values that the vocabulary leaves open: environment, parameters, dataset.
 
-Of what the vocabulary leaves open - environment, parameters, dataset - this says what other rooms rely on. A
-key that is not here may have any value. A key that is here may be absent, unless it is Required. `rules`
-checks a line by its shape. Standard library only: what writes results needs it, too.
+A key that is not here may have any value. A key that is here may be absent, unless it is Required.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Required, TypedDict
+from typing import Required, TypedDict
 
-from harness.model.bounds import BY_UNIT, Count, Name, Share, Timestamp
+from harness.model.bounds import Count, Name, Share
 from harness.model.interface import Mtu, Speed
-from harness.model.probe import EVENT_KINDS
-from harness.model.run import RunEnd, Seconds, Trial
+from harness.model.run import Seconds
 
 _Names = list[str] | None
 
@@ -19,7 +16,7 @@ _Names = list[str] | None
 class CheckedLink(TypedDict, total=False):
     speed_mbit_s: Speed | None
     mtu_bytes: Mtu | None
-    shaped_bit_s: Annotated[int, BY_UNIT["bit/s"]] | None
+    shaped_bit_s: Count | None
     duplex: str | None
     driver: str | None
     bus: str | None
@@ -118,19 +115,7 @@ class CheckedRun(TypedDict, total=False):
 
     id: Required[Name]
     configuration: Required[Name]
-    started_at: Required[Timestamp]
-    written_by: Required[str]
     workloads: list[Name]
     environment: CheckedEnvironment
     parameters: CheckedParameters
     dataset: CheckedDataset | None
-
-
-SHAPES: Mapping[str, Any] = {
-    "run": CheckedRun,
-    "probes": CheckedRun,
-    "trial": Trial,
-    **EVENT_KINDS,
-    "end": RunEnd,
-}
-"""By the kind of the line."""

@@ -6,7 +6,7 @@ next trial or step of a probe starts. A last line without its newline is what a 
 the reader reports and skips it. Anything else that is malformed is an error.
 
 The last key of the last line is `sha256`, the checksum of all bytes before this key: a file that was edited
-is noticed. Credentials are never written, and nothing that the reader would refuse.
+is noticed. Credentials are never written.
 """
 
 import hashlib
@@ -23,7 +23,6 @@ from typing import Any, Self
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
-from harness.records.checksum import FILE_CHECKSUM
 from harness.records.directories import (
     SUFFIX,
     configuration_directory,
@@ -32,12 +31,13 @@ from harness.records.directories import (
     results_files,
     sync,
 )
-from harness.records.rules import FIRST_LINES, FileSize, Mistake, identity, is_too_large, readable
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
 SCHEMA_VERSION = 1
+CHECKSUM_KEY = b', "sha256": "'
+"""In the last line of a file, before the checksum of all bytes before this key."""
 _TIME_OF_NAME = re.compile(r"\d{8}T\d{6}Z-")
 
 
@@ -50,8 +50,6 @@ class _LineWriter:
     """The file's name until `end`, if it has to be whole."""
 
     def __init__(self) -> None:
-        self._recorded: set[str] = set()
-        self._size = FileSize()
         self._digest = hashlib.sha256()
 
     def _create(self, directory: Path, kind: str, run: Run | ProbeRun, *, whole: bool) -> None:
@@ -87,15 +85,7 @@ class _LineWriter:
         sync(path.parent)
 
     def record(self, event: Trial | ProbeEvent, *, durable: bool = True) -> None:
-        """Append an event, unless the file has it already: the reader refuses a repetition."""
-        if self._file is None:
-            return
-        name = identity(event)
-        if name in self._recorded:
-            say(f"{self.path}: left out, because it is recorded already: {name}")
-            return
-        if name:
-            self._recorded.add(name)
+        """Append an event."""
         kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
         values = asdict(event)
         values.pop(
@@ -109,7 +99,7 @@ class _LineWriter:
             self.path.unlink(missing_ok=True)
 
     def _end(self, values: Mapping[str, Any]) -> None:
-        """Append the last line; what had to be whole is, and gets its name."""
+        """Append the last line; a file that had to be whole is, and gets its name."""
         self._append("end", {**values, "ended_at": timestamp()})
         if self._temporary and self.path:
             self.sync()
@@ -132,18 +122,15 @@ class _LineWriter:
         """
         if self._file is None:
             return
-        line = self._readable(kind, redacted({"kind": kind, **values}))
-        if line is None:
-            return
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
-        # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
-        content = text.encode(errors="backslashreplace")
-        if is_too_large(content):
-            raise ClusterliftError(
-                f"cannot continue writing {self.path}: a {kind} line is too large"
-            )
+        line = redacted({"kind": kind, **values})
+        # Arguments that are not UTF-8 have halves of surrogate pairs, which no file can have.
+        content = json.dumps(line, ensure_ascii=False, allow_nan=False).encode(errors="replace")
+        if kind == "end":
+            content = content.removesuffix(b"}")
+            self._digest.update(content)
+            content += CHECKSUM_KEY + f'{self._digest.hexdigest()}"}}'.encode()
         try:
-            self._append_text(content, is_last=kind == "end")
+            self._write(self._file, content + b"\n")
             if durable and not self._temporary:
                 os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
@@ -155,47 +142,20 @@ class _LineWriter:
                 "start the run again"
             )
 
-    def _readable(self, kind: str, line: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the line as the reader takes it; None if it takes none that says this.
-
-        Without its first line a file has nothing: raise ClusterliftError if that cannot be read.
-        """
-
-        def note(mistake: Mistake) -> None:
-            say(f"{self.path}: a value was left out: {mistake}")
-
-        try:
-            return readable(line, note)
-        except Mistake as mistake:
-            if kind in FIRST_LINES:
-                raise ClusterliftError(f"cannot record the {kind}: {mistake}") from mistake
-            say(f"{self.path}: a {kind} line was left out: {mistake}")
-            return None
-
-    def _append_text(self, content: bytes, *, is_last: bool) -> None:
+    def _write(self, file: RawIOBase, line: bytes) -> None:
         """Write a line whole or not at all, and no signal in between. Raise OSError."""
-        assert self._file is not None  # noqa: S101  whoever calls has looked
-        if is_last:
-            content = content.removesuffix(b"}")
-            self._digest.update(content)
-            content += FILE_CHECKSUM % self._digest.hexdigest().encode()
-        whole = content + b"\n"
-        if reason := self._size.why_not(whole):
-            raise ClusterliftError(
-                f"cannot continue writing {self.path}: {reason}; earlier lines are kept"
-            )
-        data = memoryview(whole)
-        end = os.fstat(self._file.fileno()).st_size
+        data = memoryview(line)
+        end = os.fstat(file.fileno()).st_size
         with deferred_signals():
             try:
                 while data:
-                    data = data[self._file.write(data) or 0 :]
+                    data = data[file.write(data) or 0 :]
             except OSError:
                 with suppress(OSError):
-                    self._file.truncate(end)
-                    self._file.seek(end)
+                    file.truncate(end)
+                    file.seek(end)
                 raise
-            self._digest.update(whole)
+            self._digest.update(line)
 
     def _cannot_continue(self, error: OSError) -> ClusterliftError:
         return ClusterliftError(

@@ -97,7 +97,7 @@ class TestStored:
                 {"tasks_by_locality": {"ANY": None}},
                 "got `null` - at `$.tasks.tasks_by_locality[...]`",
             ),
-            ({"tasks_by_locality": {"ANY": 10**400}}, "a number is out of range"),
+            ({"tasks_by_locality": {"ANY": 10**400}}, "- at `$.tasks`"),
         ],
     )
     def test_impossible_values_are_refused_by_file_and_line(

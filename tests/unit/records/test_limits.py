@@ -6,46 +6,32 @@ from pathlib import Path
 import pytest
 
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput
 from harness.model.probe import ExcludedHost, ProbeRun
 from harness.node.kernel import MAX_TEXT
-from harness.records import rules
+from harness.records import reader
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording
 from harness.settings.guard import PUT_BACK_S
 from harness.terminal import MAX_ERROR
 
 RUN = ProbeRun("x", ("a",))
-LIMITS = {"MAX_FILE": 10_000, "MAX_FILE_VALUES": 60}
 PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 
 
-def fill(results: Path) -> None:
-    with ProbeRecording(RUN, results) as recording:
-        for number in range(1000):
-            recording.event(ExcludedHost(f"host{number}", "gone"), durable=False)
-
-
-class TestSizeOfAFile:
-    @pytest.mark.parametrize("limit", LIMITS)
-    def test_what_is_too_large_is_not_written_and_what_was_written_is_read(
-        self, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(rules, limit, LIMITS[limit])
-        with pytest.raises(ClusterliftError, match=r"cannot continue .* at most; earlier lines"):
-            fill(tmp_path)
-        [file] = tmp_path.glob("x/probes/*.jsonl")
-        assert len(load_probes(file).events) > 10
-
-    @pytest.mark.parametrize("limit", LIMITS)
-    def test_what_is_too_large_is_not_read(
-        self, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        fill(tmp_path)
-        [file] = tmp_path.glob("x/probes/*.jsonl")
-        monkeypatch.setattr(rules, limit, LIMITS[limit])
-        with pytest.raises(BadInput, match=r"jsonl:\d+: a results file has .* at most$"):
-            load_probes(file)
+@pytest.mark.parametrize("limit", ["MAX_FILE", "MAX_LINE"])
+def test_a_file_that_is_too_large_is_not_read(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProbeRecording(RUN, tmp_path) as recording:
+        recording.event(ExcludedHost("n1", "gone"))
+    [file] = tmp_path.glob("x/probes/*.jsonl")
+    monkeypatch.setattr(reader, limit, 50)
+    with pytest.raises(
+        BadInput,
+        match=r"jsonl(:1: not a results file: a line has more than|: it is larger than) 50 ",
+    ):
+        load_probes(file)
 
 
 def test_a_record_before_a_later_one_says_so(
@@ -67,8 +53,8 @@ def test_a_record_before_a_later_one_says_so(
         f"may print {MAX_ANSWER_BYTES // 2**20} MiB",
         f"A host has {ANSWER_S:.0f} seconds to answer",
         f"Guards have {PUT_BACK_S:.0f} seconds",
-        f"its length ({rules.MAX_LINE // 2**20} MiB)",
-        f"A file has {rules.MAX_FILE // 2**20:,} MiB at most",
+        f"its length ({reader.MAX_LINE // 2**20} MiB)",
+        f"A file has {reader.MAX_FILE // 2**20:,} MiB at most",
         f"cut at {MAX_TEXT} characters, an error at {MAX_ERROR:,}",
     ],
 )

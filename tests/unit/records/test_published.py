@@ -169,13 +169,7 @@ class TestBadInput:
                 (SWEEP, TRANSFER.replace("one way", "up")),
                 r":2: 'up' is not a direction; one way or both",
             ),
-            ((SWEEP, TRANSFER.replace("9e8", "fast")), r":2: 'fast' is not a goodput_bit_s"),
             ((SWEEP, TRANSFER.replace("9e8", "")), r":2: a transfer needs a goodput_bit_s"),
-            ((SWEEP, TRANSFER.replace("9e8", "0")), r":2: '0' is not a goodput_bit_s"),
-            (
-                (SWEEP, TRANSFER.replace(",20", ",101")),
-                r":2: '101' is not a receiver_cpu_percent; 0 to 100 %",
-            ),
             ((SWEEP, TRANSFER.replace(",20", ",nan")), r":2: 'nan' is not a receiver_cpu_percent"),
             ((SWEEP, TRANSFER.replace("a,b", "a,a")), r":2: the sender 'a' is also the receiver"),
             ((SWEEP, TRANSFER.replace("a,b", ",b")), r":2: '' is not the name of a host"),
