@@ -28,7 +28,6 @@ GROUPS = {
         "scaling": "Show how performance grows with the number of nodes, for each CONFIGURATION.",
         "report": "Write a comparison with charts, probes and costs to one HTML file.",
         "show": "Show one run: its environment, its trials and a summary.",
-        "export": "Export trials, their metrics and network probes to Parquet files.",
         "import": "Import results that others have published.",
     },
     "Prepare a comparison": {

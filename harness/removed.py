@@ -24,6 +24,8 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ): "all nodes are in one rack: use clusterlift probe racks on hosts of your own",
     ("lab", "up", "--uplink"): "use clusterlift lab link --rate instead",
     ("benchmark.py", "--expect-link"): "use clusterlift gate --expect instead",
+    ("export",): "each line of results/*/*.jsonl is JSON; DuckDB, pandas and Spark read them",
+    ("compare", "--format csv"): "--format json has all digits, too",
     ("predict", "--figure"): "clusterlift report has the pictures",
     ("predict", "--layout"): "measure a copy of the data in that layout, and predict from it",
     ("predict", "--copy"): "predict from the configuration that was measured on the copy",

@@ -11,7 +11,7 @@ from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
-from harness.present import data_formats, markdown, text
+from harness.present import comparison_json, markdown, text
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, find_probes
@@ -30,8 +30,7 @@ class Format:
 FORMATS = {
     "text": Format(text.render, text.render_table, for_people=True),
     "markdown": Format(markdown.render, markdown.render_table, for_people=True),
-    "csv": Format(data_formats.as_csv),
-    "json": Format(data_formats.as_json),
+    "json": Format(comparison_json.render),
 }
 
 
@@ -43,7 +42,7 @@ FORMATS = {
     type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
-    help="Format of the table. CSV and JSON have all digits; times are in seconds.",
+    help="Format of the table. JSON has all digits; times are in seconds.",
 )
 @adjust_option
 @click.option(
@@ -81,8 +80,8 @@ def compare_command(
     if form.render_probes is None:
         known = [name for name, each in FORMATS.items() if each.render_probes]
         raise BadInput(
-            f"--probes supports the formats {' and '.join(known)} only; "
-            "`clusterlift export` writes every measurement to a Parquet file"
+            f"--probes supports the formats {' and '.join(known)} only; each line "
+            "of the files of probes is JSON"
         )
     if adjust or strict or allow_different_data:
         raise BadInput(

@@ -98,14 +98,11 @@ def test_forty_secrets_reach_no_file_and_no_terminal(
     assert properties["spark.executorEnv.HARMLESS"].startswith("digest:")
     assert properties["spark.driver.extraJavaOptions"].count("digest:") == 3
     assert run.run.facts["switch"] == "TEG-7080ES"
-    exported = tmp_path / "exported"
-    for command in ("show", "ready", "export"):
-        more = ["--output", str(exported)] if command == "export" else []
-        main([command, run.source, *more])
+    for command in ("show", "ready"):
+        main([command, run.source])
     printed = capfd.readouterr()
-    files = [Path(run.source), *exported.iterdir()]
     texts = [done.stdout, done.stderr, printed.out, printed.err]
-    assert leaks(secrets, [*texts, *(file.read_bytes() for file in files)]) == {}
+    assert leaks(secrets, [*texts, Path(run.source).read_bytes()]) == {}
     # The other way round: the search would have found them.
     assert len(leaks(secrets, [(tmp_path / "spark-defaults.conf").read_text()])) == 34
 

@@ -1,7 +1,6 @@
 """Explained changes as they are printed: golden files, and properties of any explanation."""
 
-import csv
-import io
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -349,9 +348,10 @@ class TestCommand:
         self, capfd: pytest.CaptureFixture[str]
     ) -> None:
         rates = str(Path(__file__).parents[3] / "results/rates")
-        assert main(["compare", "100mbit", "800mbit", "--format", "csv", "--results", rates]) == 0
-        table = csv.DictReader(io.StringIO(capfd.readouterr().out))
-        noise = {row["workload"]: row["verdict"] == "noise" for row in table if row["verdict"]}
+        assert main(["compare", "100mbit", "800mbit", "--format", "json", "--results", rates]) == 0
+        table = json.loads(capfd.readouterr().out)["workloads"]
+        changes = {row["workload"]: row["cells"][1]["change"] for row in table}
+        noise = {name: change["verdict"] == "noise" for name, change in changes.items() if change}
         assert set(noise.values()) == {True, False}
         assert main(["explain", "100mbit", "800mbit", "--results", rates]) == 0
         printed = capfd.readouterr().out

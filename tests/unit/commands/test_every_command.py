@@ -106,7 +106,7 @@ class TestProcess:
 
     def test_a_reader_that_leaves_is_no_error_to_report(self, tmp_path: Path) -> None:
         path = {"PATH": os.defpath}
-        done = process("clusterlift export --help | true", tmp_path, environment=path)
+        done = process("clusterlift report --help | true", tmp_path, environment=path)
         assert done.stderr == b""
 
     def test_without_standard_error_the_exit_code_still_tells(self, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ class TestProcess:
         self, environment: dict[str, str], tmp_path: Path
     ) -> None:
         done = process(
-            f"clusterlift export --help && clusterlift compare csv parquet "
+            f"clusterlift report --help && clusterlift compare csv parquet "
             f"--results {ROOT / 'results'}",
             tmp_path,
             environment=environment,

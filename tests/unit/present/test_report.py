@@ -27,7 +27,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase
-from harness.present import data_formats, markdown
+from harness.present import comparison_json, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import Quantity
 from harness.present.link_table import link_section
@@ -79,7 +79,7 @@ def measured() -> dict[str, list[Measurement]]:
 
 def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, object]]:
     """Return the cells of `compare --format json` by workload and configuration."""
-    whole = json.loads(data_formats.as_json(comparison))
+    whole = json.loads(comparison_json.render(comparison))
     return {
         (row["workload"], cell["configuration"]): cell
         for row in whole["workloads"]
@@ -139,7 +139,7 @@ class TestTheReportAgreesWithCompare:
         listed = re.findall(r"^(\d+)\. ", markdown.render(comparison), re.MULTILINE)
         notes = sortable_table(comparison).notes
         assert len(notes) == len(listed)
-        assert list(notes) == list(json.loads(data_formats.as_json(comparison))["footnotes"])
+        assert list(notes) == list(json.loads(comparison_json.render(comparison))["footnotes"])
 
     @every_scenario
     def test_every_measured_time_is_a_mark(self, scenario: str) -> None:

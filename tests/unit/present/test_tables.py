@@ -1,7 +1,5 @@
 """Tables in every format, compared with golden files, and properties of every table."""
 
-import csv
-import io
 import json
 import re
 import unicodedata
@@ -18,9 +16,8 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
-from harness.present import data_formats, markdown, quantities, run, text
+from harness.present import comparison_json, markdown, quantities, run, text
 from harness.present.comparison_table import comparison_table
-from harness.present.data_formats import escape_formula
 from harness.present.probe_table import probe_table
 from harness.present.table import Footnotes
 from harness.words import shorten, visible
@@ -343,10 +340,6 @@ class TestEscaping:
     def test_an_escaped_text_is_one_printable_line(self, name: str) -> None:
         assert visible(name).isprintable()
 
-    @given(st.text(st.characters(exclude_categories=()), max_size=50))
-    def test_no_csv_field_begins_a_formula(self, name: str) -> None:
-        assert not escape_formula(name).lstrip().startswith(("=", "+", "-", "@"))
-
     @given(st.text(max_size=50), st.integers(1, 60))
     def test_a_shortened_text_fits(self, name: str, width: int) -> None:
         assert len(shorten(name, width)) <= width
@@ -423,18 +416,8 @@ class TestAnyTable:
         assert cells == {len(comparison.columns) + 2}
 
     @given(comparisons())
-    def test_csv_can_be_read_back(self, comparison: Comparison) -> None:
-        lines = list(csv.DictReader(io.StringIO(data_formats.as_csv(comparison), newline="")))
-        cells = [cell for row in comparison.rows for cell in row.cells]
-        assert [line["outcome"] for line in lines] == [cell.sample.outcome for cell in cells]
-        for line, cell in zip(lines, cells, strict=True):
-            time_s = cell.summary.time_s if cell.summary else None
-            assert (float(line["time_s"]) if line["time_s"] else None) == time_s
-            assert int(line["runs"]) == len(cell.sample.runs_s)
-
-    @given(comparisons())
     def test_json_has_full_precision_and_exact_names(self, comparison: Comparison) -> None:
-        content = json.loads(data_formats.as_json(comparison))
+        content = json.loads(comparison_json.render(comparison))
         assert content["schema_version"] == 3
         assert [c["name"] for c in content["configurations"]] == [
             c.name for c in comparison.columns
@@ -460,9 +443,7 @@ class TestAnyTable:
         )
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
-        in_csv = data_formats.as_csv(comparison).split("\r\n")[4]
-        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,,0,0,")
-        in_json = json.loads(data_formats.as_json(comparison))["workloads"][1]["cells"][1]
+        in_json = json.loads(comparison_json.render(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("time_s", "time_interval_s", "change")] == [None] * 3
 
     @every_format

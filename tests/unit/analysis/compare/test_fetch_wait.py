@@ -9,7 +9,7 @@ from harness.analysis.compare.fetch_wait import different_fetch_wait
 from harness.analysis.explain.attribution import explain
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun
-from harness.present import data_formats, explanation, markdown, text
+from harness.present import comparison_json, explanation, markdown, text
 from harness.present.report.figure import Evidence
 from harness.present.report.page import render
 from tests.unit.builders import a_run, configured, recorded
@@ -71,7 +71,7 @@ def test_it_is_shown_once_wherever_two_configurations_are_compared() -> None:
     for page in shown:
         assert page.count("SPARK-54536") == 1
         assert "this concerns where the time went, and not the times" in page
-    assert LINE in data_formats.as_json(across)
+    assert LINE in comparison_json.render(across)
 
 
 def test_it_is_not_shown_otherwise() -> None:

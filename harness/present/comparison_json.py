@@ -1,7 +1,5 @@
-"""Comparisons as CSV and JSON, for other programs: full precision, units in the names."""
+"""Comparisons as JSON, for other programs: full precision, units in the names."""
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -10,61 +8,11 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
-from harness.words import visible
 
-CSV_COLUMNS = (
-    *("workload", "configuration", "outcome", "time_s", "time_low_s", "time_high_s"),
-    *("performance", "performance_unit"),
-    *("verdict", "relative_change", "relative_change_low", "relative_change_high", "adjusted_p"),
-    *("runs", "trials_ok", "trials_failed", "notes"),
-)
 JSON_SCHEMA_VERSION = 3
-_FORMULA_STARTS = ("=", "+", "-", "@")
 
 
-def as_csv(comparison: Comparison) -> str:
-    """Return CSV (RFC 4180) with a header and a line for each workload in each configuration.
-
-    Lines end with CR LF. An unknown value is empty, never 0. A text that a spreadsheet would take for
-    a formula begins with an apostrophe; `as_json` has the names unchanged. `relative_change` is
-    after / before - 1: -0.095 is 9.5 % less time.
-    """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
-    writer.writeheader()
-    for row in comparison.rows:
-        for column, cell in zip(comparison.columns, row.cells, strict=True):
-            writer.writerow(_csv_line(row.workload, column, cell))
-    return text.getvalue()
-
-
-def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str, object]:
-    values = _json_cell(cell)
-    change, performance = values["change"] or {}, values["performance"] or {}
-    time_low_s, time_high_s = values["time_interval_s"] or (None, None)
-    change_low, change_high = change.get("relative_change_interval") or (None, None)
-    return {
-        **values,
-        **change,
-        "workload": escape_formula(workload),
-        "configuration": escape_formula(column.name),
-        "time_low_s": time_low_s,
-        "time_high_s": time_high_s,
-        "performance": performance.get("value"),
-        "performance_unit": performance.get("unit"),
-        "relative_change_low": change_low,
-        "relative_change_high": change_high,
-        "notes": escape_formula("; ".join((*cell.notes, *column.notes))),
-    }
-
-
-def escape_formula(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
-    shown = visible(text)
-    return f"'{shown}" if shown.lstrip().startswith(_FORMULA_STARTS) else shown
-
-
-def as_json(comparison: Comparison) -> str:
+def render(comparison: Comparison) -> str:
     """Return one JSON object, indented, in ASCII; ends with a newline.
 
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
