@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, Saving
 from harness.analysis.cost.costs import Money
 from harness.present import quantities
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.words import count_of, significant
 
 _CENT = 0.01
@@ -51,9 +51,9 @@ def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
             (
                 found.workload,
                 found.configuration,
-                _performance(found.performance.value, found.performance.unit),
-                _money(found.cost),
-                _performance(found.per_cost, found.performance.unit),
+                quantities.performance_text(found.performance.value, found.performance.unit),
+                money_text(found.cost),
+                quantities.performance_text(found.per_cost, found.performance.unit),
             )
             for found in performances
         ),
@@ -71,24 +71,16 @@ def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
         yield f"One hour of the cluster's time is worth {money_text(hour)}."
 
 
-def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
+def _row(rank: int, benefit: CostBenefit) -> tuple[str, ...]:
     rounds = benefit.rounds_to_pay_back
     return (
-        Quantity(str(rank) if benefit.cost_per_second_saved else quantities.UNKNOWN, rank),
+        str(rank) if benefit.cost_per_second_saved else quantities.UNKNOWN,
         benefit.configuration,
-        _money(benefit.cost),
-        Quantity(_saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
-        _money(benefit.cost_per_second_saved),
-        Quantity(quantities.UNKNOWN if rounds is None else count_of(rounds, "round"), rounds),
+        money_text(benefit.cost),
+        _saving_text(benefit.saving),
+        money_text(benefit.cost_per_second_saved),
+        quantities.UNKNOWN if rounds is None else count_of(rounds, "round"),
     )
-
-
-def _performance(value: float, unit: str) -> Quantity:
-    return Quantity(quantities.performance_text(value, unit), value)
-
-
-def _money(value: Money | None) -> Quantity:
-    return Quantity(money_text(value), value.amount if value else None)
 
 
 def _saving_text(saving: Saving | None) -> str:

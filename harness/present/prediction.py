@@ -8,7 +8,6 @@ from harness.analysis.predict.score import Score, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import cost_table
-from harness.present.data_table import Quantity
 from harness.present.quantities import change, if_known, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
@@ -114,11 +113,7 @@ def _table_of_limits(prediction: Prediction) -> str:
 
 def _table_of_costs(benefits: Sequence[CostBenefit]) -> str:
     table = cost_table(benefits)
-    rows = [
-        [cell.text if isinstance(cell, Quantity) else cell for cell in row[1:]]
-        for row in table.rows
-    ]
-    return simple_table(["links", *table.headings[2:]], rows)
+    return simple_table(["links", *table.headings[2:]], [row[1:] for row in table.rows])
 
 
 def _name(time: PredictedTime) -> str:

@@ -58,9 +58,6 @@ class Browser:
         """Run a script and return its result."""
         return self.driver.execute_script(script, *arguments)
 
-    def without_scripts(self, *, disabled: bool) -> None:
-        self._call("Emulation.setScriptExecutionDisabled", value=disabled)
-
     def _call(self, method: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(method, parameters)
 

@@ -55,31 +55,6 @@ class TestSelfContained:
         assert [url for url in browser.requests() if url != "data:,"] == [report.as_uri()]
         assert browser.console_lines() == []
 
-    def test_a_page_with_an_error_and_a_request_is_detected(
-        self, browser: Browser, tmp_path: Path
-    ) -> None:
-        page = tmp_path / "page.html"
-        page.write_text("<img src='http://example.invalid/x.png'><script>console.error(1)</script>")
-        browser.open(page)
-        assert "http://example.invalid/x.png" in browser.requests()
-        assert browser.console_lines()
-
-    @pytest.mark.parametrize("scenario", ["hostile-names", "troubled", "long-names"])
-    def test_unusual_reports_open_without_errors_and_request_nothing(
-        self, browser: Browser, tmp_path: Path, scenario: str
-    ) -> None:
-        page = scenario_page(scenario, tmp_path)
-        browser.open(page)
-        assert [url for url in browser.requests() if url != "data:,"] == [page.as_uri()]
-        assert browser.console_lines() == []
-
-    def test_a_script_in_a_name_is_shown_and_not_run(
-        self, browser: Browser, tmp_path: Path
-    ) -> None:
-        browser.open(scenario_page("hostile-names", tmp_path))
-        names = [h.text for h in browser.driver.find_elements(By.CSS_SELECTOR, "#answer h2")]
-        assert any("<script>alert(1)</script>" in name for name in names)
-
     def test_the_security_policy_blocks_an_injected_script(
         self, browser: Browser, tmp_path: Path
     ) -> None:
@@ -109,21 +84,6 @@ class TestPictures:
             shown = [svg for svg in picture.find_elements(By.TAG_NAME, "svg") if svg.is_displayed()]
             assert shown
             assert all(svg.size["width"] > 100 for svg in shown)
-
-    def test_their_colours_come_from_the_page(self, browser: Browser, report: Path) -> None:
-        browser.open(report)
-        fills = browser.run(
-            "return [...document.querySelectorAll('#change .mark-symbol path')]"
-            ".map(mark => getComputedStyle(mark).fill)"
-        )
-        assert fills
-        assert not {"", "none", "rgb(0, 0, 0)"} & set(fills)
-
-    def test_their_numbers_can_be_opened(self, browser: Browser, report: Path) -> None:
-        browser.open(report)
-        for figure in browser.driver.find_elements(By.CSS_SELECTOR, "figure"):
-            figure.find_element(By.TAG_NAME, "summary").click()
-            assert figure.find_element(By.CSS_SELECTOR, "tbody td").text
 
 
 CONTRASTS = """
@@ -158,31 +118,9 @@ class TestDisplay:
         assert len(contrasts) > 100
         assert [text for contrast, text in contrasts if contrast < MIN_CONTRAST] == []
 
-    def test_the_dark_scheme_has_a_dark_background(self, browser: Browser, report: Path) -> None:
-        papers = []
-        for scheme in ("light", "dark"):
-            browser.open(report, scheme=scheme)
-            papers.append(browser.run("return getComputedStyle(document.body).backgroundColor"))
-        assert papers[0] == "rgb(255, 255, 255)"
-        assert papers[1] != papers[0]
-
-    @pytest.mark.parametrize("scenario", [None, "long-names", "hostile-names", "troubled"])
+    @pytest.mark.parametrize("scenario", [None, "hostile-names"])
     def test_a_phone_scrolls_vertically_only(
         self, browser: Browser, report: Path, tmp_path: Path, scenario: str | None
     ) -> None:
         browser.open(scenario_page(scenario, tmp_path) if scenario else report, width=PHONE)
         assert browser.run("return document.documentElement.scrollWidth") <= PHONE
-
-    def test_print_is_light_and_hides_interactive_parts(
-        self, browser: Browser, report: Path
-    ) -> None:
-        browser.open(report, scheme="dark", media="print")
-        assert (
-            browser.run("return getComputedStyle(document.body).backgroundColor")
-            == "rgb(255, 255, 255)"
-        )
-        assert not browser.driver.find_element(By.TAG_NAME, "details").is_displayed()
-        overflows = browser.run(
-            "return [...document.querySelectorAll('.scroll')].map(box => getComputedStyle(box).overflowX)"
-        )
-        assert set(overflows) == {"visible"}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 from harness.present.table import Fields, change_text
@@ -71,15 +71,15 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def _numbers(dot: Dot) -> dict[str, str | Quantity]:
+def _numbers(dot: Dot) -> dict[str, str]:
     low, high = dot.change.interval or (None, None)
     return {
         "workload": dot.workload,
         "configuration": dot.configuration,
-        "change": Quantity(dot.fields.marked_change, dot.change.relative_change),
-        "interval from": Quantity.of(low, quantities.change),
-        "interval to": Quantity.of(high, quantities.change),
-        "p": Quantity(dot.fields.p, dot.change.adjusted_p),
+        "change": dot.fields.marked_change,
+        "interval from": quantities.if_known(low, quantities.change),
+        "interval to": quantities.if_known(high, quantities.change),
+        "p": dot.fields.p,
     }
 
 

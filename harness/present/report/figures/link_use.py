@@ -15,7 +15,7 @@ from harness.analysis.explain.timeline import (
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
 from harness.present.report.figure import (
@@ -111,7 +111,7 @@ def _sources(found: Sequence[UsedLink]) -> Iterator[str]:
             yield f"Links carry in {name}: {text}."
 
 
-def _numbers(link: UsedLink) -> dict[str, str | Quantity]:
+def _numbers(link: UsedLink) -> dict[str, str]:
     use, typical = link.use, link.use.typical
     rates = [rate for of_direction in _rates(typical).values() for rate in of_direction if rate]
     return {
@@ -119,12 +119,14 @@ def _numbers(link: UsedLink) -> dict[str, str | Quantity]:
         "configuration": link.configuration,
         "trial": f"{typical.trial.phase} {typical.trial.round} of {typical.run.id}",
         "busiest node": use.host,
-        "link full": Quantity.of(use.full_s, quantities.time_text),
-        "of the time": Quantity.of(use.full_share, "{:.0%}".format),
+        "link full": quantities.if_known(use.full_s, quantities.time_text),
+        "of the time": quantities.if_known(use.full_share, "{:.0%}".format),
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
-        "highest": Quantity.of(max(rates, default=0) * _MBIT, throughput_text),
-        "link carries": Quantity.of(min(_limits(typical), default=None), "{:.1f} Mbit/s".format),
+        "highest": throughput_text(max(rates, default=0) * _MBIT),
+        "link carries": quantities.if_known(
+            min(_limits(typical), default=None), "{:.1f} Mbit/s".format
+        ),
     }
 
 

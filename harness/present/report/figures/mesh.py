@@ -8,7 +8,8 @@ from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, typical
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW
-from harness.present.data_table import DataTable, Quantity, relative_change
+from harness.present.data_table import DataTable
+from harness.present.quantities import UNKNOWN, change, if_known
 from harness.present.report import chart
 from harness.present.report.chart import Spec, as_is, category, labels, layered, mark
 from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative, picture
@@ -57,21 +58,9 @@ def figure(evidence: Evidence) -> Figure | None:
             ((name, _description(mesh)) for name, mesh in meshes.items()),
         ),
         pictures=tuple(_pictures(meshes)),
-        numbers=_numbers(
-            {
-                name: {
-                    ARROW.join(pair): _value(mesh, pair) for pair in (*mesh.values, *mesh.errors)
-                }
-                for name, mesh in meshes.items()
-            }
-        ),
+        numbers=_numbers(meshes),
         remarks=(LEGEND,),
     )
-
-
-def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
-    value = mesh.values.get(pair)
-    return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
 
 
 def _description(mesh: PairMatrix) -> str:
@@ -100,27 +89,34 @@ def _unit_prefix(meshes: Iterable[PairMatrix]) -> str:
     return "G" if highest >= UNITS["g"] else "M"
 
 
-def _numbers(values: Mapping[str, Mapping[str, Quantity]]) -> DataTable:
+def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
     """Return a table with a row for each pair: its value in each configuration, then the changes.
 
-    `values` are by configuration and pair; the first configuration is the baseline.
+    The first configuration is the baseline.
     """
-    missing = Quantity("", None)
-    baseline, *others = values.values()
+    baseline, *others = meshes.values()
+    pairs = dict.fromkeys(pair for mesh in meshes.values() for pair in (*mesh.values, *mesh.errors))
     return DataTable(
-        ("pair", *values, *(f"change in {name}" for name in [*values][1:])),
+        ("pair", *meshes, *(f"change in {name}" for name in [*meshes][1:])),
         tuple(
             (
-                name,
-                *(own.get(name, missing) for own in values.values()),
-                *(
-                    relative_change(baseline.get(name, missing).value, own.get(name, missing).value)
-                    for own in others
-                ),
+                ARROW.join(pair),
+                *(_cell(mesh, pair) for mesh in meshes.values()),
+                *(if_known(_change(baseline, mesh, pair), change) for mesh in others),
             )
-            for name in dict.fromkeys(name for own in values.values() for name in own)
+            for pair in pairs
         ),
     )
+
+
+def _cell(mesh: PairMatrix, pair: Pair) -> str:
+    value = mesh.values.get(pair)
+    return mesh.errors.get(pair, UNKNOWN) if value is None else throughput_text(value)
+
+
+def _change(before: PairMatrix, after: PairMatrix, pair: Pair) -> float | None:
+    then, now = before.values.get(pair), after.values.get(pair)
+    return now / then - 1 if then and now is not None else None
 
 
 def squares_of(mesh: PairMatrix, unit: str) -> Iterator[Square]:
@@ -136,10 +132,10 @@ def squares_of(mesh: PairMatrix, unit: str) -> Iterator[Square]:
 
 def change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
     """Yield the change of each pair that has a value on both sides."""
-    for pair, value in after.values.items():
-        change = relative_change(before.values.get(pair), value).value
-        if change is not None:
-            yield Square(pair, f"{change:+.0%}", _colour(_CHANGE_COLOURS, change))
+    for pair in after.values:
+        relative = _change(before, after, pair)
+        if relative is not None:
+            yield Square(pair, f"{relative:+.0%}", _colour(_CHANGE_COLOURS, relative))
 
 
 def _colour(bounds: Mapping[float, str], value: float) -> str:

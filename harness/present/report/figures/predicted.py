@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.analysis.predict.score import ScoredTime
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text
 from harness.present.report import chart
@@ -44,17 +44,17 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def _numbers(configuration: str, time: ScoredTime) -> dict[str, str | Quantity]:
+def _numbers(configuration: str, time: ScoredTime) -> dict[str, str]:
     """Return a row of the table; `at least` and `at most` are the ends of the 95 % interval."""
     predicted = time.predicted
     return {
         "configuration": configuration,
         "workload": predicted.workload,
-        "expected": Quantity.of(predicted.expected_s, time_text),
-        "at least": Quantity.of(predicted.interval_95.low_s, time_text),
-        "at most": Quantity.of(predicted.interval_95.high_s, time_text),
-        "measured": Quantity.of(time.actual_s, time_text),
-        "error": Quantity.of(time.error, change),
+        "expected": time_text(predicted.expected_s),
+        "at least": time_text(predicted.interval_95.low_s),
+        "at most": time_text(predicted.interval_95.high_s),
+        "measured": time_text(time.actual_s),
+        "error": change(time.error),
     }
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from harness.analysis.compare.scaling import ScaledWorkload, scaling_of
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
 
@@ -31,9 +31,9 @@ def figure(evidence: Evidence) -> Figure | None:
             {
                 "workload": workload,
                 "configuration": base,
-                "nodes": Quantity(str(point.nodes), point.nodes),
-                "speed-up": Quantity.of(point.speed_up.value, "{:.2f}".format),
-                "efficiency": Quantity.of(point.efficiency.value, "{:.1%}".format),
+                "nodes": str(point.nodes),
+                "speed-up": f"{point.speed_up.value:.2f}",
+                "efficiency": f"{point.efficiency.value:.1%}",
             }
             for workload, base, point in found.points()
             if point.speed_up and point.efficiency

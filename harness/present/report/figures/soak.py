@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.analysis.network.soak import soak_flows
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
@@ -51,8 +51,8 @@ def figure(evidence: Evidence) -> Figure | None:
             tuple(
                 (
                     name,
-                    Quantity(f"{point.minute:.1f}", point.minute),
-                    *(Quantity.of(_MBIT * rate, throughput_text) for rate in point[1:]),
+                    f"{point.minute:.1f}",
+                    *(throughput_text(_MBIT * rate) for rate in point[1:]),
                 )
                 for name, found in drawn.items()
                 for point in found

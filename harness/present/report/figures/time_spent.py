@@ -9,7 +9,7 @@ from harness.analysis.explain.attribution import PARTS, Parts, attribute, explai
 from harness.model.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable
 from harness.present.explanation import sentence
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
@@ -70,7 +70,10 @@ def figure(evidence: Evidence) -> Figure | None:
             {
                 "workload": workload,
                 "configuration": name,
-                **{NAMES[p]: Quantity.of(parts_s.get(p), quantities.time_text) for p in kept},
+                **{
+                    NAMES[part]: quantities.if_known(parts_s.get(part), quantities.time_text)
+                    for part in kept
+                },
             }
             for workload, name, parts_s in bars
         ),

@@ -13,7 +13,6 @@ from harness.analysis.cost.costs import Costs, Money, declared_costs, given_cost
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
 from harness.present.costs import cost_remarks, cost_table, money_text
-from harness.present.data_table import Quantity
 from tests.unit.builders import column, in_runs, known
 from tests.unit.present.test_tables import SIX, drifting, scaled
 
@@ -267,10 +266,7 @@ class TestTable:
             [in_runs(column(name, {"a": times})) for name, times in columns.items()]
         )
         given = Costs(None, {"dear": usd(700), "cheap": usd(350)}, usd(20))
-        rows = [
-            [cell.text if isinstance(cell, Quantity) else cell for cell in row]
-            for row in cost_table(cost_benefits(comparison, given)).rows
-        ]
+        rows = [list(row) for row in cost_table(cost_benefits(comparison, given)).rows]
         saved = "5.12 s (5.01 s to 5.24 s)"
         assert rows == [
             ["1", "cheap", "350 USD", saved, "68.29 USD", "12,293 rounds"],
@@ -280,12 +276,11 @@ class TestTable:
     def test_unknown_values_are_not_numbers(self) -> None:
         few = compare([column("1g", {"w": [9.0]}), column("2.5g", {"w": [1.0]})])
         [row] = cost_table([benefit(few)]).rows
-        texts = [cell.text if isinstance(cell, Quantity) else cell for cell in row]
-        assert texts == ["-", "2.5g", "350 USD", "unknown: too few runs", "-", "-"]
+        assert list(row) == ["-", "2.5g", "350 USD", "unknown: too few runs", "-", "-"]
 
     def test_a_change_within_noise_saves_nothing(self) -> None:
         [row] = cost_table([benefit(upgrade(a=1.001))]).rows
-        assert row[3] == Quantity("nothing significant", 0.0)
+        assert row[3] == "nothing significant"
 
     def test_the_value_of_an_hour_is_stated(self) -> None:
         found = benefit(upgrade(a=0.5), hour=usd(20))
