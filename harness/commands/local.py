@@ -77,12 +77,9 @@ def file_system(system: Service, servers: int) -> Group:
     )
     @name_option
     @option
-    @click.option(
-        "--port", type=WholeNumber(1, 65535), help="The port of its URI.  [default: a free one]"
-    )
-    def up_command(name: str, servers: int, port: int | None) -> None:
+    def up_command(name: str, servers: int) -> None:
         with interruptible(once=True):
-            cluster = up(system, name, servers, port)
+            cluster = up(system, name, servers)
         variables = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
         for key, value in variables.items():
             show(visible(f"export {key}={shlex.quote(value)}"))
@@ -90,9 +87,8 @@ def file_system(system: Service, servers: int) -> Group:
         show(visible(f"# stop: clusterlift local {cluster.scheme} down --name {cluster.name}"))
 
     @commands.command("status", help=f"Show each {title} that is up, and its daemons.")
-    @click.option("--name", help="Show only the one of this name.  [default: all]")
-    def status_command(name: str | None) -> None:
-        clusters = find_all(system.scheme) if name is None else [find(system.scheme, name)]
+    def status_command() -> None:
+        clusters = find_all(system.scheme)
         if not clusters:
             show(f"no {title} is up")
         for cluster in clusters:

@@ -10,16 +10,14 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import psutil
 
 from harness.local_spark import closing_message
-from harness.model.bounds import Meta
 from harness.model.errors import ClusterliftError
 
 LOCALHOST = "127.0.0.1"
@@ -49,8 +47,8 @@ class Daemon:
     """
 
     name: str
-    pid: Annotated[int, Meta(ge=1, le=2**31 - 1)]
-    create_time: Annotated[float, Meta(ge=0, le=1e11)]
+    pid: int
+    create_time: float
     log: str
 
     def is_alive(self) -> bool:
@@ -113,60 +111,40 @@ def starting(launch: Launch, log: Path, directory: Path) -> Iterator[Daemon]:
         pipe.write(b"\n")
 
 
-def end(daemons: Iterable[Daemon]) -> None:
-    """Kill all that still run, and wait until they have ended.
+def end(daemons: Sequence[Daemon], directory: Path) -> None:
+    """Kill the daemons of a cluster and all that they started, and wait until they have ended.
 
-    Raises ClusterliftError if one still runs after 30 s.
+    `directory` is the cluster's. Raises ClusterliftError if a process still runs after 30 s.
     """
-    running = [daemon for daemon in daemons if daemon.is_alive()]
-    for daemon in running:
+    groups = {daemon.pid for daemon in daemons if daemon.is_alive()}
+    for daemon in daemons:
         daemon.kill()
     deadline = time.monotonic() + END_S
-    while left := _left(running):
-        if time.monotonic() > deadline:
-            raise ClusterliftError(
-                f"{left[0].name}, process {left[0].pid}, does not end; try again"
-            )
-        time.sleep(POLL_S)
-
-
-def _left(killed: Sequence[Daemon]) -> list[Daemon]:
-    """Return those that still run, or of which a child does: what waits for a disk dies only afterwards."""
-    if alive := [daemon for daemon in killed if daemon.is_alive()]:
-        return alive
-    groups = set()
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError):
-            if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
-                groups.add(os.getpgid(process.pid))
-    return [daemon for daemon in killed if daemon.pid in groups]
-
-
-def end_containers(directory: Path) -> None:
-    """Kill the containers of YARN that have their files in a directory, and wait until they have ended.
-
-    A NodeManager starts each in a session of its own, and they would outlive it. Raises ClusterliftError if
-    one still runs after 30 s.
-    """
-    deadline = time.monotonic() + END_S
-    while left := list(_containers(directory)):
+    while left := [
+        process for process in psutil.process_iter() if _belongs(process, groups, directory)
+    ]:
         for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         if time.monotonic() > deadline:
-            raise ClusterliftError(
-                f"process {left[0].pid}, of a container, does not end; try again"
-            )
+            raise ClusterliftError(f"process {left[0].pid} of the cluster does not end; try again")
         time.sleep(POLL_S)
+    for daemon in daemons:
+        daemon.is_alive()  # which reaps a child of ours
 
 
-def _containers(directory: Path) -> Iterator[psutil.Process]:
-    """Yield the processes to which a NodeManager gave local directories below this one."""
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            given = process.environ().get("LOCAL_DIRS", "")
-            if given.startswith(f"{directory}/") and process.status() != psutil.STATUS_ZOMBIE:
-                yield process
+def _belongs(process: psutil.Process, groups: Collection[int], directory: Path) -> bool:
+    """Return whether a process runs in one of the groups, or is a container of YARN below the directory.
+
+    A NodeManager starts each container in a session of its own, and it would outlive the NodeManager.
+    """
+    with suppress(psutil.Error, ProcessLookupError):
+        if process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+            return False
+        if os.getpgid(process.pid) in groups:
+            return True
+        return process.environ().get("LOCAL_DIRS", "").startswith(f"{directory}/")
+    return False
 
 
 def free_ports(number: int) -> tuple[int, ...]:

@@ -13,13 +13,10 @@ from typing import ClassVar, Protocol
 
 from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
 from harness.minicluster.daemon import (
-    LOCALHOST,
     Daemon,
     Launch,
     end,
-    end_containers,
     free_ports,
-    port_problem,
     starting,
 )
 from harness.minicluster.guard import guarded
@@ -80,17 +77,17 @@ def running(service: Service, servers: int) -> Iterator[Cluster]:
                 down(cluster, keep_logs=bool(cluster.dead()))
 
 
-def up(service: Service, name: str, servers: int, port: int | None = None) -> Cluster:
+def up(service: Service, name: str, servers: int) -> Cluster:
     """Start a cluster and wait until all its servers are live.
 
-    Raises BadInput if the name or the port is taken, ClusterliftError if a daemon does not start.
+    Raises BadInput if the name is taken, ClusterliftError if a daemon does not start.
     After an error, only the logs are left.
     """
     with _os_error_as_one_line(f"{service.title} cannot be started"):
         for _ in range(ATTEMPTS - 1):
             with suppress(_PortLost):
-                return _up_once(service, name, servers, port)
-        return _up_once(service, name, servers, port)
+                return _up_once(service, name, servers)
+        return _up_once(service, name, servers)
 
 
 def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
@@ -103,8 +100,7 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
         _os_error_as_one_line(f"{cluster.scheme} {cluster.name!r} cannot be stopped"),
     ):
         # SIGKILL loses nothing: the data is removed, too.
-        end(cluster.daemons)
-        end_containers(cluster.directory)
+        end(cluster.daemons, cluster.directory)
         remove(cluster)
         if not keep_logs:
             shutil.rmtree(cluster.logs, ignore_errors=True)
@@ -126,8 +122,10 @@ def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
         raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 
-def _up_once(service: Service, name: str, servers: int, port: int | None) -> Cluster:
-    cluster = _planned(service, name, servers, port)
+def _up_once(service: Service, name: str, servers: int) -> Cluster:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise BadInput(f"--name {name!r}: use letters, digits, dots, dashes and underscores")
+    cluster = Cluster(service.scheme, name, free_ports(service.port_count(servers)), servers)
     claim_name(cluster)  # outside `try`: if this fails, the directory is not ours to remove
     try:
         shutil.rmtree(cluster.logs, ignore_errors=True)
@@ -146,20 +144,6 @@ def _up_once(service: Service, name: str, servers: int, port: int | None) -> Clu
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
         raise
     return cluster
-
-
-def _planned(service: Service, name: str, servers: int, port: int | None) -> Cluster:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-        raise BadInput(f"--name {name!r}: use letters, digits, dots, dashes and underscores")
-    ports = free_ports(service.port_count(servers))
-    if port is not None:
-        if problem := port_problem(port):
-            raise BadInput(
-                f"--port {port} {problem} on {LOCALHOST}; choose another port, or omit --port to "
-                "get a free one"
-            )
-        ports = (port, *ports[1:])
-    return Cluster(service.scheme, name, ports, servers)
 
 
 def _wait_for_servers(service: Service, cluster: Cluster) -> None:
