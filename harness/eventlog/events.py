@@ -96,9 +96,7 @@ class TaskCounters(NamedTuple):
     shuffle_local_bytes: int
     shuffle_remote_bytes: int
     shuffle_written_bytes: int
-    memory_spilled_bytes: int
     disk_spilled_bytes: int
-    peak_execution_memory_bytes: int
 
 
 class TaskEnded(NamedTuple):
@@ -220,9 +218,7 @@ def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskC
         shuffle_local_bytes=_number(read["Local Bytes Read"]),
         shuffle_remote_bytes=_number(read["Remote Bytes Read"]),
         shuffle_written_bytes=_number(written["Shuffle Bytes Written"]),
-        memory_spilled_bytes=_number(metrics["Memory Bytes Spilled"]),
         disk_spilled_bytes=_number(metrics["Disk Bytes Spilled"]),
-        peak_execution_memory_bytes=_number(metrics["Peak Execution Memory"]),
     )
 
 

@@ -1,15 +1,11 @@
-"""The stages of a trial: when each ran, what its tasks did, and how long a schedule of its tasks takes.
-
-A stage keeps five numbers per task, and only while it runs.
-"""
+"""The stages of a trial: when each ran, and what its tasks did."""
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from heapq import heapreplace
+from collections.abc import Callable, Mapping
 from statistics import median
 
 from harness.eventlog.events import StageEnded, StageKey, StageStarted, TaskCounters, TaskEnded
-from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.model.task_metrics import Stragglers
 from harness.model.timeline import Stage
 
 _WORK: Mapping[str, Callable[[TaskCounters], int]] = {
@@ -36,73 +32,42 @@ class Stages:
         self.stragglers: Stragglers | None = None
         self._start_ms = start_ms
         self._running: dict[StageKey, _RunningStage] = {}
-        self._simulated_ns: Sequence[int] | None = (0, 0, 0)
 
     def started(self, event: StageStarted) -> None:
         """Expect a stage's tasks."""
         self._running[event.key] = _RunningStage(event)
 
-    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
+    def add(self, task: TaskEnded) -> None:
         """Add a task, unless its stage has ended, as with a speculative copy that lost."""
         if task.key in self._running:
-            self._running[task.key].add(task, parts_ns)
+            self._running[task.key].add(task)
 
-    def ended(self, event: StageEnded, slots: int) -> None:
-        """End a stage that could run as many tasks in parallel as there are slots."""
+    def ended(self, event: StageEnded) -> None:
+        """End a stage."""
         stage = self._running.pop(event.key, None)
         if stage is None:
             return
         self.times += stage.time(event.at_ms, self._start_ms)
         self.python_is_timed &= stage.python_is_timed or not stage.runs_python
         self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
-        if slots and self._simulated_ns is not None:
-            pairs = zip(self._simulated_ns, stage.simulated_ns(slots), strict=True)
-            self._simulated_ns = [total + added for total, added in pairs]
-        else:
-            self._simulated_ns = None
 
-    def all_ended(self, slots: int) -> None:
+    def all_ended(self) -> None:
         """End the stages whose end is not in the log."""
         for key in tuple(self._running):
-            self.ended(StageEnded(key, None), slots)
-
-    @property
-    def simulation(self) -> ScheduleSimulation | None:
-        """The stages that have ended, one after the other; None if the slots of one are unknown."""
-        if self._simulated_ns is None:
-            return None
-        return ScheduleSimulation(*(total_ns / 1e9 for total_ns in self._simulated_ns))
-
-
-def scheduled_ns(lengths_ns: Sequence[int], slots: int) -> int:
-    """Return when the last task ends if each, in order, starts on the slot that is free first."""
-    free_at_ns = [0] * min(slots, len(lengths_ns))
-    for length_ns in lengths_ns:
-        heapreplace(free_at_ns, free_at_ns[0] + length_ns)
-    return max(free_at_ns, default=0)
+            self.ended(StageEnded(key, None))
 
 
 class _RunningStage:
-    """The tasks of a stage; each array has an item per task, the last one per successful task."""
+    """A stage and its tasks; the array has the duration of each successful task."""
 
     def __init__(self, event: StageStarted) -> None:
         self.runs_python = event.runs_python
         self.python_is_timed = False
         self._since_ms = event.at_ms
         self._work: set[str] = set()
-        self._launched_ms = array("q")
-        self._whole_ns = array("q")
-        self._unblocked_ns = array("q")
-        self._attributed_ns = array("q")
         self._successful_ms = array("q")
 
-    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        whole_ns = sum(parts_ns.values())
-        unblocked_ns = whole_ns - parts_ns.get("fetch_wait", 0)
-        self._launched_ms.append(task.launched_ms)
-        self._whole_ns.append(whole_ns)
-        self._unblocked_ns.append(unblocked_ns)
-        self._attributed_ns.append(unblocked_ns - parts_ns["unattributed"])
+    def add(self, task: TaskEnded) -> None:
         if not (task.failed or task.killed):
             self._successful_ms.append(task.duration_ms)
         if (counters := task.counters) is not None:
@@ -120,15 +85,6 @@ class _RunningStage:
     def stragglers(self) -> Stragglers | None:
         tasks_ms = self._successful_ms
         return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3) if tasks_ms else None
-
-    def simulated_ns(self, slots: int) -> list[int]:
-        """Return how long the stage takes on these slots: as it was, unblocked, attributed alone."""
-        tasks = len(self._launched_ms)
-        order = sorted(range(tasks), key=self._launched_ms.__getitem__)
-        return [
-            scheduled_ns([lengths_ns[task] for task in order], slots)
-            for lengths_ns in (self._whole_ns, self._unblocked_ns, self._attributed_ns)
-        ]
 
 
 def _lag_s(stragglers: Stragglers | None) -> float:

@@ -1,7 +1,6 @@
 """The tasks of a trial: the parts of their time, and sums over all of them."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +13,6 @@ _SUMMED = (
     "shuffle_local_bytes",
     "shuffle_remote_bytes",
     "shuffle_written_bytes",
-    "memory_spilled_bytes",
     "disk_spilled_bytes",
 )
 
@@ -51,22 +49,18 @@ class TaskSums:
 
     def __init__(self) -> None:
         self._parts_ns: Counter[str] = Counter()
-        self._counts = Counter[str](tasks=0, failed_tasks=0, killed_tasks=0, speculative_tasks=0)
+        self._counts = Counter[str](tasks=0, failed_tasks=0, speculative_tasks=0)
         self._counts.update(dict.fromkeys(_SUMMED, 0))
-        self._tasks_by_locality: Counter[str] = Counter()
         self._input_bytes_by_locality: Counter[str] = Counter()
-        self._peak_bytes = 0
         self._run_ns = 0
         self._gc_ns = 0
 
-    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        """Add an attempt of a task, and the parts of its time."""
-        self._parts_ns.update(parts_ns)
+    def add(self, task: TaskEnded) -> None:
+        """Add an attempt of a task."""
+        self._parts_ns.update(divide_time(task))
         self._counts["tasks"] += 1
         self._counts["failed_tasks"] += task.failed
-        self._counts["killed_tasks"] += task.killed
         self._counts["speculative_tasks"] += task.speculative
-        self._tasks_by_locality[task.locality] += 1
         if task.counters is not None:
             self._add_counters(task.counters, task.locality)
 
@@ -75,7 +69,6 @@ class TaskSums:
             self._counts[name] += getattr(counters, name)
         if counters.input_bytes:
             self._input_bytes_by_locality[locality] += counters.input_bytes
-        self._peak_bytes = max(self._peak_bytes, counters.peak_execution_memory_bytes)
         self._run_ns += counters.run_ns
         # Every task that a pause stops is charged with it, so only the fraction of run time is true.
         self._gc_ns += min(counters.gc_ns, counters.run_ns)
@@ -89,13 +82,11 @@ class TaskSums:
         return TaskTime(**seconds)
 
     def others(self) -> dict[str, Any]:
-        """Return the fields of TaskMetrics that are sums, counts, fractions or peaks of all tasks."""
+        """Return the fields of TaskMetrics that are sums, counts or fractions of all tasks."""
         return {
             **self._counts,
             "gc_share": self._gc_ns / self._run_ns if self._run_ns else None,
-            "tasks_by_locality": dict(sorted(self._tasks_by_locality.items())),
             "input_bytes_by_locality": dict(sorted(self._input_bytes_by_locality.items())),
-            "peak_execution_memory_bytes": self._peak_bytes,
         }
 
 

@@ -22,7 +22,7 @@ from harness.eventlog.events import (
     parse,
 )
 from harness.eventlog.stages import Stages
-from harness.eventlog.tasks import TaskSums, divide_time
+from harness.eventlog.tasks import TaskSums
 from harness.model.profile import MAX_TIMED_TASKS, TaskSpan
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Stage
@@ -128,7 +128,7 @@ class TrialAggregator:
                     )
                 self.stages.started(event)
             case StageEnded():
-                self.stages.ended(event, self._slots.now)
+                self.stages.ended(event)
             case TaskStarted():
                 if event.key in self._running_tasks:
                     self._running_tasks[event.key] += 1
@@ -138,9 +138,8 @@ class TrialAggregator:
 
     def _add_task(self, task: TaskEnded) -> None:
         self._running_tasks[task.key] -= 1
-        parts_ns = divide_time(task)
-        self._sums.add(task, parts_ns)
-        self.stages.add(task, parts_ns)
+        self._sums.add(task)
+        self.stages.add(task)
         if not task.killed and len(self.spans) <= MAX_TIMED_TASKS:
             launched_ms = self._since_start_ms(task.launched_ms)
             self.spans.append(
@@ -159,12 +158,11 @@ class TrialAggregator:
 
     def metrics(self) -> TaskMetrics:
         """Return the metrics of all events. No event can be added afterwards."""
-        self.stages.all_ended(self._slots.now)
+        self.stages.all_ended()
         return TaskMetrics(
             time=self._sums.time(python_is_timed=self.stages.python_is_timed),
             slots=self._slots.mean(*self._jobs.span_ms),
             stragglers=self.stages.stragglers,
-            simulation=self.stages.simulation,
             incomplete="; ".join(self._missing()) or None,
             **self._sums.others(),
         )

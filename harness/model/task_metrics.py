@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 MIN_SECONDS = 1e-9
 """A clock's resolution: nothing that is recorded is shorter."""
@@ -84,53 +84,33 @@ class Stragglers(Quantities):
 
 
 @dataclass(frozen=True)
-class ScheduleSimulation(Quantities):
-    """The simulated duration of a trial's stages, in seconds: the basis of blocked-time analysis.
-
-    The simulation runs stage after stage and assigns each stage's tasks, in their order, to the slots. It
-    does so with the tasks unchanged, with tasks without their fetch wait, and with tasks without their
-    fetch wait and unattributed time (Ousterhout et al., NSDI 2015).
-    """
-
-    unchanged_s: float
-    without_fetch_wait_s: float
-    without_unattributed_s: float
-
-
-@dataclass(frozen=True)
 class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks; every attempt counts.
 
     - `slots`: how many tasks could run in parallel: the executors' cores divided by `spark.task.cpus`, on
       average between the start of the first job and the end of the last one. If the executors are not
-      known, `slots` and `simulation` are None.
+      known, it is None.
     - `gc_share`: the fraction of the tasks' run time in which their JVM collected garbage. This time is
       also part of `time`.
-    - `tasks_by_locality`, `input_bytes_by_locality`: by Spark's locality level. A task without any
-      preference is `PROCESS_LOCAL`, too. On Reed-Solomon data even a `NODE_LOCAL` task reads most of its
-      bytes from other nodes. Input is what Hadoop's file systems count on the task's thread.
-    - `peak_execution_memory_bytes`: of the task that needed the most.
+    - `input_bytes_by_locality`: by Spark's locality level. A task without any preference is
+      `PROCESS_LOCAL`, too. On Reed-Solomon data even a `NODE_LOCAL` task reads most of its bytes from other
+      nodes. Input is what Hadoop's file systems count on the task's thread.
     - `incomplete`: what is missing from the log, in one line; None if nothing is.
     """
 
     tasks: int
     failed_tasks: int
-    killed_tasks: int
     speculative_tasks: int
     time: TaskTime
     slots: float | None
     gc_share: float | None
     stragglers: Stragglers | None
-    simulation: ScheduleSimulation | None
-    tasks_by_locality: Mapping[str, int]
     input_bytes_by_locality: Mapping[str, int]
     output_bytes: int
     shuffle_local_bytes: int
     shuffle_remote_bytes: int
     shuffle_written_bytes: int
-    memory_spilled_bytes: int
     disk_spilled_bytes: int
-    peak_execution_memory_bytes: int
     incomplete: str | None = None
 
     @property
@@ -141,31 +121,18 @@ class TaskMetrics(Quantities):
     def per_execution(self, executions: int) -> Self:
         """Return the average over equal executions that these metrics are the sum of.
 
-        Counts are rounded up, so that none disappears. What is no sum stays: slots, fractions, the task
-        that needed the most memory, and the stage with the worst stragglers.
+        Counts are rounded up, so that none disappears. Slots, fractions and stragglers, which are no sums,
+        stay as they are.
         """
         if executions == 1:
             return self
         counts = {
             name: _quotients(value, executions)
             for name, value in vars(self).items()
-            if isinstance(value, int | Mapping) and name not in _NO_SUMS
+            if isinstance(value, int | Mapping) and name not in {"slots", "gc_share"}
         }
-        simulation = self.simulation and _seconds_per_execution(self.simulation, executions)
-        time = _seconds_per_execution(self.time, executions)
-        return replace(self, time=time, simulation=simulation, **counts)
-
-
-_NO_SUMS = {"slots", "gc_share", "peak_execution_memory_bytes"}
-"""The numbers of TaskMetrics that are no sums over tasks."""
-
-
-SecondsT = TypeVar("SecondsT", TaskTime, ScheduleSimulation)
-
-
-def _seconds_per_execution(seconds: SecondsT, executions: int) -> SecondsT:
-    parts: dict[str, Any] = {name: s and s / executions for name, s in vars(seconds).items()}
-    return replace(seconds, **parts)
+        parts: dict[str, Any] = {name: s and s / executions for name, s in vars(self.time).items()}
+        return replace(self, time=TaskTime(**parts), **counts)
 
 
 def _quotients(counts: int | Mapping[str, int], divisor: int) -> Any:

@@ -126,12 +126,6 @@ class TestOnACluster:
         read = shuffling.shuffle_local_bytes + shuffling.shuffle_remote_bytes
         assert read == shuffling.shuffle_written_bytes
 
-    def test_a_shuffle_without_its_fetch_wait_would_not_be_slower(self, run: RecordedRun) -> None:
-        simulation = metrics(run)["shuffling"].simulation
-        assert simulation is not None
-        assert simulation.without_unattributed_s < simulation.unchanged_s
-        assert simulation.without_fetch_wait_s <= simulation.unchanged_s
-
     def test_the_slots_are_the_cores_of_the_executors(self, run: RecordedRun) -> None:
         assert {tasks.slots for tasks in metrics(run).values()} == {2}
         assert all(tasks.incomplete is None for tasks in metrics(run).values())

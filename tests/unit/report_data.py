@@ -105,12 +105,10 @@ def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
         result_s=0.01 * whole,
         scheduler_delay_s=0.02 * whole,
         gc_share=0.01,
-        tasks_by_locality={"NODE_LOCAL": 12, "ANY": 4},
         input_bytes_by_locality={"NODE_LOCAL": 200_000_000, "ANY": 20_000_000},
         shuffle_local_bytes=10_000_000,
         shuffle_remote_bytes=30_000_000,
         shuffle_written_bytes=40_000_000,
-        peak_execution_memory_bytes=1_000_000,
     )
 
 

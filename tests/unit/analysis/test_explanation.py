@@ -20,7 +20,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import RecordedRun, Trial
-from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.model.task_metrics import Stragglers
 from harness.model.timeline import Stage
 from harness.present import run as shown
 from harness.present.attribution_tables import divided_table
@@ -69,17 +69,16 @@ def plain() -> Explanation:
             trials(
                 "repartition", 20.0, slots=4, fetch_wait_s=36.0, cpu_s=20.0, shuffle_write_s=8.0,
                 unattributed_s=10.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(3.0, 2.0), simulation=ScheduleSimulation(19.0, 11.0, 8.0),
+                stragglers=Stragglers(3.0, 2.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
-                "sha-512", 12.0, slots=4, cpu_s=30.0, unattributed_s=15.0,
-                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                "sha-512", 12.0, slots=4, cpu_s=30.0, unattributed_s=15.0, stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality=near, wire=received(5 * GB),
             ),
             trials(
-                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0
             ),
         ),
         a_side(
@@ -87,18 +86,17 @@ def plain() -> Explanation:
             trials(
                 "repartition", 12.5, slots=4, fetch_wait_s=8.0, cpu_s=20.4, shuffle_write_s=8.0,
                 unattributed_s=9.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(2.2, 2.0), simulation=ScheduleSimulation(12.0, 10.0, 8.0),
+                stragglers=Stragglers(2.2, 2.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
-                "sha-512", 11.95, slots=4, cpu_s=30.1, unattributed_s=15.0,
-                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                "sha-512", 11.95, slots=4, cpu_s=30.1, unattributed_s=15.0, stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality={"NODE_LOCAL": 40 * GB, "ANY": 60 * GB},
                 wire=received(6 * GB),
             ),
             trials(
-                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0
             ),
         ),
     )  # fmt: skip

@@ -116,19 +116,15 @@ def task_counters(
     local_bytes: int = 0,
     remote_bytes: int = 0,
     written_bytes: int = 0,
-    memory_spilled_bytes: int = 0,
     disk_spilled_bytes: int = 0,
-    peak_bytes: int = 0,
 ) -> dict[str, Any]:
     """A task's metrics, in Spark's own units."""
     return {
         "Executor Deserialize Time": deserialization_ms,
         "Executor Run Time": run_ms,
         "Executor CPU Time": round(cpu_ms * NS_PER_MS),
-        "Peak Execution Memory": peak_bytes,
         "JVM GC Time": gc_ms,
         "Result Serialization Time": result_ms,
-        "Memory Bytes Spilled": memory_spilled_bytes,
         "Disk Bytes Spilled": disk_spilled_bytes,
         "Shuffle Read Metrics": {
             "Fetch Wait Time": fetch_wait_ms,

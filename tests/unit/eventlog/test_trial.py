@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
-from harness.eventlog.stages import scheduled_ns
 from harness.eventlog.tasks import divide_time
 from harness.eventlog.trial import Slots, read_log
 from harness.model.profile import TaskSpan
-from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
+from harness.model.task_metrics import Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
     executor_added,
     executor_removed,
@@ -59,7 +58,7 @@ class TestCalculatedByHand:
             locality="ANY",
             metrics=task_counters(
                 run_ms=600, fetch_wait_ms=450, cpu_ms=300, shuffle_write_ms=100, gc_ms=60,
-                input_bytes=10, remote_bytes=70, peak_bytes=500, memory_spilled_bytes=4,
+                input_bytes=10, remote_bytes=70,
             ),
         ),
         task_ended(0, 1_500, 1_800, failed=True, reason="ExecutorLostFailure"),
@@ -71,7 +70,7 @@ class TestCalculatedByHand:
             metrics=task_counters(
                 deserialization_ms=50, run_ms=900, result_ms=10, fetch_wait_ms=100, cpu_ms=500,
                 shuffle_write_ms=200, gc_ms=90, input_bytes=30, output_bytes=5, local_bytes=20,
-                remote_bytes=80, written_bytes=90, disk_spilled_bytes=3, peak_bytes=400,
+                remote_bytes=80, written_bytes=90, disk_spilled_bytes=3,
             ),
         ),
     )  # fmt: skip
@@ -91,8 +90,7 @@ class TestCalculatedByHand:
 
     def test_tasks(self) -> None:
         metrics = self.METRICS
-        assert (metrics.tasks, metrics.failed_tasks, metrics.killed_tasks) == (3, 1, 0)
-        assert metrics.tasks_by_locality == {"ANY": 1, "NODE_LOCAL": 2}
+        assert (metrics.tasks, metrics.failed_tasks) == (3, 1)
         assert metrics.stragglers == Stragglers(longest_s=1.0, median_s=0.75)
 
     def test_bytes(self) -> None:
@@ -100,19 +98,10 @@ class TestCalculatedByHand:
         assert (self.METRICS.input_bytes, self.METRICS.output_bytes) == (40, 5)
         assert (self.METRICS.shuffle_local_bytes, self.METRICS.shuffle_remote_bytes) == (20, 150)
         assert self.METRICS.shuffle_written_bytes == 90
-        assert (self.METRICS.memory_spilled_bytes, self.METRICS.disk_spilled_bytes) == (4, 3)
-        assert self.METRICS.peak_execution_memory_bytes == 500
+        assert self.METRICS.disk_spilled_bytes == 3
 
     def test_gc_is_a_fraction_of_the_run_time(self) -> None:
         assert self.METRICS.gc_share == (60 + 90) / (600 + 900)
-
-    def test_schedule_simulation(self) -> None:
-        """In order of launch, 500 and 1000 ms start at once; 300 ms follow the shorter of them."""
-        assert self.METRICS.simulation == ScheduleSimulation(
-            unchanged_s=1.0,
-            without_fetch_wait_s=0.900,
-            without_unattributed_s=0.800,
-        )
 
     def test_a_result_inside_the_last_message_takes_no_time_to_fetch(self) -> None:
         time = metrics_of_tasks(task_ended(0, 1_000, 2_000, metrics=task_counters(run_ms=900))).time
@@ -158,7 +147,7 @@ class TestSlots:
             *(job_started(0, 1_000), stage_started(0), task_ended(0, 1_000, 1_500)),
             *(stage_ended(0), job_ended(0, 2_000)),
         )
-        assert (metrics.slots, metrics.simulation) == (None, None)
+        assert metrics.slots is None
 
 
 class TestPython:
@@ -227,7 +216,7 @@ class TestStages:
             task_ended(0, 0, 5_000, killed=True, speculative=True),
         )
         assert metrics.stragglers == Stragglers(longest_s=0.1, median_s=0.1)
-        assert (metrics.failed_tasks, metrics.killed_tasks, metrics.speculative_tasks) == (1, 1, 1)
+        assert (metrics.failed_tasks, metrics.speculative_tasks) == (1, 1)
 
     def test_the_time_of_a_copy_that_ends_after_its_stage_counts(self) -> None:
         metrics = metrics_of(
@@ -242,17 +231,6 @@ class TestStages:
             task_ended(0, 0, 100), task_ended(0, 0, 100, reason="Resubmitted")
         )
         assert (metrics.tasks, known_s(metrics.time)) == (1, pytest.approx(0.1))
-
-    def test_attempts_of_a_stage_are_simulated_one_after_the_other(self) -> None:
-        metrics = metrics_of(
-            *(executor_added("1", 1), job_started(0, 0)),
-            *(stage_started(0), task_ended(0, 0, 100), stage_ended(0)),
-            *(stage_started(0, 1), task_ended(0, 100, 300, attempt=1), stage_ended(0, 1)),
-            job_ended(0, 300),
-        )
-        assert metrics.tasks == 2
-        assert metrics.simulation is not None
-        assert metrics.simulation.unchanged_s == pytest.approx(0.3)
 
     def test_jobs_and_stages_from_before_the_log_do_not_count(self) -> None:
         metrics = metrics_of(
@@ -294,50 +272,6 @@ class TestSpans:
         monkeypatch.setattr("harness.eventlog.trial.MAX_TIMED_TASKS", 5)
         tasks = [task_ended(0, 0, 1) for _ in range(99)]
         assert len(read_log([stage_started(0), *tasks], Slots()).spans) == 6
-
-
-class TestScheduleSimulation:
-    @pytest.mark.parametrize(
-        ("lengths", "slots", "end"),
-        [
-            ([], 2, 0),
-            ([5], 2, 5),
-            ([1, 2, 3], 1, 6),
-            ([10, 1, 1, 1, 1, 1, 1, 1, 1], 2, 10),
-            ([1, 1, 10], 2, 11),
-            ([4, 3, 3], 2, 6),
-        ],
-    )
-    def test_each_task_starts_on_the_slot_that_is_free_first(
-        self, lengths: list[int], slots: int, end: int
-    ) -> None:
-        assert scheduled_ns(lengths, slots) == end
-
-    @given(st.lists(st.integers(0, 10**6), max_size=30), st.integers(1, 9))
-    def test_it_is_within_grahams_bounds(self, lengths: list[int], slots: int) -> None:
-        end, longest = scheduled_ns(lengths, slots), max(lengths, default=0)
-        assert max(longest, sum(lengths) / slots) <= end
-        assert end <= sum(lengths) / slots + longest
-
-    @given(
-        st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 5)
-    )
-    def test_shorter_tasks_never_take_longer(
-        self, pairs: list[tuple[int, int]], slots: int
-    ) -> None:
-        shorter = scheduled_ns([length for length, _ in pairs], slots)
-        assert shorter <= scheduled_ns([length + more for length, more in pairs], slots)
-
-    def test_it_shows_a_straggler_that_waits_for_the_network(self) -> None:
-        """A tenth of all task time is fetch wait, but without it the stage takes half the time."""
-        metrics = metrics_of_tasks(
-            task_ended(0, 0, 1_000, metrics=task_counters(run_ms=1_000, fetch_wait_ms=500)),
-            *[task_ended(0, 0, 500, metrics=task_counters(run_ms=500, cpu_ms=500))] * 8,
-            cores=9,
-        )
-        assert metrics.simulation is not None
-        assert metrics.simulation.unchanged_s == 1.0
-        assert metrics.simulation.without_fetch_wait_s == 0.5
 
 
 class TestCutOff:
@@ -448,9 +382,7 @@ class TestAnyTask:
 
 class TestAnyLog:
     @given(st.lists(TASKS, max_size=12), st.integers(0, 4))
-    def test_parts_add_up_and_unblocked_simulations_never_take_longer(
-        self, tasks: list[bytes], cores: int
-    ) -> None:
+    def test_parts_add_up_and_are_never_negative(self, tasks: list[bytes], cores: int) -> None:
         metrics = metrics_of(
             executor_added("1", cores),
             job_started(0, 0),
@@ -464,10 +396,6 @@ class TestAnyLog:
         assert metrics.tasks == len(tasks)
         assert known_s(metrics.time) == pytest.approx(sum(spans_ms) / 1e3)
         assert all(part is not None and part >= 0 for part in vars(metrics.time).values())
-        if metrics.simulation is not None:
-            simulation = metrics.simulation
-            assert simulation.without_unattributed_s <= simulation.without_fetch_wait_s
-            assert simulation.without_fetch_wait_s <= simulation.unchanged_s
 
     @given(st.lists(st.tuples(TASKS, st.integers(0, 400), st.binary(max_size=3)), max_size=5))
     def test_garbled_lines_cause_no_error(self, damages: list[tuple[bytes, int, bytes]]) -> None:

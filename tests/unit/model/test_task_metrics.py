@@ -14,7 +14,6 @@ from harness.model.task_metrics import (
     MAX_QUANTITY,
     MIN_QUANTITY,
     NodeBytes,
-    ScheduleSimulation,
     Stragglers,
     TaskMetrics,
     TaskTime,
@@ -47,14 +46,11 @@ def possible(record: type) -> st.SearchStrategy[Any]:
 VALUES |= {
     TaskTime: possible(TaskTime),
     Stragglers | None: st.none() | possible(Stragglers),
-    ScheduleSimulation | None: st.none() | possible(ScheduleSimulation),
     tuple[NodeBytes, ...]: st.lists(possible(NodeBytes), max_size=3).map(tuple),
 }
 TIME = TaskTime(1, 2, 3, None, 4, 5, 6, 7)
 METRICS = task_metrics(
     stragglers=Stragglers(2, 1),
-    simulation=ScheduleSimulation(3, 2, 1),
-    tasks_by_locality={"ANY": 9},
     input_bytes_by_locality={"ANY": 7, "NODE_LOCAL": 5},
 )
 
@@ -67,8 +63,8 @@ class TestValues:
     def test_values_that_nothing_can_be_computed_from_are_refused(self, impossible: float) -> None:
         with pytest.raises(ValueError, match=r"cpu_s is .*, and must be 0, or 1e-30 to 1e\+18"):
             replace(TIME, cpu_s=impossible)
-        with pytest.raises(ValueError, match="tasks_by_locality"):
-            replace(METRICS, tasks_by_locality={"ANY": impossible})
+        with pytest.raises(ValueError, match="input_bytes_by_locality"):
+            replace(METRICS, input_bytes_by_locality={"ANY": impossible})
 
 
 class TestStored:
@@ -94,10 +90,10 @@ class TestStored:
             ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
             ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
             (
-                {"tasks_by_locality": {"ANY": None}},
-                "got `null` - at `$.tasks.tasks_by_locality[...]`",
+                {"input_bytes_by_locality": {"ANY": None}},
+                "got `null` - at `$.tasks.input_bytes_by_locality[...]`",
             ),
-            ({"tasks_by_locality": {"ANY": 10**400}}, "- at `$.tasks`"),
+            ({"input_bytes_by_locality": {"ANY": 10**400}}, "- at `$.tasks`"),
         ],
     )
     def test_impossible_values_are_refused_by_file_and_line(
@@ -132,10 +128,7 @@ class TestPerExecution:
             python_worker_s=None,
             gc_share=0.1,
             stragglers=Stragglers(2, 1),
-            simulation=ScheduleSimulation(9, 6, 3),
             input_bytes_by_locality={"NODE_LOCAL": 300},
-            tasks_by_locality={"NODE_LOCAL": 27, "ANY": 3},
-            peak_execution_memory_bytes=500,
             shuffle_written_bytes=3000,
             incomplete="jobs without an end: 1",
         )
@@ -144,9 +137,7 @@ class TestPerExecution:
             whole,
             tasks=10,
             time=replace(whole.time, cpu_s=2),
-            simulation=ScheduleSimulation(3, 2, 1),
             input_bytes_by_locality={"NODE_LOCAL": 100},
-            tasks_by_locality={"NODE_LOCAL": 9, "ANY": 1},
             shuffle_written_bytes=1000,
         )
 
@@ -161,8 +152,8 @@ class TestPerExecution:
     def test_every_field_is_divided_or_known_to_be_no_sum(
         self, count: int, executions: int
     ) -> None:
-        no_sums = {"slots", "gc_share", "stragglers", "peak_execution_memory_bytes", "incomplete"}
-        sums = {field.name for field in fields(TaskMetrics)} - no_sums - {"time", "simulation"}
+        no_sums = {"slots", "gc_share", "stragglers", "incomplete"}
+        sums = {field.name for field in fields(TaskMetrics)} - no_sums - {"time"}
         whole = task_metrics(
             **{name: {"ANY": count} if name.endswith("by_locality") else count for name in sums}
         )
