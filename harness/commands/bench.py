@@ -15,13 +15,10 @@ from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
-    budget_of,
     check_same_work,
-    check_time_decides,
     make_runs,
     make_runs_within,
-    own_precision,
-    precision_option,
+    time_for_runs,
 )
 from harness.commands.submission import Submission, run_script
 from harness.local_spark import GENERATE
@@ -56,7 +53,6 @@ FEW_PARTITIONS = 8
     metavar="N",
     help="Instead of --minutes: number of complete runs to have at the end.",
 )
-@precision_option
 @click.option(
     "--rows", default="1000000", show_default=True, metavar="N", help="Rows of the dataset."
 )
@@ -76,7 +72,6 @@ FEW_PARTITIONS = 8
 def bench_command(
     minutes: float | None,
     runs: int | None,
-    precision: str | None,
     rows: str,
     dataset: str | None,
     layout: str | None,
@@ -99,11 +94,10 @@ def bench_command(
     if "spark.master" not in user.properties:
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
-    wanted, submission = own_precision(precision, Submission(options, [*own, *user.arguments]))
-    budget = None
-    if runs is None or minutes is not None or wanted is not None:
-        budget = budget_of(runs, minutes, wanted, DEFAULT_MINUTES)
-        check_time_decides(submission)
+    submission = Submission(options, [*own, *user.arguments])
+    if runs is None and minutes is None:
+        minutes = DEFAULT_MINUTES
+    budget = time_for_runs(submission, runs, minutes)
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
@@ -111,8 +105,8 @@ def bench_command(
     if code:
         return code
     try:
-        if budget is not None:
-            code = make_runs_within({series: submission}, budget, wanted)
+        if budget:
+            code = make_runs_within({series: submission}, budget)
         else:
             code = make_runs({series: submission}, runs or DEFAULT_RUNS)
     finally:  # whatever ended them

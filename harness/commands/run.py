@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import click
 
@@ -18,25 +17,15 @@ from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
 from harness.records.series import Series, is_complete, missing_runs, require_same_work
 from harness.runtime.clock import duration_text
-from harness.runtime.option_values import parse_fraction
 from harness.runtime.series import SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
-from harness.words import count_of, percent
+from harness.words import count_of
 
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
-DEFAULT_PRECISION_MINUTES = 60.0
-
-precision_option = click.option(
-    "--precision",
-    metavar="3%",
-    help="Make runs until the 95 % interval of every workload's time is within this fraction of it, "
-    f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, the "
-    "option is passed to the script.",
-)
 
 
 @command("run", context_settings={"ignore_unknown_options": True})
@@ -53,7 +42,6 @@ precision_option = click.option(
     help="Instead of --runs: make as many runs as fit into N minutes, but at least two. The same command "
     "again adds runs.",
 )
-@precision_option
 @click.option(
     "--nodes",
     callback=converted(parse_nodes),
@@ -66,7 +54,6 @@ precision_option = click.option(
 def run_command(
     runs: int | None,
     minutes: float | None,
-    precision: str | None,
     nodes: tuple[int, ...] | None,
     words: Sequence[str],
 ) -> int:
@@ -77,14 +64,14 @@ def run_command(
     with the same arguments counts if it is complete and at least one of its trials did not fail. The exit
     code is 1 if a trial failed.
     """
-    wanted, submission = own_precision(precision, Submission.of(words))
+    submission = Submission.of(words)
     given = [_on_nodes(submission, number) for number in nodes or ()] or [submission]
     submissions = {one.series: one for one in given}
     for series, one in submissions.items():
         check_same_work(series, one)
-    if minutes is None and wanted is None:
-        return make_runs(submissions, runs or DEFAULT_RUNS)
-    return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
+    if budget := time_for_runs(submission, runs, minutes):
+        return make_runs_within(submissions, budget)
+    return make_runs(submissions, runs or DEFAULT_RUNS)
 
 
 def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
@@ -127,27 +114,18 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
     return max(codes, default=0)
 
 
-def make_runs_within(
-    submissions: Mapping[Series, Submission], budget: TimeBudget, precision: float | None = None
-) -> int:
+def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudget) -> int:
     """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
-    With `precision`, none is made once every time is known to that fraction of it. A run that recorded
-    nothing is the last. Raise BadInput if the number of rounds of a run is fixed, KeyboardInterrupt if a
-    signal ended the script, and ClusterliftError if a run is not complete.
+    A run that recorded nothing is the last. Raise KeyboardInterrupt if a signal ended the script, and
+    ClusterliftError if a run is not complete.
     """
-    for submission in submissions.values():
-        check_time_decides(submission)
     warn_of_faults()
     every, codes = list(submissions), [0]
     while True:
         complete = min(len(series.complete()) for series in every)
-        if precision is not None and _is_precise(every, precision, complete, budget):
-            return max(codes)
         share_s = budget.begin_turn(complete)
         if share_s is None:
-            if precision is not None:
-                say(f"the time is over before every time is known to ±{percent(precision, 1)}")
             return max(codes)
         # An earlier command may have ended amid this turn.
         turn = list(missing_runs(every, complete + 1))
@@ -172,70 +150,20 @@ def make_runs_within(
         budget.end_turn()
 
 
-def _is_precise(
-    every: Sequence[Series], precision: float, complete: int, budget: TimeBudget
-) -> bool:
-    """Return whether every time is known so well, and say how far it is from that."""
-    # Runs need no statistics otherwise, and a cluster's master may lack scipy.
-    from harness.analysis.compare.outlook import least_precise  # noqa: PLC0415
-    from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
-
-    columns = (ConfigurationRuns(one.configuration, tuple(one.complete())) for one in every)
-    found = [least_precise(column, precision) for column in columns]
-    worst = max((one for one in found if one), key=lambda one: one.half_width, default=None)
-    if worst is None or None in found:
-        return False
-    width = f"known to ±{percent(worst.half_width, 1)}" if worst.half_width < 1 else "not known yet"
-    known = f"{worst.workload} is {width}"
-    if worst.half_width <= precision:
-        say(f"every time is known to ±{percent(precision, 1)}: {known}")
-        return True
-    if worst.runs is None:
-        left = "more runs than are worth waiting for"
-    else:
-        more = worst.runs - complete
-        expected_s = budget.expected_s(more)
-        left = f"about {count_of(more, 'more run')}"
-        left += f", or {duration_text(expected_s)}" if expected_s else ""
-    say(
-        f"{known}; ±{percent(precision, 1)} takes {left}; {duration_text(budget.left_s)} of the time are left"
-    )
-    return False
-
-
-def own_precision(text: str | None, submission: Submission) -> tuple[float | None, Submission]:
-    """Return the precision of runs, and what to submit: with --trials auto, it is the script's."""
-    if text is None:
-        return None, submission
-    if submission.given.trials == AUTO:
-        return None, replace(submission, arguments=[*submission.arguments, "--precision", text])
-    try:
-        return parse_fraction(text), submission
-    except ValueError as error:
-        raise BadInput(f"--precision: {error}") from error
-
-
-def budget_of(
-    runs: int | None,
-    minutes: float | None,
-    precision: float | None,
-    default: float = DEFAULT_PRECISION_MINUTES,
-) -> TimeBudget:
-    """Return the time for runs until a precision or a limit is reached. Raise BadInput with --runs, too."""
+def time_for_runs(
+    submission: Submission, runs: int | None, minutes: float | None
+) -> TimeBudget | None:
+    """Return the time that limits runs, if it does. Raise BadInput if runs or rounds are fixed as well."""
+    if minutes is None:
+        return None
     if runs is not None:
-        name = "minutes" if minutes is not None else "precision"
-        raise BadInput(f"--runs and --{name}: give one of them")
-    limit = DEFAULT_PRECISION_MINUTES if precision is not None else default
-    return TimeBudget((minutes or limit) * 60)
-
-
-def check_time_decides(submission: Submission) -> None:
-    """Raise BadInput if the script's arguments fix the number of rounds, so that no time can limit them."""
+        raise BadInput("--runs and --minutes: give one of them")
     if AUTO not in {submission.given.trials, submission.given.warmup}:
         raise BadInput(
             "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
             "--warmup auto or --trials auto"
         )
+    return TimeBudget(minutes * 60)
 
 
 def check_same_work(series: Series, submission: Submission, **known: object) -> None:

@@ -1,7 +1,6 @@
 """How much narrower intervals become with more runs."""
 
 import math
-from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -9,7 +8,6 @@ from harness.analysis.observed.sample import table_model
 from harness.model.limits import MIN_RUNS
 from harness.model.run import moment_of
 from harness.statistics.mixed_model import Estimate, MixedModel
-from harness.statistics.power import MAX_RUNS
 
 
 def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | None:
@@ -38,34 +36,9 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
     return median(now for now, _ in widths), median(later for _, later in widths)
 
 
-@dataclass(frozen=True)
-class LeastPrecise:
-    """The workload whose time is known least well, and by how much.
-
-    `half_width` is half of its interval, as a fraction of the time. With `runs` in all, it is as narrow as
-    it has to be, where runs differ as much as those that are there; None if that takes more than MAX_RUNS.
-    """
-
-    workload: str
-    half_width: float
-    runs: int | None
-
-
-def least_precise(column: ConfigurationRuns, precision: float) -> LeastPrecise | None:
-    """Return the workload that needs the most runs for this half width; None if one has too few to tell."""
-    model = table_model([column.runs], column.workloads)
-    if any(model.runs(0, name) < MIN_RUNS for name in model.workloads) or not model.workloads:
-        return None
-    width, name = max((_half_width(model, name), name) for name in model.workloads)
-    totals = range(model.runs(0, name), MAX_RUNS + 1)
-    enough = next((n for n in totals if _half_width(model, name, n) <= precision), None)
-    return LeastPrecise(name, width, enough)
-
-
-def _half_width(model: MixedModel, workload: str, total: int | None = None) -> float:
-    """Return half of the interval of a time, as a fraction of it, now or with `total` runs."""
+def _half_width(model: MixedModel, workload: str, total: int) -> float:
+    """Return half of the interval of a time, as a fraction of it, with `total` runs."""
     runs, now = model.runs(0, workload), model.time(0, workload)
-    total = total or runs
     later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
     return math.expm1(later.margin())
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.compare.outlook import LeastPrecise
 from harness.cli import main
 from harness.commands.submission import SPARK_OPTIONS
 from harness.model.run import Ending
@@ -305,45 +304,6 @@ class TestTime:
         take(40)
         assert main(["run", "--minutes", "1"]) == 0
         assert spark.parts() == [None, None, 2]
-
-    def test_ends_when_every_time_is_as_precise_as_asked(
-        self,
-        spark: FakeSpark,
-        take: Callable[[float], None],
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
-        """All trials of these runs take a second."""
-        take(60)
-        assert main(["run", "--precision", "3%"]) == 0
-        assert len(spark.calls()) == 2
-        assert lines(capfd.readouterr().err)[-1] == (
-            "every time is known to ±3.0 %: w is known to ±0.0 %"
-        )
-
-    def test_ends_with_the_time_and_says_how_much_a_precision_takes(
-        self,
-        spark: FakeSpark,
-        take: Callable[[float], None],
-        capfd: pytest.CaptureFixture[str],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        take(60)
-        monkeypatch.setattr(
-            "harness.analysis.compare.outlook.least_precise",
-            lambda column, _: LeastPrecise("w", 0.05, 5) if len(column.runs) > 1 else None,
-        )
-        assert main(["run", "--precision", "3%", "--minutes", "4"]) == 0
-        said = lines(capfd.readouterr().err)
-        assert (
-            "w is known to ±5.0 %; ±3.0 % takes about 3 more runs, or 3 min 00 s; 2 min 00 s of the time are "
-            "left" in said
-        )
-        assert said[-1] == "the time is over before every time is known to ±3.0 %"
-        assert len(spark.calls()) == 4
-
-    def test_a_precision_with_trials_auto_is_that_of_the_script(self, spark: FakeSpark) -> None:
-        assert main(["run", "--runs", "1", "--trials", "auto", "--precision", "0.5%"]) == 0
-        assert spark.calls()[0][-2:] == ["--precision", "0.5%"]
 
     def test_of_several_series_each_has_its_part(
         self, spark: FakeSpark, take: Callable[[float], None]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.compare.outlook import least_precise, outlook
+from harness.analysis.compare.outlook import outlook
 from harness.analysis.observed.configuration import ConfigurationRuns
 from tests.unit.builders import column, in_runs, known
 
@@ -42,16 +42,3 @@ def test_they_are_what_the_model_says_of_the_runs_that_are_there() -> None:
 
 def test_of_one_run_nothing_is_expected() -> None:
     assert outlook(runs_of_a_minute(1), 600) is None
-
-
-def test_of_the_least_precise_workload_it_says_how_many_runs_a_precision_takes() -> None:
-    found = known(least_precise(runs_of_a_minute(4), 0.02))
-    assert found.workload in TIMES
-    assert known(found.runs) > 4
-    narrow = known(least_precise(runs_of_a_minute(4), found.half_width))
-    assert (narrow.half_width, narrow.runs) == (found.half_width, 4)
-    assert known(least_precise(runs_of_a_minute(4), 1e-6)).runs is None
-
-
-def test_of_a_single_run_no_precision_is_known() -> None:
-    assert least_precise(runs_of_a_minute(1), 0.03) is None
