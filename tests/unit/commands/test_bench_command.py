@@ -103,23 +103,6 @@ def test_the_table_is_of_its_own_results_whatever_is_beside_them(
     assert "other" not in table
 
 
-def test_the_time_left_is_known_from_what_generating_took(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It took 50 seconds; a run takes four times as long, and a table needs two. Then a run took 120 s."""
-    monkeypatch.setattr("harness.commands.bench._generate", lambda *_: 0)
-    moments = iter((100.0, 150.0))
-    monkeypatch.setattr("harness.commands.bench.monotonic", lambda: next(moments))
-    assert main(["bench"]) == 0
-    said = [
-        line for line in capfd.readouterr().err.splitlines() if "run 1" in line or "run 2" in line
-    ]
-    assert said == [
-        "default, run 1 of about 2; 6 min 40 s left",
-        "default, run 2 of about 3; 3 min 00 s left",
-    ]
-
-
 def test_without_data_nothing_is_run(spark: FakeSpark) -> None:
     (spark.home / "no-data").touch()
     assert main(["bench"]) == 2
