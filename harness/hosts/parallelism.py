@@ -1,7 +1,7 @@
 """How much runs at once: each command on a host takes a process, a thread and pipes of this machine."""
 
 import resource
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from harness.model.errors import BadInput
@@ -9,7 +9,7 @@ from harness.model.errors import BadInput
 T = TypeVar("T")
 
 MAX_COMMANDS = 64
-"""Commands of which each runs by itself, such as those of the preflight."""
+"""Commands that run by themselves at the same time, such as those of the preflight."""
 MAX_OPENING = 8
 """Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
 authenticated yet (MaxStartups)."""
@@ -17,49 +17,26 @@ MAX_PAIRS = 64
 """Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
 and a meter of processor time on both hosts."""
 
+COMMANDS_PER_PAIR = 6
+"""If a pair sends both ways at once."""
 _FILES_PER_COMMAND = 3
 """Its pipes."""
-_FILES_PER_PAIR = _FILES_PER_COMMAND * 6
-"""If a pair sends both ways at once."""
 _OTHER_FILES = 200
 
 
-def allow_pairs(pairs: int) -> None:
-    """Raise this process's limit of open files to what this many pairs at once need.
+def allow_commands(commands: int) -> None:
+    """Raise this process's limit of open files to what this many commands at once need.
 
     Raise BadInput if the system does not allow it.
     """
-    _allow_files(
-        f"{pairs} pairs at once",
-        pairs * _FILES_PER_PAIR,
-        lambda files: (
-            f"choose --pairs-at-once {max(1, (files - _OTHER_FILES) // _FILES_PER_PAIR)}, or "
-        ),
-    )
-
-
-def allow_hosts(hosts: int) -> None:
-    """Do the same for this many hosts that all send and receive at once."""
-    _allow_files(f"{hosts} hosts at once", hosts * _FILES_PER_PAIR)
-
-
-def allow_commands(commands: int) -> None:
-    """Do the same for this many commands at once."""
-    _allow_files(f"{commands} commands at once", commands * _FILES_PER_COMMAND)
-
-
-def _allow_files(
-    what: str, files: int, advice: Callable[[int], str] = lambda _: "choose fewer hosts, or "
-) -> None:
-    """Raise the limit for these files and all others; `advice` says what to do if it has to stay as it is."""
-    needed = files + _OTHER_FILES
+    needed = commands * _FILES_PER_COMMAND + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise BadInput(
-            f"{what} need {needed} open files and the limit is {hard}: {advice(hard)}raise the limit "
-            "(ulimit -Hn)"
+            f"{commands} commands at once need {needed} open files and the limit is {hard}: measure fewer "
+            "hosts or pairs at once, or raise the limit (ulimit -Hn)"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from harness.analysis.network.judge import mesh_findings
-from harness.hosts.parallelism import MAX_PAIRS, allow_pairs
+from harness.hosts.parallelism import COMMANDS_PER_PAIR, MAX_PAIRS, allow_commands
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import MESH
 from harness.option_types import WholeNumber
@@ -89,7 +89,7 @@ def chosen_mesh(
     """Return the mesh that the MESH_OPTIONS describe."""
     if alone:
         pairs_at_once = 1
-    allow_pairs(min(pairs_at_once, len(hosts) // 2))
+    allow_commands(COMMANDS_PER_PAIR * min(pairs_at_once, len(hosts) // 2))
     return Mesh(rounds, seed, both_ways, pairs_at_once)
 
 

@@ -13,7 +13,7 @@ import click
 
 from harness.analysis.network.cases import measured_cases
 from harness.analysis.network.processor_limit import doubt, shared_limit
-from harness.hosts.parallelism import allow_hosts
+from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
@@ -159,7 +159,7 @@ def _plan(
         for rack in (a, b):
             if not rack.hosts:
                 raise BadInput(f"--rack {rack.name}: none of its hosts can be used")
-        allow_hosts(len(hosts))
+        allow_commands(COMMANDS_PER_PAIR * len(hosts))
         return rack_steps(a, b, load, draws, seed)
 
     return ProbePlan(

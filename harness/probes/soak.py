@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from harness.analysis.network.soak import soak_findings
-from harness.hosts.parallelism import allow_hosts
+from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
@@ -152,7 +152,7 @@ def _plan(
     load = Load(int(round_s), streams, first_port=port)
 
     def make_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
-        allow_hosts(len(hosts))
+        allow_commands(COMMANDS_PER_PAIR * len(hosts))
         rng = random.Random(seed)  # noqa: S311  chance that can be repeated
         return Soak(hosts, links, load, rng).steps(round(total_s / round_s))
 

@@ -5,12 +5,9 @@ Names expand as in `node[1-4]`; an address on the network under test may follow:
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from math import prod
-
-from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import MAX_ERROR
@@ -22,9 +19,8 @@ SSH = (
     *("-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3", "--"),
 )
 MAX_HOSTS = 1024
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]*")
-_RANGES = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?:/([0-9]{1,9}))?)?")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]{0,253}")
+_RANGE = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
 
@@ -101,53 +97,51 @@ def parse_hosts(option: str, text: str, transport: Transport) -> list[Host]:
 
     Raise BadInput with the option's name if the text cannot be read.
     """
-    _check_number(option, text)
     hosts: dict[str, Host] = {}
     for part in _COMMA_OUTSIDE_BRACKETS.split(text):
         for host in _hosts(option, part, transport):
             if hosts.setdefault(host.name, host) != host:
                 raise BadInput(f"{option}: {host} is named twice, with different addresses")
+        _check_number(option, len(hosts))
     return list(hosts.values())
 
 
 def expand_names(option: str, text: str) -> list[str]:
-    """Return the names in `text`, each once: `node[1-2],x` is node1, node2 and x.
+    """Return the names in `text`, in order: `node[08-10],x` is node08, node09, node10 and x.
 
     Raise BadInput with the option's name for text that cannot be read, and for too many names.
     """
-    _check_number(option, text)
-    try:
-        names = NodeSet(text, resolver=RESOLVER_NOGROUP)  # wildcards are those of its groups
-    except (NodeSetException, AssertionError, ValueError) as error:  # it checks some input itself
-        raise _unreadable(option, text, str(error)) from error
-    if not names:
-        raise BadInput(f"{option} {text!r} names no hosts; name 1 to {MAX_HOSTS}")
-    return [check_name(option, name) for name in names]
-
-
-def _check_number(option: str, text: str) -> None:
-    """Raise BadInput for too many names. It comes before the expansion: a slip may be billions of names."""
-    number = 0
+    names: list[str] = []
     for part in _COMMA_OUTSIDE_BRACKETS.split(text):
-        names, _, _ = part.partition("=")
-        number += prod(
-            sum(_length(option, text, range_) for range_ in ranges.split(","))
-            for ranges in _RANGES.findall(names)
-        )
+        for name in _expanded(option, part.strip()):
+            names.append(check_name(option, name))
+            _check_number(option, len(names))
+    return names
+
+
+def _expanded(option: str, text: str) -> Iterator[str]:
+    """Yield the names of text with ranges in brackets, one at a time: a slip may be billions of names."""
+    head, bracket, rest = text.partition("[")
+    if not bracket:
+        yield text
+        return
+    ranges, _, tail = rest.partition("]")
+    for range_ in ranges.split(","):
+        match = _RANGE.fullmatch(range_)
+        first, last = match.group(1, 2) if match else ("1", "0")
+        numbers = range(int(first), int(last or first) + 1)
+        if not numbers:
+            raise BadInput(
+                f"{option} {text!r} cannot be read: [{range_}] is no range; write node[1-4]"
+            )
+        for number in numbers:
+            for end in _expanded(option, tail):
+                yield f"{head}{number:0{len(first)}}{end}"
+
+
+def _check_number(option: str, number: int) -> None:
     if number > MAX_HOSTS:
-        raise BadInput(f"{option} {text!r} names {number:,} hosts; name 1 to {MAX_HOSTS}")
-
-
-def _length(option: str, text: str, range_: str) -> int:
-    match = _RANGE.fullmatch(range_.strip())
-    if match is None:
-        raise _unreadable(option, text, f"[{range_}] is no range")
-    first, last, step = (int(number) for number in (match[1], match[2] or match[1], match[3] or 1))
-    return max(1, len(range(first, last + 1, step or 1)))
-
-
-def _unreadable(option: str, text: str, reason: str) -> BadInput:
-    return BadInput(f"{option} {text!r} cannot be read: {reason}; write node[1-4]")
+        raise BadInput(f"{option} names more than {MAX_HOSTS:,} hosts; name 1 to {MAX_HOSTS}")
 
 
 def next_hosts(hosts: Sequence[Host]) -> dict[Host, Host]:

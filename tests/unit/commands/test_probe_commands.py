@@ -159,8 +159,7 @@ class TestProbing:
         monkeypatch.setattr("resource.getrlimit", lambda _which: (256, 1024))
         assert main(["probe", "mesh", "--hosts", "n[101-300]=10.0.0.[1-200]"]) == 2
         [line] = capsys.readouterr().err.splitlines()
-        assert "64 pairs at once need 1352 open files and the limit is 1024" in line
-        assert "--pairs-at-once 45" in line
+        assert "384 commands at once need 1352 open files and the limit is 1024" in line
 
     def test_nothing_is_recorded_without_a_configuration(
         self, network: Install, tmp_path: Path

@@ -24,13 +24,12 @@ class TestNames:
             ("master", ["master"]),
             ("node[1-3]", ["node1", "node2", "node3"]),
             ("node[08-10]", ["node08", "node09", "node10"]),
-            ("node[9-10,4], master", ["master", "node4", "node9", "node10"]),
-            ("node[1-2],node[2-3]", ["node1", "node2", "node3"]),
-            ("root@a.example.com,b", ["b", "root@a.example.com"]),
-            ("node[1-5000/2000]", ["node1", "node2001", "node4001"]),
+            ("node[9-10, 4], master", ["node9", "node10", "node4", "master"]),
+            ("r[1-2]n[1,3]", ["r1n1", "r1n3", "r2n1", "r2n3"]),
+            ("root@a.example.com,b", ["root@a.example.com", "b"]),
         ],
     )
-    def test_are_expanded_once_each_and_sorted_by_number(self, text: str, names: list[str]) -> None:
+    def test_are_expanded_in_order(self, text: str, names: list[str]) -> None:
         assert expand_names("--hosts", text) == names
 
     @pytest.mark.parametrize(
@@ -43,7 +42,8 @@ class TestNames:
             "a b",
             "$(id)",
             "n[1-99999999999]",
-            "n[1-5/0]",
+            "n[1-5/2]",
+            "n[1]]",
             "?",
             "node*",
             "@all",
@@ -62,18 +62,17 @@ class TestNames:
             expand_names("--nodes", text)
 
     @pytest.mark.parametrize(
-        ("text", "number"),
+        "text",
         [
-            ("a[1-1025]", "1,025"),
-            ("a[1-512],b[1-513]", "1,025"),
-            ("a[1-100][1-100][1-100]", "1,000,000"),
-            (",".join(f"h{number}" for number in range(2000)), "2,000"),
-            ("a[1-1025]=10.0.0.[1-1025]", "1,025"),
+            "a[1-1025]",
+            "a[1-512],b[1-513]",
+            "a[1-999999999][1-999999999][1-999999999]",
+            ",".join(f"h{number}" for number in range(2000)),
         ],
     )
-    def test_are_counted_together_before_they_are_expanded(self, text: str, number: str) -> None:
+    def test_are_counted_while_they_are_expanded(self, text: str) -> None:
         for parse in (expand_names, partial(parse_hosts, transport=by_local)):
-            with pytest.raises(BadInput, match=f"names {number} hosts; name 1 to 1024"):
+            with pytest.raises(BadInput, match="names more than 1,024 hosts; name 1 to 1024"):
                 parse("--hosts", text)
         assert len(expand_names("--hosts", "a[1-512],b[1-512]")) == 1024
 

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from harness.hosts.parallelism import allow_commands, allow_hosts, allow_pairs, batches
+from harness.hosts.parallelism import allow_commands, batches
 from harness.model.errors import BadInput
 
 
@@ -18,26 +18,22 @@ def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple
 
 def test_a_limit_that_suffices_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     found = limited(monkeypatch, 1024, 4096)
-    allow_pairs(8)
-    allow_hosts(8)
+    allow_commands(48)
     assert found == []
 
 
 def test_a_lower_one_is_raised_to_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     found = limited(monkeypatch, 1024, 10**6)
-    allow_hosts(100)
     allow_commands(500)
-    assert found == [(2000, 10**6), (1700, 10**6)]
+    assert found == [(1700, 10**6)]
 
 
 def test_if_the_system_does_not_allow_it_one_line_says_what_to_choose(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limited(monkeypatch, 1024, 1024)
-    with pytest.raises(BadInput, match=r"choose --pairs-at-once 45, or raise the limit \(ulimit"):
-        allow_pairs(100)
-    with pytest.raises(BadInput, match=r"^100 hosts at once need 2000 open files .*: choose fewer"):
-        allow_hosts(100)
+    with pytest.raises(BadInput, match=r"^600 commands at once need 2000 open files .*: measure"):
+        allow_commands(600)
 
 
 def test_batches_keep_the_order() -> None:
