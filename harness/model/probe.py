@@ -12,22 +12,24 @@ from harness.model.soak import LinkEvent, SoakEvent, SoakFlow
 HIGHER, LOWER = "higher", "lower"
 BEFORE, AFTER = "before", "after"
 ARROW, BOTH_WAYS_ARROW = " -> ", " <-> "
-"""Between the sender and the receiver in a subject, and between hosts that are both."""
+"""Between the sender and the receiver for people, and between hosts that are both."""
+Pair = tuple[str, str]
+"""Sender and receiver."""
 
 
 @dataclass(frozen=True)
 class Measurement:
     """One value of a metric, or why there is none.
 
-    - `subject`: a host, a pair (`node1 -> node2`) or two racks.
-    - `case`: distinguishes measurements of one metric and subject, such as `both ways`; may be empty.
+    - `hosts`: a host, or sender and receiver; racks likewise.
+    - `case`: distinguishes measurements of one metric and hosts, such as `both ways`; may be empty.
     - `better`: `higher` or `lower`.
     - `error`: one line; None if there is a value.
     - `round`: counts the repetitions from 1.
     """
 
     probe: str
-    subject: str
+    hosts: tuple[str, ...]
     case: str
     metric: str
     unit: str
@@ -41,6 +43,13 @@ class Measurement:
             raise ValueError("a measurement has either a value or an error")
         if self.better not in {HIGHER, LOWER}:
             raise ValueError(f"better is {HIGHER!r} or {LOWER!r}")
+        if len(self.hosts) not in {1, 2}:
+            raise ValueError("a measurement is of a host, or of a sender and a receiver")
+
+    @property
+    def subject(self) -> str:
+        """The hosts for people: `node1 -> node2`."""
+        return ARROW.join(self.hosts)
 
 
 @dataclass(frozen=True)
@@ -52,21 +61,25 @@ class Metric:
     unit: str
     better: str
 
-    def of(self, subject: str, value: float, case: str = "") -> Measurement:
-        """Return a measurement with a value; a failed one if a host said what cannot be."""
-        if not 0 <= value <= MAX_QUANTITY:
-            return self.failed(subject, f"{value:g} is no value that a measurement can have", case)
-        return self._measurement(subject, case, value=float(value))
+    def of(self, hosts: str | Pair, value: float, case: str = "") -> Measurement:
+        """Return a measurement of a host, or of a sender and a receiver.
 
-    def failed(self, subject: str, error: object, case: str = "") -> Measurement:
+        It has failed if a host said what cannot be.
+        """
+        if not 0 <= value <= MAX_QUANTITY:
+            return self.failed(hosts, f"{value:g} is no value that a measurement can have", case)
+        return self._measurement(hosts, case, value=float(value))
+
+    def failed(self, hosts: str | Pair, error: object, case: str = "") -> Measurement:
         """Return a measurement without a value, and why there is none."""
-        return self._measurement(subject, case, error=str(error))
+        return self._measurement(hosts, case, error=str(error))
 
     def _measurement(
-        self, subject: str, case: str, value: float | None = None, error: str | None = None
+        self, hosts: str | Pair, case: str, value: float | None = None, error: str | None = None
     ) -> Measurement:
+        hosts_ = (hosts,) if isinstance(hosts, str) else hosts
         return Measurement(
-            self.probe, subject, case, self.name, self.unit, self.better, value, error
+            self.probe, hosts_, case, self.name, self.unit, self.better, value, error
         )
 
 
@@ -151,16 +164,21 @@ class RecordedProbes:
 
 @dataclass(frozen=True)
 class ProbeSample:
-    """All measurements of one metric, subject and case in one configuration."""
+    """All measurements of one metric, hosts and case in one configuration."""
 
     probe: str
-    subject: str
+    hosts: tuple[str, ...]
     case: str
     metric: str
     unit: str
     better: str
     values: tuple[float, ...] = ()
     errors: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The hosts for people: `node1 -> node2`."""
+        return ARROW.join(self.hosts)
 
     @property
     def name(self) -> str:
@@ -170,9 +188,9 @@ class ProbeSample:
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     """Group measurements into samples, in the order of first appearance; repetitions form one sample."""
-    grouped: dict[tuple[str, str, str, str, str, str], list[Measurement]] = {}
+    grouped: dict[tuple[str, tuple[str, ...], str, str, str, str], list[Measurement]] = {}
     for each in measurements:
-        key = (each.probe, each.subject, each.case, each.metric, each.unit, each.better)
+        key = (each.probe, each.hosts, each.case, each.metric, each.unit, each.better)
         grouped.setdefault(key, []).append(each)
     return [
         ProbeSample(

@@ -23,10 +23,10 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
-from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Measurement, RecordedProbes
+from harness.model.probe import BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, round_trip_measurements, run_messages
+from harness.probes.messages import OUTLASTING_S, run_messages
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
@@ -78,10 +78,13 @@ def _measure(
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
         if errors:
-            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), errors[0], case)
+            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, errors[0], case)
         elif isinstance(trips, RoundTrips):
-            yield from round_trip_measurements(ROUND_TRIP, str(flow), trips, case)
-            yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
+            yield from (
+                metric.of(flow.pair, trips.microseconds[rank], case)
+                for rank, metric in ROUND_TRIP.items()
+            )
+            yield ROUND_TRIPS_PER_S.of(flow.pair, trips.per_second, case)
 
 
 def _measure_rdma(
@@ -109,11 +112,11 @@ def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[M
         latencies = [session.finish() for session in sessions]
     for flow, latency in zip(flows, latencies, strict=True):
         if isinstance(latency, HostError):
-            yield RDMA_TYPICAL.failed(str(flow), latency)
+            yield RDMA_TYPICAL.failed(flow.pair, latency)
         else:
-            yield RDMA_TYPICAL.of(str(flow), latency.typical_us)
-            yield RDMA_P99.of(str(flow), latency.p99_us)
-            yield RDMA_P999.of(str(flow), latency.p999_us)
+            yield RDMA_TYPICAL.of(flow.pair, latency.typical_us)
+            yield RDMA_P99.of(flow.pair, latency.p99_us)
+            yield RDMA_P999.of(flow.pair, latency.p999_us)
 
 
 def _perftest_run(
@@ -140,7 +143,7 @@ def _plan(site: Site, *, seconds: int, port: int, message_bytes: int) -> ProbePl
 
 
 def _rdma_rows(probed: RecordedProbes) -> list[MeasuredCase]:
-    return [case for case in measured_cases(probed.measurements, RDMA) if ARROW in case.subject]
+    return [case for case in measured_cases(probed.measurements, RDMA) if len(case.hosts) > 1]
 
 
 def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:

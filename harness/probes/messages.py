@@ -1,11 +1,10 @@
 """Small messages between hosts, any number at the same time, alone or beside transfers."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
 from harness.hosts.transports.host import HostError
-from harness.model.probe import Measurement, Metric
 from harness.probes.tools import sockperf
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import (
@@ -50,17 +49,6 @@ def run_messages(
             session.start()
         round_trips = [session.finish() for session in sessions]
         return round_trips, [run.finish() for run in transfers]
-
-
-def round_trip_measurements(
-    metrics: Mapping[float, Metric], subject: str, trips: RoundTrips | HostError, case: str
-) -> Iterator[Measurement]:
-    """Yield the round trips by the metrics of their percentiles, or why there are none."""
-    for percentile, metric in metrics.items():
-        if isinstance(trips, HostError):
-            yield metric.failed(subject, trips, case)
-        else:
-            yield metric.of(subject, trips.microseconds[percentile], case)
 
 
 def _session(

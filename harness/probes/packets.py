@@ -58,7 +58,7 @@ def _measure(
             # A list, because nothing must stay set if the reader of the measurements is interrupted.
             found = list(_measure_ways(ways, size, case, load))
     except HostError as error:
-        found = [PACKET_GOODPUT.failed(str(flow), error, case) for flow in flows]
+        found = [PACKET_GOODPUT.failed(flow.pair, error, case) for flow in flows]
     yield from found
 
 
@@ -73,20 +73,20 @@ def _measure_ways(
         if error is None:
             usable.append(of_pair)
         else:
-            yield from (PACKET_GOODPUT.failed(str(flow), error, case) for flow in of_pair)
+            yield from (PACKET_GOODPUT.failed(flow.pair, error, case) for flow in of_pair)
     transfers = iter(run_flows([flow for of_pair in usable for flow in of_pair], load))
     for of_pair in usable:
         outcomes = [(flow, next(transfers)) for flow in of_pair]
         is_whole = all(isinstance(outcome, Transfer) for _, outcome in outcomes)
         for flow, outcome in outcomes:
             if isinstance(outcome, HostError):
-                yield PACKET_GOODPUT.failed(str(flow), outcome, case)
+                yield PACKET_GOODPUT.failed(flow.pair, outcome, case)
                 continue
-            yield PACKET_GOODPUT.of(str(flow), outcome.report.goodput_bit_s, case)
+            yield PACKET_GOODPUT.of(flow.pair, outcome.report.goodput_bit_s, case)
             # A host works for what it sends and for what it receives.
             for metric, cpu in zip(PACKET_CPU, outcome.cpus, strict=True):
                 if is_whole and cpu is not None:
-                    yield metric.of(str(flow), cpu.busy_percent, case)
+                    yield metric.of(flow.pair, cpu.busy_percent, case)
 
 
 def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None:

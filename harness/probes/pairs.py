@@ -16,7 +16,7 @@ from harness.model.network_metrics import (
     STOLEN,
     Sided,
 )
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Measurement, Metric, Pair
 from harness.probes.plan import Pairs, ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
@@ -61,12 +61,12 @@ def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = 
 def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
     for flow, transfer in zip(flows, run_flows(flows, load), strict=True):
         if isinstance(transfer, HostError):
-            yield MESH_GOODPUT.failed(str(flow), transfer, case)
+            yield MESH_GOODPUT.failed(flow.pair, transfer, case)
         else:
-            yield from _measurements(str(flow), transfer, case)
+            yield from _measurements(flow.pair, transfer, case)
 
 
-def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
+def _measurements(pair: Pair, transfer: Transfer, case: str) -> Iterator[Measurement]:
     report = transfer.report
     values: list[tuple[Metric, float | None]] = [
         (MESH_GOODPUT, report.goodput_bit_s),
@@ -76,4 +76,4 @@ def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measu
     for metrics, percent in _PROCESSORS.items():
         percents = (percent(cpu) if cpu else None for cpu in transfer.cpus)
         values += zip(metrics, percents, strict=True)
-    return (metric.of(subject, value, case) for metric, value in values if value is not None)
+    return (metric.of(pair, value, case) for metric, value in values if value is not None)

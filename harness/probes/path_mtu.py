@@ -100,7 +100,7 @@ def largest_frame_steps(
                 await_paths(flows)
                 found = list(_measure_paths(flows, larger, case))
         except HostError as error:
-            found = [PATH_MTU.failed(str(flow), error, case) for flow in flows]
+            found = [PATH_MTU.failed(flow.pair, error, case) for flow in flows]
         yield from found
 
     flows = flows_both_ways(pair for pairs in round_robin(hosts) for pair in pairs)
@@ -123,21 +123,21 @@ def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Itera
         sizes = {}
         for flow, answer in answers.items():
             if isinstance(answer, HostError):
-                yield PATH_MTU.failed(str(flow), answer, case)
+                yield PATH_MTU.failed(flow.pair, answer, case)
                 continue
             try:
                 sizes[flow] = searches[flow].send(answer)
             except StopIteration as end:
-                yield from _path_measurements(str(flow), end.value, case)
+                yield from _path_measurements(flow, end.value, case)
 
 
-def _path_measurements(subject: str, path: PathMtu | None, case: str) -> Iterator[Measurement]:
+def _path_measurements(flow: Flow, path: PathMtu | None, case: str) -> Iterator[Measurement]:
     if path is None:
-        yield PATH_MTU.failed(subject, f"{subject}: pings are not answered", case)
+        yield PATH_MTU.failed(flow.pair, f"{flow}: pings are not answered", case)
         return
-    yield PATH_MTU.of(subject, path.mtu_bytes, case)
+    yield PATH_MTU.of(flow.pair, path.mtu_bytes, case)
     if path.vanished_bytes is not None:
-        yield VANISHED_PACKET.of(subject, path.vanished_bytes, case)
+        yield VANISHED_PACKET.of(flow.pair, path.vanished_bytes, case)
 
 
 def _search(flow: Flow, links: Links) -> Search:

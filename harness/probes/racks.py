@@ -26,7 +26,7 @@ from harness.model.network_metrics import (
     RACKS,
     WITHIN_RACK,
 )
-from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.model.probe import Measurement, Metric, Pair, ProbeSample, RecordedProbes, samples
 from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
@@ -91,16 +91,16 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measu
             yield WITHIN_RACK.of(name, per_host[name])
             yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, name)
     for senders, receivers in ((first, second), (second, first)):
-        subject = f"{senders.name}{ARROW}{receivers.name}"
+        pair = (senders.name, receivers.name)
         outcomes = _run(flows_across(senders, receivers, rng), load)
-        yield from _failures(ACROSS_RACKS, subject, outcomes)
+        yield from _failures(ACROSS_RACKS, pair, outcomes)
         if carried := _carried_bit_s(outcomes):
             across_bit_s = sum(carried.values())
-            yield ACROSS_RACKS.of(subject, across_bit_s)
-            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, subject)
+            yield ACROSS_RACKS.of(pair, across_bit_s)
+            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, pair)
             if per_host:
                 unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
-                yield OVERSUBSCRIPTION.of(subject, unlimited / across_bit_s)
+                yield OVERSUBSCRIPTION.of(pair, unlimited / across_bit_s)
 
 
 def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
@@ -108,11 +108,11 @@ def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
 
 
 def _failures(
-    metric: Metric, subject: str, outcomes: Mapping[Flow, Transfer | HostError]
+    metric: Metric, hosts: str | Pair, outcomes: Mapping[Flow, Transfer | HostError]
 ) -> Iterator[Measurement]:
     for outcome in outcomes.values():
         if isinstance(outcome, HostError):
-            yield metric.failed(subject, outcome)
+            yield metric.failed(hosts, outcome)
 
 
 def _carried_bit_s(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, float]:

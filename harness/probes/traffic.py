@@ -11,7 +11,7 @@ from harness.hosts.remote_process import (
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
-from harness.model.probe import ARROW, Measurement, Metric
+from harness.model.probe import ARROW, Measurement, Metric, Pair
 from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
@@ -38,8 +38,13 @@ class Flow:
         """The sender and the receiver."""
         return self.sender, self.receiver
 
+    @property
+    def pair(self) -> Pair:
+        """The names of the sender and the receiver."""
+        return self.sender.name, self.receiver.name
+
     def __str__(self) -> str:
-        return ARROW.join(map(str, self.ends))
+        return ARROW.join(self.pair)
 
 
 def flows_both_ways(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
@@ -101,7 +106,7 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
 
 
 def worst_processors(
-    transfers: Iterable[Transfer | HostError], stolen: Metric, busiest: Metric, subject: str
+    transfers: Iterable[Transfer | HostError], stolen: Metric, busiest: Metric, hosts: str | Pair
 ) -> Iterator[Measurement]:
     """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
     found = [
@@ -112,8 +117,8 @@ def worst_processors(
         if each is not None
     ]
     if found:
-        yield stolen.of(subject, max(each.stolen_percent for each in found))
-        yield busiest.of(subject, max(each.busiest_percent for each in found))
+        yield stolen.of(hosts, max(each.stolen_percent for each in found))
+        yield busiest.of(hosts, max(each.busiest_percent for each in found))
 
 
 def open_flows(

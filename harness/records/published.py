@@ -33,7 +33,7 @@ from harness.model.network_metrics import (
     PACKET_GOODPUT,
     packet_case,
 )
-from harness.model.probe import ARROW, Measurement, Metric, ProbeRun
+from harness.model.probe import Measurement, Metric, Pair, ProbeRun
 from harness.model.run import (
     MAX_WALL_S,
     MIN_WALL_S,
@@ -264,21 +264,21 @@ def _transfers(
     source: _Source, configuration: str, facts: Mapping[str, str]
 ) -> tuple[ProbeRun, tuple[Measurement, ...]]:
     """Return a sweep of packet sizes. The n-th line of the same transfer is its round n."""
-    rounds: Counter[tuple[str, str]] = Counter()
+    rounds: Counter[tuple[Pair, str]] = Counter()
     measurements: list[Measurement] = []
     for row in source.rows:
-        subject, case = _subject(row), _case(row)
+        pair, case = _pair(row), _case(row)
         if not row.values[PACKET_GOODPUT.name]:
             raise row.error(f"a transfer needs a {PACKET_GOODPUT.name}")
-        rounds[subject, case] += 1
+        rounds[pair, case] += 1
         measurements += [
-            replace(metric.of(subject, _value(row, metric), case), round=rounds[subject, case])
+            replace(metric.of(pair, _value(row, metric), case), round=rounds[pair, case])
             for name, metric in METRICS.items()
             if row.values.get(name)
         ]
     if not measurements:
         raise BadInput(f"{source.path} has no line of a transfer")
-    hosts = (host for found in measurements for host in found.subject.split(ARROW))
+    hosts = (host for found in measurements for host in found.hosts)
     run = ProbeRun(
         configuration,
         tuple(dict.fromkeys(hosts)),
@@ -289,14 +289,14 @@ def _transfers(
     return run, tuple(measurements)
 
 
-def _subject(row: Row) -> str:
+def _pair(row: Row) -> Pair:
     hosts = row.values["sender"], row.values["receiver"]
     for host in hosts:
-        if not host or not host.isprintable() or ARROW in host:
+        if not host or not host.isprintable():
             raise row.error(f"{host!r} is not the name of a host")
     if len(set(hosts)) == 1:
         raise row.error(f"the sender {hosts[0]!r} is also the receiver")
-    return ARROW.join(hosts)
+    return hosts
 
 
 def _case(row: Row) -> str:

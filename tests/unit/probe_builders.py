@@ -52,9 +52,9 @@ def pairs(
 ) -> list[Measurement]:
     """Return one measurement for each pair; a text instead of a value is the error of a failed one."""
     return [
-        metric.failed(f"{a} -> {b}", value, case)
+        metric.failed((a, b), value, case)
         if isinstance(value, str)
-        else metric.of(f"{a} -> {b}", value, case)
+        else metric.of((a, b), value, case)
         for (a, b), value in values.items()
     ]
 

@@ -36,7 +36,7 @@ FACTORS: Mapping[str, Mapping[str, float]] = {
 }
 LINKS_BIT_S = {"1g-rs": 0.94e9, "2.5g-rs": 2.35e9, "2.5g-2x": 2.35e9}
 NODES = ("node1", "node2", "node3", "node4")
-SLOW = "node2 -> node4"
+SLOW = ("node2", "node4")
 TRIALS, RUNS = 8, 2
 
 
@@ -146,7 +146,7 @@ def _dataset(layout: str) -> dict[str, object]:
 
 def _probes(name: str) -> Sequence[Measurement]:
     rate = LINKS_BIT_S[name]
-    pairs = [f"{a} -> {b}" for a, b in permutations(NODES, 2)]
+    pairs = list(permutations(NODES, 2))
     found = [
         MESH_GOODPUT.of(pair, rate * (0.5 if (name, pair) == ("2.5g-2x", SLOW) else 1))
         for pair in pairs

@@ -4,16 +4,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.probe import Measurement, Metric, ProbeSample, samples
+from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, samples
 
 
 @dataclass(frozen=True)
 class MeasuredCase:
-    """The samples of one subject and case, by the names of their metrics."""
+    """The samples of a host or pair in one case, by the names of their metrics."""
 
-    subject: str
+    hosts: tuple[str, ...]
     case: str
     samples: Mapping[str, ProbeSample]
+
+    @property
+    def subject(self) -> str:
+        """The hosts for people: `node1 -> node2`."""
+        return ARROW.join(self.hosts)
 
     def values(self, metric: Metric) -> tuple[float, ...]:
         """Return the values of the repeats, in their order."""
@@ -34,7 +39,7 @@ class MeasuredCase:
 
 def measured_cases(measurements: Iterable[Measurement], probe: str) -> list[MeasuredCase]:
     """Return what the measurements of a probe show, in the order of measurement."""
-    cases: dict[tuple[str, str], dict[str, ProbeSample]] = {}
+    cases: dict[tuple[tuple[str, ...], str], dict[str, ProbeSample]] = {}
     for sample in samples(each for each in measurements if each.probe == probe):
-        cases.setdefault((sample.subject, sample.case), {})[sample.metric] = sample
-    return [MeasuredCase(subject, case, own) for (subject, case), own in cases.items()]
+        cases.setdefault((sample.hosts, sample.case), {})[sample.metric] = sample
+    return [MeasuredCase(hosts, case, own) for (hosts, case), own in cases.items()]

@@ -1,11 +1,10 @@
 """What kept probes from measuring: hosts that were left out, measurements that failed."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.analysis.network.judge import MIN_PEERS
 from harness.model.finding import Finding
-from harness.model.probe import ARROW, Measurement, ProbeSample, RecordedProbes, samples
+from harness.model.probe import Measurement, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
 from harness.words import count_of
 
@@ -19,6 +18,10 @@ def record_findings(probed: RecordedProbes) -> Iterator[Finding]:
         yield Finding("", "the probe did not finish; run it again")
 
 
+MOST = 0.75
+"""A host is the cause if more than this share of its pairs failed: a sound one fails with bad hosts alone."""
+
+
 def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
     """Return a finding for each subject and error.
 
@@ -28,7 +31,7 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
     hosts = _failing_hosts(found)
     lines: dict[tuple[str, str], Finding] = {}
     for sample in found:
-        if sample.errors and not hosts & set(sample.subject.split(ARROW)):
+        if sample.errors and hosts.isdisjoint(sample.hosts):
             error = sample.errors[0].removeprefix(f"{sample.subject}: ")
             tries = len(sample.values) + len(sample.errors)
             often = f" ({len(sample.errors)} of {tries} tries)" if sample.values else ""
@@ -37,32 +40,23 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
     return [*(_host_finding(host, found) for host in sorted(hosts)), *lines.values()]
 
 
-def _failing_hosts(found: Iterable[ProbeSample]) -> set[str]:
+def _failing_hosts(found: Sequence[ProbeSample]) -> set[str]:
     """Return the hosts of whose pairs most failed: a sound host fails only with those that do not work."""
-    pairs: dict[tuple[str, str], bool] = {}
-    for sample in found:
-        sender, arrow, receiver = sample.subject.partition(ARROW)
-        if arrow:
-            failed = bool(sample.errors) and not sample.values
-            pairs[sender, receiver] = pairs.get((sender, receiver), False) or failed
-    measured = Counter(host for pair in pairs for host in pair)
-    failures = Counter(host for pair, failed in pairs.items() if failed for host in pair)
-    peers = defaultdict[str, set[str]](set)
-    for pair, failed in pairs.items():
-        if failed:
-            for host, peer in (pair, pair[::-1]):
-                peers[host].add(peer)
-    return {
-        host
-        for host, count in failures.items()
-        if len(peers[host]) >= MIN_PEERS and 4 * count > 3 * measured[host]
-    }
+    pairs = {sample.hosts for sample in found if len(sample.hosts) > 1}
+    failed = {sample.hosts for sample in found if sample.errors and not sample.values} & pairs
+    hosts = set()
+    for host in {host for pair in failed for host in pair}:
+        own = {pair for pair in pairs if host in pair}
+        peers = {name for pair in own & failed for name in pair} - {host}
+        if len(peers) >= MIN_PEERS and len(own & failed) > MOST * len(own):
+            hosts.add(host)
+    return hosts
 
 
 def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:
     own: dict[str, list[str]] = {}
     for sample in found:
-        if host in sample.subject.split(ARROW):
+        if host in sample.hosts:
             own.setdefault(sample.subject, []).extend(sample.errors)
     errors = [errors[0] for errors in own.values() if errors]
     return Finding(

@@ -10,13 +10,13 @@ from statistics import median, mode
 from typing import TypeVar
 
 from harness.analysis.network.judge import SLOW, Reference, slow_findings
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
+from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
-from harness.model.probe import ARROW, RecordedProbes
+from harness.model.probe import ARROW, Pair, RecordedProbes
 
 _NO_PAIRS = PairMatrix((), {}, {})
 

@@ -1,6 +1,6 @@
 """Metrics of pairs of hosts, summarized for each host: many hosts have too many pairs to read.
 
-Two searches among many hosts have few pairs in common, because each draws its own at random.
+Two probes of some rounds among many hosts have few pairs in common.
 """
 
 from collections.abc import Collection, Iterable
@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from harness.analysis.network.mesh import RECEIVES, SENDS, natural_order
-from harness.model.probe import ARROW, ProbeSample
+from harness.model.probe import ProbeSample
 
 MAX_HOSTS_BY_PAIR = 10
 """Pairs of so few hosts are shown one by one: ten hosts have 90."""
@@ -18,13 +18,13 @@ def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:
     """Return the names of the probes that measured pairs of more than MAX_HOSTS_BY_PAIR hosts."""
     hosts: dict[str, set[str]] = {}
     for sample in found:
-        if ARROW in sample.subject:
-            hosts.setdefault(sample.probe, set()).update(sample.subject.split(ARROW))
+        if len(sample.hosts) > 1:
+            hosts.setdefault(sample.probe, set()).update(sample.hosts)
     return {probe for probe, names in hosts.items() if len(names) > MAX_HOSTS_BY_PAIR}
 
 
 def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[ProbeSample]:
-    """Return two samples for each host in place of those of its pairs: `node1 sends`, `node1 receives`.
+    """Return two samples for each host in place of those of its pairs: of the case `sends`, and `receives`.
 
     Each has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
     probes are summarized; others stay as they are. Hosts are in natural order.
@@ -43,24 +43,20 @@ def _of_hosts(found: Iterable[ProbeSample]) -> list[ProbeSample]:
     pairs_of: dict[ProbeSample, list[ProbeSample]] = {}
     others = []
     for sample in found:
-        sender, arrow, receiver = sample.subject.partition(ARROW)
-        if not arrow:
+        if len(sample.hosts) == 1:
             others.append(sample)
             continue
-        for subject in (f"{sender} {SENDS}", f"{receiver} {RECEIVES}"):
-            host = replace(sample, subject=subject, values=(), errors=())
-            pairs_of.setdefault(host, []).append(sample)
+        for host, role in zip(sample.hosts, (SENDS, RECEIVES), strict=True):
+            case = ", ".join(filter(None, (role, sample.case)))
+            of_host = replace(sample, hosts=(host,), case=case, values=(), errors=())
+            pairs_of.setdefault(of_host, []).append(sample)
     hosts = [
         replace(
-            host,
+            of_host,
             values=tuple(median(pair.values) for pair in pairs if pair.values),
             errors=tuple(error for pair in pairs for error in pair.errors),
         )
-        for host, pairs in pairs_of.items()
+        for of_host, pairs in pairs_of.items()
     ]
-    return [*sorted(hosts, key=_order), *others]
-
-
-def _order(sample: ProbeSample) -> tuple[list[tuple[int, str]], bool]:
-    host, _, role = sample.subject.rpartition(" ")
-    return natural_order(host), role == RECEIVES
+    hosts.sort(key=lambda each: (natural_order(each.subject), each.case.startswith(RECEIVES)))
+    return [*hosts, *others]

@@ -9,20 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.mesh import (
-    RECEIVES,
-    SENDS,
-    Pair,
-    PairMatrix,
-    pair_matrix,
-    typical_bit_s,
-)
+from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matrix, typical_bit_s
 from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
-from harness.model.probe import ARROW, RecordedProbes
+from harness.model.probe import ARROW, Pair, RecordedProbes
 from harness.words import percent
 
 SLOW = 1 - GOODPUT_TOLERANCE

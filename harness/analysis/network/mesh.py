@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from harness.model.probe import ARROW, Measurement, Metric
+from harness.model.probe import Measurement, Metric, Pair
 
-Pair = tuple[str, str]
-"""Sender and receiver."""
 SENDS, RECEIVES = "sends", "receives"
 
 
@@ -72,14 +70,14 @@ def pair_matrix(
     errors: dict[Pair, str] = {}
     for measurement in measurements:
         key = (measurement.probe, measurement.metric, measurement.case)
-        if key != (metric.probe, metric.name, case):
+        if key != (metric.probe, metric.name, case) or len(measurement.hosts) == 1:
             continue
-        sender, _, receiver = measurement.subject.partition(ARROW)
-        values = found.setdefault((sender, receiver), [])
+        pair = (measurement.hosts[0], measurement.hosts[1])
+        values = found.setdefault(pair, [])
         if measurement.value is not None:
             values.append(measurement.value)
         elif measurement.error is not None:
-            errors.setdefault((sender, receiver), measurement.error)
+            errors.setdefault(pair, measurement.error)
     return PairMatrix(
         hosts=tuple(sorted({host for pair in found for host in pair}, key=natural_order)),
         values={pair: median(values) for pair, values in found.items() if values},

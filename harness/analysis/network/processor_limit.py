@@ -7,7 +7,7 @@ away, or if one processor was busy all the time: a connection is served by one a
 from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 
-from harness.analysis.network.mesh import Pair, pair_matrix
+from harness.analysis.network.mesh import pair_matrix
 from harness.model.network_metrics import (
     BUSIEST,
     IPERF_CPU,
@@ -16,7 +16,7 @@ from harness.model.network_metrics import (
     STOLEN,
     Sided,
 )
-from harness.model.probe import Measurement, ProbeSample
+from harness.model.probe import Measurement, Pair, ProbeSample
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""

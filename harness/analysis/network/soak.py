@@ -13,11 +13,11 @@ from harness.analysis.network.judge import (
     reference_of,
     slow_findings,
 )
-from harness.analysis.network.mesh import Pair, PairMatrix, natural_order
+from harness.analysis.network.mesh import PairMatrix, natural_order
 from harness.analysis.network.processor_limit import MAX_BUSY_PERCENT, MAX_STOLEN_PERCENT
 from harness.model.finding import Finding
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import ARROW, RecordedProbes
+from harness.model.probe import ARROW, Pair, RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.runtime.clock import HOUR, duration_text
 from harness.words import count_of
@@ -114,9 +114,9 @@ def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
 
 def _failures(flows: Iterable[SoakFlow]) -> list[Finding]:
     return failed_measurements(
-        MESH_GOODPUT.of(ARROW.join(flow.pair), flow.goodput_bit_s)
+        MESH_GOODPUT.of(flow.pair, flow.goodput_bit_s)
         if flow.goodput_bit_s is not None
-        else MESH_GOODPUT.failed(ARROW.join(flow.pair), flow.error)
+        else MESH_GOODPUT.failed(flow.pair, flow.error)
         for flow in flows
     )
 

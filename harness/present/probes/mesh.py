@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
+from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -15,7 +15,7 @@ from harness.model.network_metrics import (
     RETRANSMITS,
     SOFTIRQ,
 )
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import Measurement, Pair, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
 from harness.words import count_of, shorten, visible

@@ -179,7 +179,7 @@ def full_links() -> str:
             if full == 3
             else trials("broadcast-inner-join", 20.0),
         )
-        probes = [MESH_GOODPUT.of("10.99.0.12 -> n2", rate * 1e6)] if full == 14 else []
+        probes = [MESH_GOODPUT.of(("10.99.0.12", "n2"), rate * 1e6)] if full == 14 else []
         configuration = ConfigurationRuns(name, (side,))
         sides.append(configuration)
         uses.append(link_uses(trial_links(configuration, probes)))
@@ -325,7 +325,7 @@ class TestCommand:
             record(results, a_side(name, of_side))
         probes = ProbeRun("1g", ("n1", "n2"))
         with ProbeRecording(probes, results) as recording:
-            for pair in ("n1 -> n2", "n2 -> n1"):
+            for pair in (("n1", "n2"), ("n2", "n1")):
                 recording.event(MESH_GOODPUT.of(pair, 94e6))
         assert main(["explain", "1g", "2.5g", "--results", str(results)]) == 0
         printed = " ".join(capfd.readouterr().out.split())

@@ -98,7 +98,7 @@ class TestUsage:
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
-            probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
+            probes.event(MESH_GOODPUT.of(("a", "b"), 9.4e8))
             probes.end(Ending.COMPLETED)
         assert main(["gate", "1g", "1g", "--results", str(tmp_path)]) == 2
         [line] = capsys.readouterr().err.splitlines()

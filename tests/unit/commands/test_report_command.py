@@ -62,7 +62,7 @@ class TestReport:
 
     def test_the_page_includes_probes_stored_with_the_runs(self, results: Path) -> None:
         with ProbeRecording(ProbeRun("2.5g", ("a", "b")), results) as recording:
-            recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
+            recording.event(MESH_GOODPUT.of(("a", "b"), 2.35e9))
             recording.end(Ending.COMPLETED)
         assert "2.35 Gbit/s" in report("1g", "2.5g")
 
@@ -81,7 +81,7 @@ class TestReport:
         self, results: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with ProbeRecording(ProbeRun("1g", ("a", "b")), results) as recording:
-            recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
+            recording.event(MESH_GOODPUT.of(("a", "b"), 2.35e9))
         for file in results.rglob("*.jsonl"):
             before = file.read_bytes()
             assert main(["report", "1g", "2.5g", "-o", str(file)]) == 2

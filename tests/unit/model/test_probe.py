@@ -21,17 +21,17 @@ def test_a_measurement_has_either_a_finite_value_or_an_error(
     value: float | None, error: str | None
 ) -> None:
     with pytest.raises(ValueError, match="value"):
-        Measurement("mesh", "a -> b", "", "goodput_bit_s", "bit/s", HIGHER, value, error)
+        Measurement("mesh", ("a", "b"), "", "goodput_bit_s", "bit/s", HIGHER, value, error)
 
 
 def test_repetitions_are_one_sample() -> None:
     forward, back, both_ways = samples(
         [
-            MESH_GOODPUT.of("a -> b", 1.0),
-            MESH_GOODPUT.of("b -> a", 5.0),
-            MESH_GOODPUT.of("a -> b", 3.0),
-            MESH_GOODPUT.failed("a -> b", "no route"),
-            MESH_GOODPUT.of("a -> b", 9.0, BOTH_WAYS),
+            MESH_GOODPUT.of(("a", "b"), 1.0),
+            MESH_GOODPUT.of(("b", "a"), 5.0),
+            MESH_GOODPUT.of(("a", "b"), 3.0),
+            MESH_GOODPUT.failed(("a", "b"), "no route"),
+            MESH_GOODPUT.of(("a", "b"), 9.0, BOTH_WAYS),
         ]
     )
     assert (forward.values, forward.errors) == ((1.0, 3.0), ("no route",))

@@ -10,7 +10,7 @@ from harness.present.link_table import course_text, link_section
 from tests.unit.builders import configured
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
-PROBES = [MESH_GOODPUT.of(f"{a} -> {b}", 100e6) for a, b in (("n1", "n2"), ("n2", "n1"))]
+PROBES = [MESH_GOODPUT.of((a, b), 100e6) for a, b in (("n1", "n2"), ("n2", "n1"))]
 
 
 def a_course(*received: float | None, host: str = "n1") -> Timeline:

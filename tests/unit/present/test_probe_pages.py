@@ -96,7 +96,7 @@ def test_of_very_many_latencies_the_longest_are_listed() -> None:
         for number in range(101)
         for measurement in round_trips(f"node1 -> peer{number}", IDLE, number + 1)
     ]
-    measured.append(ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", IDLE))
+    measured.append(ROUND_TRIP[50.0].failed(("node1", "node3"), "node3: no route", IDLE))
     page = page_of("latency", probed(measurements=measured))
     assert "node1 -> peer100 " in page
     assert "node1 -> node3 " in page
@@ -126,16 +126,16 @@ def test_paths_with_a_black_hole_and_packet_sizes() -> None:
         measured
         for size, goodput, percent in ((1500, 940, 31.0), (9000, 985, 12.0))
         for measured in (
-            PACKET_GOODPUT.of("node1 -> node2", goodput * MBIT, f"packets of {size} bytes"),
-            PACKET_CPU.sender.of("node1 -> node2", percent, f"packets of {size} bytes"),
-            PACKET_CPU.receiver.of("node1 -> node2", 2 * percent, f"packets of {size} bytes"),
+            PACKET_GOODPUT.of(("node1", "node2"), goodput * MBIT, f"packets of {size} bytes"),
+            PACKET_CPU.sender.of(("node1", "node2"), percent, f"packets of {size} bytes"),
+            PACKET_CPU.receiver.of(("node1", "node2"), 2 * percent, f"packets of {size} bytes"),
         )
     ]
     measured = [
         *pairs(PATH_MTU, paths),
         *pairs(VANISHED_PACKET, {("node1", "node2"): 1501, ("node1", "node3"): 1501}),
         *sizes,
-        PACKET_GOODPUT.failed("node3 -> node1", "no", "packets of 9000 bytes"),
+        PACKET_GOODPUT.failed(("node3", "node1"), "no", "packets of 9000 bytes"),
     ]
     assert_golden("probe-mtu.txt", page_of("mtu", probed(links, measured)))
 
@@ -164,7 +164,7 @@ def test_latencies_idle_and_under_load_and_no_rdma() -> None:
     measured = [
         *round_trips("node1 -> node2", IDLE, 1),
         *round_trips("node1 -> node2", LOADED, 20),
-        ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", "idle"),
+        ROUND_TRIP[50.0].failed(("node1", "node3"), "node3: no route", "idle"),
         *(RDMA_DEVICES.of(host, 0) for host in FOUR[:3]),
     ]
     assert_golden("probe-latency.txt", page_of("latency", probed(measurements=measured)))
@@ -184,11 +184,11 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
     measured = [
         *(WITHIN_RACK.of("a", value * MBIT) for value in (935, 940, 941)),
         WITHIN_RACK.failed("b", "b1 -> b2: iperf3: no route"),
-        *(ACROSS_RACKS.of("a -> b", value * MBIT) for value in (9400, 9410, 9420)),
-        *(OVERSUBSCRIPTION.of("a -> b", value) for value in (3.9, 4.0, 4.1)),
-        *(ACROSS_RACKS.of("b -> a", value * MBIT) for value in (37000, 37600)),
-        *(OVERSUBSCRIPTION.of("b -> a", value) for value in (1.0, 1.0)),
-        ACROSS_RACKS.of("c -> a", 9400 * MBIT),
+        *(ACROSS_RACKS.of(("a", "b"), value * MBIT) for value in (9400, 9410, 9420)),
+        *(OVERSUBSCRIPTION.of(("a", "b"), value) for value in (3.9, 4.0, 4.1)),
+        *(ACROSS_RACKS.of(("b", "a"), value * MBIT) for value in (37000, 37600)),
+        *(OVERSUBSCRIPTION.of(("b", "a"), value) for value in (1.0, 1.0)),
+        ACROSS_RACKS.of(("c", "a"), 9400 * MBIT),
     ]
     assert_golden("probe-racks.txt", page_of("racks", probed([a_link("a1")], measured)))
 

@@ -287,13 +287,13 @@ class TestNetworkFigures:
         assert headings[3:] == ["2.5g-rs against 1g-rs", "2.5g-2x against 1g-rs"]
 
     def test_a_pair_that_failed_is_shown_as_failed(self) -> None:
-        some = [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]
+        some = [MESH_GOODPUT.of(("a", "b"), 1e9), MESH_GOODPUT.failed(("b", "a"), "no route")]
         figure = drawn(mesh.figure, {"1g": some})
         assert chart.FAILED in texts_of(figure.pictures[0].svg)
         assert figure.numbers.rows == (("a -> b", "1.00 Gbit/s"), ("b -> a", "no route"))
 
     def test_a_map_of_many_hosts_is_not_drawn(self) -> None:
-        some = [MESH_GOODPUT.of(f"a -> b{number}", 1e9) for number in range(50)]
+        some = [MESH_GOODPUT.of(("a", f"b{number}"), 1e9) for number in range(50)]
         assert mesh.figure.draw(Evidence(None, {"1g": some})) is None
 
 
@@ -533,8 +533,8 @@ class TestPage:
         given = Costs(None, {evil: Money(1, "USD")})
         probed = {
             name: [
-                MESH_GOODPUT.of(f"{evil} -> {name}", 1e9),
-                MESH_GOODPUT.failed(f"{name} -> a", evil),
+                MESH_GOODPUT.of((evil, name), 1e9),
+                MESH_GOODPUT.failed((name, "a"), evil),
             ]
         }
         html = page.render(

@@ -464,7 +464,7 @@ class TestAnyTable:
 
     def test_probes_have_values_where_workloads_have_trials(self) -> None:
         measured = {
-            name: [[MESH_GOODPUT.of("a -> b", value)]]
+            name: [[MESH_GOODPUT.of(("a", "b"), value)]]
             for name, value in (("1g", 1e8), ("2.5g", 2e8))
         }
         [probed] = compare_probes(measured)

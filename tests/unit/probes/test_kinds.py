@@ -93,7 +93,7 @@ PROBES = {
     "limited processors": (limited(), {"node1 -> node2"}),
     "mtu": (black_hole(), {"node1 -> node2"}),
     "latency": (
-        probed(measurements=[ROUND_TRIP[50.0].failed("a -> b", "a -> b: no sockperf")]),
+        probed(measurements=[ROUND_TRIP[50.0].failed(("a", "b"), "a -> b: no sockperf")]),
         {"a -> b"},
     ),
     "racks": (probed(measurements=[WITHIN_RACK.failed("b", "b1 -> b2: no route")]), {"b"}),
@@ -182,7 +182,7 @@ class TestNewest:
         return replace(recorded, run=run)
 
     def test_a_newer_latency_does_not_hide_path_mtus_and_goodputs(self) -> None:
-        idle = [metric.of("node1 -> node2", 100, "idle") for metric in ROUND_TRIP.values()]
+        idle = [metric.of(("node1", "node2"), 100, "idle") for metric in ROUND_TRIP.values()]
         newer = parameters(probed(map(a_link, FOUR), idle), probe="latency")
         newest = newest_probes([self.at(1, self.ALL), self.at(2, newer)])
         assert [(each.probed.run.id, each.kinds) for each in newest] == [
@@ -234,7 +234,7 @@ LOST = Metric("reach", "lost_percent", "%", LOWER)
 def plan(site, *, count):
     def measure(hosts):
         for host in hosts[1:]:
-            yield LOST.of(f"{hosts[0]} -> {host}", 0 if host.name == "node2" else count)
+            yield LOST.of((hosts[0].name, host.name), 0 if host.name == "node2" else count)
 
     return ProbePlan(
         site.hosts(),

@@ -29,8 +29,8 @@ EVENTS: tuple[ProbeEvent, ...] = (
     ExcludedHost("node9", "node9: ssh: no route to host"),
     LinkSnapshot(BEFORE, parse_link("node1", "bond0", output("link-bond.txt"))),
     LinkSnapshot(BEFORE, parse_link("node2", "eth0", output("link-virtio.txt"))),
-    MESH_GOODPUT.of("node1 -> node2", 9.4e8),
-    MESH_GOODPUT.failed("node2 -> node1", "iperf3: no route", BOTH_WAYS),
+    MESH_GOODPUT.of(("node1", "node2"), 9.4e8),
+    MESH_GOODPUT.failed(("node2", "node1"), "iperf3: no route", BOTH_WAYS),
     LinkSnapshot(AFTER, parse_link("node1", "bond0", output("link-bond.txt"))),
 )
 

@@ -174,8 +174,8 @@ class TestBadInput:
             ((SWEEP, TRANSFER.replace("a,b", "a,a")), r":2: the sender 'a' is also the receiver"),
             ((SWEEP, TRANSFER.replace("a,b", ",b")), r":2: '' is not the name of a host"),
             (
-                (SWEEP, TRANSFER.replace("a,b", "a -> c,b")),
-                r":2: 'a -> c' is not the name of a host",
+                (SWEEP, TRANSFER.replace("a,b", "a\x1b,b")),
+                r":2: 'a\\x1b' is not the name of a host",
             ),
         ],
     )

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, typical_bit_s
+from harness.analysis.network.mesh import PairMatrix, pair_matrix, typical_bit_s
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import ARROW
+from harness.model.probe import ARROW, Pair
 from harness.present.data_table import DataTable
 from harness.present.quantities import UNKNOWN, change, if_known
 from harness.present.report import chart

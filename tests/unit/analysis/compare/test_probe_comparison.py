@@ -21,9 +21,9 @@ def measured(factor: float = 1.0) -> list[list[Measurement]]:
     """Return the measurements of two probe runs; only the goodput in one direction has the factor."""
     return [
         [
-            *(GOODPUT.of("a -> b", value * factor) for value in BEFORE[run::RUNS]),
-            *(GOODPUT.of("a -> b", value * 0.9, "both ways") for value in BEFORE[run::RUNS]),
-            *(LATENCY.of("a -> b", value / 1e7) for value in BEFORE[run::RUNS]),
+            *(GOODPUT.of(("a", "b"), value * factor) for value in BEFORE[run::RUNS]),
+            *(GOODPUT.of(("a", "b"), value * 0.9, "both ways") for value in BEFORE[run::RUNS]),
+            *(LATENCY.of(("a", "b"), value / 1e7) for value in BEFORE[run::RUNS]),
         ]
         for run in range(RUNS)
     ]
@@ -42,7 +42,7 @@ def test_each_metric_has_a_table_with_a_row_for_each_subject_and_case() -> None:
 
 
 def test_failed_and_missing_measurements_are_marked() -> None:
-    after = [[GOODPUT.failed("a -> b", "node b: iperf3 is not there")]]
+    after = [[GOODPUT.failed(("a", "b"), "node b: iperf3 is not there")]]
     [table, latency] = compare_probes({"1g": measured(), "2.5g": after})
     printed = text.render_table(probe_table(table))
     assert "failed¹" in printed
@@ -58,7 +58,9 @@ def test_many_values_of_a_single_probe_run_claim_nothing() -> None:
 
 def test_a_value_of_0_has_no_ratio_and_is_shown_as_a_median() -> None:
     retransmits = Metric("mesh", "retransmits", "segments", LOWER)
-    runs = [[retransmits.of("a -> b", value) for value in values] for values in ((0, 0, 3), (2, 4))]
+    runs = [
+        [retransmits.of(("a", "b"), value) for value in values] for values in ((0, 0, 3), (2, 4))
+    ]
     [table] = compare_probes({"1g": runs, "2.5g": runs})
     [(_, cells)] = table.rows
     assert [cell.value for cell in cells] == [2, 2]
@@ -66,7 +68,7 @@ def test_a_value_of_0_has_no_ratio_and_is_shown_as_a_median() -> None:
 
 
 def test_a_value_of_0_in_one_subject_leaves_the_others_as_they_are() -> None:
-    broken = [[*run, GOODPUT.of("a -> c", 0.0)] for run in measured(2.5)]
+    broken = [[*run, GOODPUT.of(("a", "c"), 0.0)] for run in measured(2.5)]
     with_0, _ = compare_probes({"1g": measured(), "2.5g": broken})
     without, _ = compare_probes({"1g": measured(), "2.5g": measured(2.5)})
     assert with_0.changes == without.changes
@@ -76,7 +78,7 @@ def mesh_of(hosts: int, factor: float = 1.0) -> list[Measurement]:
     """Return the goodput of all pairs of hosts; the last host sends more slowly by the factor."""
     names = [f"n{number}" for number in range(1, hosts + 1)]
     return [
-        GOODPUT.of(f"{sender} -> {receiver}", 900e6 * (factor if sender == names[-1] else 1))
+        GOODPUT.of((sender, receiver), 900e6 * (factor if sender == names[-1] else 1))
         for sender in names
         for receiver in names
         if sender != receiver
@@ -86,12 +88,12 @@ def mesh_of(hosts: int, factor: float = 1.0) -> list[Measurement]:
 def test_pairs_of_many_hosts_are_compared_by_host_in_natural_order() -> None:
     before, after = [mesh_of(11), mesh_of(11)], [mesh_of(11, 0.5), mesh_of(11, 0.5)]
     [table] = compare_probes({"1g": before, "2.5g": after})
-    assert [name for name, _ in table.rows[:3]] == ["n1 sends", "n1 receives", "n2 sends"]
+    assert [name for name, _ in table.rows[:3]] == ["n1, sends", "n1, receives", "n2, sends"]
     values = {name: cells[1].value for name, cells in table.rows}
     assert len(values) == 22
-    assert values["n11 sends"] == pytest.approx(450e6)
-    assert values["n11 receives"] == pytest.approx(900e6)
-    assert values["n1 receives"] == pytest.approx(900e6)
+    assert values["n11, sends"] == pytest.approx(450e6)
+    assert values["n11, receives"] == pytest.approx(900e6)
+    assert values["n1, receives"] == pytest.approx(900e6)
 
 
 def test_two_samples_of_different_pairs_have_rows_in_common() -> None:
@@ -104,19 +106,19 @@ def test_two_samples_of_different_pairs_have_rows_in_common() -> None:
 def test_one_configuration_of_many_hosts_decides_for_all() -> None:
     [table] = compare_probes({"few": [mesh_of(3)], "many": [mesh_of(11)]})
     few = {name for name, cells in table.rows if cells[0].value is not None}
-    assert few == {f"n{number} {role}" for number in (1, 2, 3) for role in ("sends", "receives")}
+    assert few == {f"n{number}, {role}" for number in (1, 2, 3) for role in ("sends", "receives")}
 
 
 def test_failures_of_pairs_are_those_of_their_hosts() -> None:
-    runs = [[*mesh_of(11), GOODPUT.failed("n1 -> n12", "node n12: it does not answer")]]
+    runs = [[*mesh_of(11), GOODPUT.failed(("n1", "n12"), "node n12: it does not answer")]]
     [table] = compare_probes({"1g": runs, "2.5g": runs})
     failures = {name for name, cells in table.rows if cells[0].sample and cells[0].sample.errors}
-    assert failures == {"n1 sends", "n12 receives"}
+    assert failures == {"n1, sends", "n12, receives"}
 
 
 def test_the_printed_tables() -> None:
     first, second = measured(2.5)
-    after = [first, [*second, GOODPUT.failed("a -> c", "no route to c")]]
+    after = [first, [*second, GOODPUT.failed(("a", "c"), "no route to c")]]
     tables = compare_probes({"1g": measured(), "2.5g": after})
     for name, render in (("text", text.render_table), ("markdown", markdown.render_table)):
         whole = "\n".join(render(probe_table(table)) for table in tables)

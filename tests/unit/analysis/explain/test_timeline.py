@@ -30,7 +30,7 @@ from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
 GOODPUT_BIT_S = 150e6
 PROBES = [
-    MESH_GOODPUT.of(f"n{a} -> n{b}", GOODPUT_BIT_S) for a, b in ((1, 2), (2, 1), (2, 3), (3, 2))
+    MESH_GOODPUT.of((f"n{a}", f"n{b}"), GOODPUT_BIT_S) for a, b in ((1, 2), (2, 1), (2, 3), (3, 2))
 ]
 READS, SHUFFLES = Stage("reads data", 0.0, 3.0), Stage("reads shuffle", 3.0, 5.0)
 

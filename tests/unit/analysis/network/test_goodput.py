@@ -17,9 +17,9 @@ GBIT = 10**9
 
 def mesh(**bit_s: float) -> PairMatrix:
     """Return the goodput of pairs of hosts, such as `n1_n2`."""
-    pairs = {name.replace("_", " -> "): value for name, value in bit_s.items()}
+    pairs = {tuple(name.split("_")): value for name, value in bit_s.items()}
     return pair_matrix(
-        [MESH_GOODPUT.of(pair, value) for pair, value in pairs.items()], MESH_GOODPUT
+        [MESH_GOODPUT.of((a, b), value) for (a, b), value in pairs.items()], MESH_GOODPUT
     )
 
 
@@ -47,7 +47,7 @@ class TestMeasured:
         assert found.source == MEASURED
 
     def test_without_values_is_unknown(self) -> None:
-        failed = [MESH_GOODPUT.failed("n1 -> n2", "no route to host")]
+        failed = [MESH_GOODPUT.failed(("n1", "n2"), "no route to host")]
         assert goodput(a_run(), pair_matrix(failed, MESH_GOODPUT), "n1") is None
 
 

@@ -14,7 +14,7 @@ from tests.unit.probe_builders import FOUR, MBIT, a_link, every_pair, pairs, pro
 
 class TestMatrix:
     def test_the_repeats_of_a_pair_are_their_median(self) -> None:
-        measured = [MESH_GOODPUT.of("a -> b", value) for value in (3.0, 1.0, 8.0)]
+        measured = [MESH_GOODPUT.of(("a", "b"), value) for value in (3.0, 1.0, 8.0)]
         assert pair_matrix(measured, MESH_GOODPUT).values == {("a", "b"): 3.0}
 
     def test_a_pair_that_failed_once_has_the_value_of_its_other_repeats(self) -> None:

@@ -53,8 +53,8 @@ def test_another_case_is_another_transfer() -> None:
 
 
 def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
-    stolen = [RACK_STOLEN.of("a -> b", value) for value in (45.0, 50.0, 0.0)]
-    busy = [RACK_BUSIEST.of("b -> a", 100.0), RACK_STOLEN.of("b -> a", 1.0)]
+    stolen = [RACK_STOLEN.of(("a", "b"), value) for value in (45.0, 50.0, 0.0)]
+    busy = [RACK_BUSIEST.of(("b", "a"), 100.0), RACK_STOLEN.of(("b", "a"), 1.0)]
     found = samples([*stolen, *busy, RACK_BUSIEST.of("a", 60.0)])
 
     def of(subject: str) -> list[ProbeSample]:

@@ -189,7 +189,7 @@ def test_links_that_no_probe_measured_have_a_note() -> None:
 def test_links_that_carry_something_else_than_their_rate_have_a_note(
     carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in ("a -> b", "b -> a")]
+    measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in (("a", "b"), ("b", "a"))]
     for module in ("target", "prediction"):
         monkeypatch.setattr(
             f"harness.analysis.predict.{module}.probe_measurements", lambda _: measured
