@@ -13,7 +13,7 @@ from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.local_spark import BENCHMARK, GENERATE
-from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
+from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
 from harness.probes.all_probes import all_probes
@@ -153,22 +153,21 @@ def completed_parts(experiment: Experiment, results: Path) -> dict[Part, Recorde
     for configuration in experiment.configurations:
         for file in results_files(configuration_directory(results, configuration.name)):
             recorded = load(file)
-            recorded_facts = recorded.run.facts
-            if recorded_facts.get("experiment") != experiment.id:
+            if recorded.run.facts.get("experiment") != experiment.id:
                 raise BadInput(
                     f"{file} is not of this experiment as it is now; move {results} away, or give "
                     "the experiment another name"
                 )
+            part = _part(configuration, recorded)
             if is_complete(recorded):
-                number = _number(recorded_facts, file)
-                completed[Part(configuration, number, _program(recorded))] = recorded
+                completed[part] = recorded
     return completed
 
 
 def probed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedProbes]:
     """Return the parts, without a program, whose network was probed completely."""
     return {
-        Part(configuration, _number(probed.run.facts, file)): probed
+        Part(configuration, _number(probed.run.facts, probed.source)): probed
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
@@ -176,17 +175,17 @@ def probed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedPr
     }
 
 
-def _program(recorded: RecordedRun) -> str | None:
-    return recorded.run.parameters.get(PROGRAM)
+def _part(configuration: Configuration, recorded: RecordedRun) -> Part:
+    """Return which part of the experiment a run is. Raises BadInput if it does not declare its number."""
+    number = _number(recorded.run.facts, recorded.source)
+    return Part(configuration, number, recorded.run.parameters.get(PROGRAM))
 
 
-def _number(facts: Mapping[str, str], file: Path) -> int:
-    """Return the number that a run declares. Raises BadInput if it declares none."""
+def _number(facts: Mapping[str, str], source: str) -> int:
     text = facts.get(NUMBER, "")
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
         raise BadInput(
-            f"{file} is of this experiment, but its fact {NUMBER!r} is {shorten(text, 40)!r}; "
-            "move it elsewhere"
+            f"{source} is of this experiment, but its fact {NUMBER!r} is {shorten(text, 40)!r}"
         )
     return int(text)
 
@@ -276,7 +275,7 @@ class _ExperimentRunner:
                 *(self._site.uri(data), "--rows", str(data.rows), "--format", data.format),
                 *("--reuse", *layout),
             ]
-            if code := _interruptible(self._site.submit(GENERATE, arguments)):
+            if code := self._site.submit(GENERATE, arguments):
                 raise ClusterliftError(
                     f"data {data.name} was not generated: generate.py ended with {code}"
                 )
@@ -364,7 +363,6 @@ class _ExperimentRunner:
             code = self._site.submit(BENCHMARK, arguments, properties)
         if lost := turns.lost():
             self._set_parts_aside(run.parts, lost)
-        _interruptible(code)
         if code == BadInput.exit_code:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
         if code:
@@ -382,9 +380,7 @@ class _ExperimentRunner:
         for part in parts:
             directory = configuration_directory(self._results, part.configuration.name)
             for file in results_files(directory):
-                recorded = load(file)
-                found = _number(recorded.run.facts, file), _program(recorded)
-                if found == (part.number, part.program):
+                if _part(part.configuration, load(file)) == part:
                     _set_aside(file, str(part), reason)
 
     def _facts(self, part: Part) -> dict[str, str]:
@@ -455,13 +451,6 @@ def _set_aside(file: Path, what: str, reason: str) -> None:
     """Keep a file of results under a name by which nobody takes it for results."""
     aside = file.rename(file.with_suffix(SET_ASIDE))
     say(f"{what}: {reason}; so {aside} does not count; the same command repeats it")
-
-
-def _interruptible(code: int) -> int:
-    """Return a script's exit code. Raise KeyboardInterrupt if it was interrupted."""
-    if code == INTERRUPTED:
-        raise _interrupted()
-    return code
 
 
 def _interrupted() -> KeyboardInterrupt:

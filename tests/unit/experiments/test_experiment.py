@@ -492,7 +492,9 @@ class FakeSite(Site):
             for trial in self.trials:
                 recording.trial(trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
-        return 130 if interrupted else self.codes["jobs/benchmark.py"]
+        if interrupted:
+            raise KeyboardInterrupt
+        return self.codes["jobs/benchmark.py"]
 
     def probe(self, _: ProbePlan, run: ProbeRun, results: Path) -> RecordedProbes:
         self.calls.append(("probe", run.configuration, run.facts["round"]))
