@@ -11,7 +11,7 @@ from harness import __version__
 from harness.commands.command import Group, group
 from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.removed import instead_of
-from harness.terminal import OutputLost, hold_standard_descriptors, say, say_error, show
+from harness.terminal import OutputLost, say, say_error, show
 from harness.words import first_line
 
 GROUPS = {
@@ -101,7 +101,6 @@ def clusterlift() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
-    hold_standard_descriptors()
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         # click's own main() would print by itself, and leave by sys.exit() if nobody reads.

@@ -10,7 +10,7 @@ from harness.model.errors import INTERRUPTED, ClusterliftError
 from harness.redaction import redacted_command
 from harness.removed import instead_of
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import OutputLost, hold_standard_descriptors, say, say_error, show
+from harness.terminal import OutputLost, say, say_error, show
 from harness.words import first_line, shorten
 
 T = TypeVar("T")
@@ -97,7 +97,6 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
     # pyspark and py4j would also log the whole Java stack of an error.
     logging.disable(logging.CRITICAL)
     raise_at_ctrl_c()
-    hold_standard_descriptors()
     try:
         code = main()
     except (ClusterliftError, OutputLost) as error:

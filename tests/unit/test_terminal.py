@@ -2,28 +2,13 @@
 
 import io
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from harness import terminal
-from harness.terminal import (
-    OutputLost,
-    Relay,
-    begin_line,
-    continue_line,
-    end_line,
-    hold_standard_descriptors,
-    replace_lines,
-    say,
-    say_error,
-    show,
-)
+from harness.terminal import OutputLost, say, say_error, show
 from harness.words import join_names, percent, significant
-
-ROOT = Path(__file__).parents[2]
 
 
 class Stream(io.TextIOWrapper):
@@ -97,10 +82,6 @@ class TestShow:
         show("a\x1b[31m\nb\u202e\rc")
         assert capsys.readouterr().out == "a\\x1b[31m\nb\\u202e\\rc\n"
 
-    def test_the_lines_of_csv_keep_their_ends(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show("a,b\r\n1,2\r\n")
-        assert capsys.readouterr().out == "a,b\r\n1,2\r\n"
-
     @pytest.mark.parametrize("encoding", ["ascii", "iso8859-5", "cp037", "utf-16"])
     def test_characters_that_the_encoding_lacks_are_escaped(
         self, encoding: str, monkeypatch: pytest.MonkeyPatch
@@ -133,62 +114,8 @@ class TestCredentials:
     def test_nothing_that_is_printed_has_them(self, capsys: pytest.CaptureFixture[str]) -> None:
         show("a pw\nb pw")
         say("c pw")
-        begin_line("d pw ")
-        continue_line("e pw")
-        replace_lines(["f pw"])
-        end_line()
         printed = capsys.readouterr()
-        assert "pw" not in printed.out + printed.err
-        assert printed.out + printed.err.count("*") * "*" == "a *\nb *\n" + "*" * 4
-
-
-class TestUnfinishedLines:
-    def test_a_line_in_two_parts(self, capsys: pytest.CaptureFixture[str]) -> None:
-        begin_line("[1/2] pi  ")
-        continue_line("3 s")
-        assert capsys.readouterr().err == "[1/2] pi  3 s\n"
-
-    def test_an_error_stands_on_a_line_of_its_own(self, capsys: pytest.CaptureFixture[str]) -> None:
-        begin_line("[1/2] pi  ")
-        say("error: Spark has ended")
-        assert capsys.readouterr().err == "[1/2] pi  \nerror: Spark has ended\n"
-
-    def test_results_do_not_stand_behind_progress(self, capsys: pytest.CaptureFixture[str]) -> None:
-        begin_line("[1/2] pi  ")
-        show("table")
-        printed = capsys.readouterr()
-        assert (printed.out, printed.err) == ("table\n", "[1/2] pi  \n")
-
-    def test_a_line_that_was_interrupted_is_not_continued_twice(
-        self, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        begin_line("[1/2] pi  ")
-        say("a worker is gone")
-        continue_line("3 s")
-        say("next")
-        assert capsys.readouterr().err.splitlines()[1:] == ["a worker is gone", "3 s", "next"]
-
-    def test_a_line_to_be_replaced_is_erased(self, capsys: pytest.CaptureFixture[str]) -> None:
-        replace_lines(["1 of 2"])
-        replace_lines(["2 of 2"])
-        say("error: no")
-        end_line()
-        erase = "\r\x1b[K"
-        assert capsys.readouterr().err == f"1 of 2{erase}2 of 2{erase}error: no\n"
-
-    def test_lines_to_be_replaced_are_all_erased(self, capsys: pytest.CaptureFixture[str]) -> None:
-        replace_lines(["a", "b", "c"])
-        say("error: no")
-        above = "\x1b[A\x1b[K"
-        assert capsys.readouterr().err == f"a\nb\nc\r\x1b[K{above}{above}error: no\n"
-
-    def test_they_are_cut_where_they_would_take_two(
-        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("COLUMNS", "10")
-        replace_lines(["0123456789abc", "short"])
-        end_line()
-        assert capsys.readouterr().err.startswith("012345678\nshort\r")
+        assert (printed.out, printed.err) == ("a *\nb *\n", "c *\n")
 
 
 class TestSay:
@@ -199,71 +126,6 @@ class TestSay:
     def test_nobody_has_to_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stderr", None)
         say("a")
-        begin_line("b")
-        continue_line("c")
-
-
-def test_descriptors_that_are_closed_are_occupied(tmp_path: Path) -> None:
-    program = (
-        "import os; from harness.terminal import hold_standard_descriptors as hold; hold(); "
-        f"assert os.open({str(tmp_path / 'file')!r}, os.O_CREAT) > 2"
-    )
-    done = subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -c "{program}" <&- >&- 2>&-'], cwd=ROOT, check=False
-    )
-    assert done.returncode == 0
-    hold_standard_descriptors()  # nothing is closed here, so nothing changes
-
-
-class TestRelay:
-    @pytest.mark.parametrize(
-        ("chunk", "shown"),
-        [
-            (b"one\ntwo", "one\n"),
-            (b"[1/2] pi  ", "[1/2] pi  "),
-            (b"[1/2] password  ", ""),
-            (b"x" * 20_000, "x" * 20_000),
-        ],
-    )
-    def test_whole_lines_and_progress_are_shown_at_once(
-        self, capsys: pytest.CaptureFixture[str], chunk: bytes, shown: str
-    ) -> None:
-        relay = Relay()
-        relay.copy(chunk)
-        assert capsys.readouterr().out == shown
-        relay.end()
-        assert (shown + capsys.readouterr().out).encode() == chunk
-
-    @pytest.mark.parametrize(
-        ("chunks", "shown"),
-        [
-            ([b"[1/2] pi  ", b"3 s\nbad \x1b[1m", b"\xff\n"], "[1/2] pi  3 s\nbad \\x1b[1m\\xff\n"),
-            ([b"a token=hunt", b"er2\nb\n"], "a token=***\nb\n"),
-            ([b"curl --pass", b"word x ", b"http://h\n"], "curl --password *** http://h\n"),
-            ([b"hdfs://a:", b"b@n1\n"], "hdfs://***@n1\n"),
-            ([b"[1/2] pi  ", b"FAILED: token=", b"x\n"], "[1/2] pi  FAILED: token=***\n"),
-        ],
-    )
-    def test_it_copies_escaped_and_redacted_lines(
-        self, capsys: pytest.CaptureFixture[str], chunks: list[bytes], shown: str
-    ) -> None:
-        relay = Relay()
-        for chunk in chunks:
-            relay.copy(chunk)
-        relay.end()
-        assert capsys.readouterr().out == shown
-
-    def test_a_character_may_be_cut_in_two(self, capsys: pytest.CaptureFixture[str]) -> None:
-        relay = Relay()
-        for byte in "± 1 %\n".encode():
-            relay.copy(bytes([byte]))
-        assert capsys.readouterr().out == "± 1 %\n"
-
-    def test_nobody_has_to_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "stdout", None)
-        relay = Relay()
-        relay.copy(b"x\nx")
-        relay.end()
 
 
 def test_a_credential_in_a_long_message_is_hidden_before_the_message_is_shortened(

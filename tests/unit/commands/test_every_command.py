@@ -113,12 +113,6 @@ class TestProcess:
         assert process("clusterlift nonsense <&- 2>&-", tmp_path).returncode == 2
         assert process("clusterlift --version <&- 2>&-", tmp_path).returncode == 0
 
-    def test_a_file_never_takes_the_place_of_a_closed_stream(self, tmp_path: Path) -> None:
-        (tmp_path / "old.csv").write_text("test,seconds\npi,11\n")
-        process("clusterlift import old.csv --configuration x >&- 2>&- <&-", tmp_path)
-        shown = process("clusterlift show x", tmp_path)
-        assert (shown.returncode, shown.stderr) == (0, b"")
-
     @pytest.mark.parametrize(
         "environment",
         [
