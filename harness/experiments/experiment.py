@@ -27,10 +27,7 @@ MAX_PROBE_SECONDS = 3600
 
 Name = Annotated[
     str,
-    msgspec.Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
-        description="up to 64 letters, digits, dots, dashes and underscores",
-    ),
+    msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"),
 ]
 
 
@@ -130,10 +127,7 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
     turns: Literal["runs", "rounds"] = "runs"
     trials: Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)] = 3
-    warmup: Annotated[
-        Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
-        msgspec.Meta(description=f"auto, or from 0 to {MAX_TRIALS:,}"),
-    ] = "auto"
+    warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"] = "auto"
     workloads: tuple[str, ...] | None = None
     sink: Literal["noop", "rdd-count"] | None = None
     profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0

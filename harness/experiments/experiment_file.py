@@ -67,14 +67,14 @@ from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
-from harness.model.layout import FORMS, Layout
+from harness.model.layout import Layout
 from harness.model.limits import MAX_NODES, MAX_PER_HOST, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
 from harness.node.kernel import positive
 from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
-from harness.records.toml import convert, read_toml
+from harness.records.document import converted, toml_values
 from harness.runtime.option_values import what_exists
 from harness.settings.kinds import own_command
 from harness.settings.setting import Setting
@@ -85,22 +85,14 @@ CORES_MAX, EXECUTORS = "spark.cores.max", "spark.executor.instances"
 WORKLOADS = ROOT / "jobs/workloads"
 MAX_SHOWN = 60
 
-RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
+RateText = Annotated[str, msgspec.Meta(max_length=40)]
 SysctlKey = Annotated[
     str,
-    msgspec.Meta(
-        pattern=r"^[a-z][A-Za-z0-9_]*([./][A-Za-z0-9_-]+)+\Z",
-        max_length=200,
-        description="a kernel setting such as net.ipv4.tcp_congestion_control",
-    ),
+    msgspec.Meta(pattern=r"^[a-z][A-Za-z0-9_]*([./][A-Za-z0-9_-]+)+\Z", max_length=200),
 ]
 Property = Annotated[
     str,
-    msgspec.Meta(
-        pattern=r"^spark\.[A-Za-z0-9._-]+\Z",
-        max_length=200,
-        description="a property of Spark such as spark.shuffle.compress",
-    ),
+    msgspec.Meta(pattern=r"^spark\.[A-Za-z0-9._-]+\Z", max_length=200),
 ]
 StorageName = Literal["hdfs", "qfs", "ceph"]
 
@@ -109,7 +101,7 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
     """`[datasets.NAME]`. Without a layout, the dataset has the file system's default."""
 
     rows: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROWS)]
-    layout: Annotated[str, msgspec.Meta(max_length=40, description=FORMS)] | None = None
+    layout: Annotated[str, msgspec.Meta(max_length=40)] | None = None
     format: Literal["csv", "parquet"] = "csv"
     uri: Text | None = None
     storage: StorageName | None = None
@@ -195,7 +187,7 @@ class ExperimentFile(Measuring, frozen=True):
 
     configurations: Annotated[
         dict[Name, ConfigurationTable],
-        msgspec.Meta(min_length=1, description="one table or more: [configurations.NAME]"),
+        msgspec.Meta(min_length=1),
     ]
     datasets: dict[Name, DatasetTable] = msgspec.field(default_factory=dict)
     programs: dict[Name, dict[str, Any]] = msgspec.field(default_factory=dict)
@@ -203,9 +195,7 @@ class ExperimentFile(Measuring, frozen=True):
     scaling: (
         Annotated[
             tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...],
-            msgspec.Meta(
-                min_length=1, description="one number of nodes or more, such as [1, 2, 4]"
-            ),
+            msgspec.Meta(min_length=1),
         ]
         | None
     ) = None
@@ -313,8 +303,8 @@ def _program(name: str, given: Mapping[str, Any]) -> Program:
 
 def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
-    values = read_toml(file)
-    read = convert(values, ExperimentFile, file)
+    values = toml_values(file)
+    read = converted(values, ExperimentFile, file)
     try:
         experiment = read.experiment(_id(values))
         for (

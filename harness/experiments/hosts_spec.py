@@ -11,21 +11,8 @@ from harness.model.interface import DEVICE_NAME
 
 SUDO = ("sudo", "-n")
 
-Text = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[^\0]+\Z",
-        max_length=1000,
-        description="from 1 to 1,000 characters, without NUL",
-    ),
-]
-Device = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=rf"^{DEVICE_NAME}\Z",
-        description="a network interface such as eth0",
-    ),
-]
+Text = Annotated[str, msgspec.Meta(pattern=r"^[^\0]+\Z", max_length=1000)]
+Device = Annotated[str, msgspec.Meta(pattern=rf"^{DEVICE_NAME}\Z")]
 
 
 class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,10 +29,7 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hosts: Text
     via: Literal["ssh", "docker", "netns", "local"] = "ssh"
     device: Device | None = None
-    spark: Annotated[
-        tuple[Text, ...],
-        msgspec.Meta(description="words, each from 1 to 1,000 characters, without NUL"),
-    ] = ()
+    spark: tuple[Text, ...] = ()
     submit_from: Text | None = None
     data: Text | None = None
     sudo: bool = False

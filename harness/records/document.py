@@ -1,23 +1,45 @@
-"""Reads JSON documents that we wrote, and that somebody may have changed, by the types of what they say."""
+"""Reads documents that somebody may have changed, JSON and TOML, by the types of what they say."""
 
 import hashlib
-from typing import TypeVar
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
+from harness.model.errors import BadInput
+from harness.records.regular_file import content_of
 from harness.words import shorten
 
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""
+MAX_TOML = 10**6
+"""Bytes of a file of TOML."""
 T = TypeVar("T")
 
 
 def decoded(data: bytes, type_: type[T]) -> T:
-    """Return what a document says. Raise ValueError unless each value is one that its type allows."""
+    """Return what JSON says. Raise ValueError unless each value is one that its type allows."""
     try:
         return msgspec.json.decode(data, type=type_)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise ValueError(shorten(str(error), MAX_REASON)) from error
+
+
+def toml_values(file: Path) -> dict[str, Any]:
+    """Return the values of a file of TOML. Raise BadInput unless it is one, of 1 MB at most."""
+    try:
+        return tomllib.loads(content_of(file, MAX_TOML).decode())
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{file}: not TOML: {error}") from error
+
+
+def converted(values: dict[str, Any], type_: type[T], file: Path) -> T:
+    """Return the values of a file as an object. Raise BadInput that names the file and the first mistake."""
+    try:
+        return msgspec.convert(values, type_)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{file}: {shorten(str(error), MAX_REASON)}") from error
 
 
 def checksum(data: bytes) -> str:
