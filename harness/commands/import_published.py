@@ -21,11 +21,8 @@ from harness.words import visible
 def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:
     """Import results that others have published.
 
-    FILE.csv has the columns test,seconds, as the original pyspark-benchmark writes it; the directory of part
-    files that its option -o names works, too. Or it has test,performance,unit and possibly peak, such as
-    hpl,21.24e9,flop,35.2e9. A sweep of packet sizes, which `compare --probes` shows, has
-    sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent; the direction
-    is `one way` or `both ways`. The command prints the path of the new results file. A file is imported once
-    into a configuration: a copy is not a new measurement.
+    FILE.csv has the columns test,seconds, as the original pyspark-benchmark writes it. Or it has
+    test,performance,unit and possibly peak, such as hpl,21.24e9,flop,35.2e9. The command prints the path of
+    the new results file. A file is imported once into a configuration: a copy is not a new measurement.
     """
     show(visible(str(import_published(file, configuration, parse_facts(facts), results))))

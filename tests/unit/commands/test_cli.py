@@ -217,12 +217,6 @@ class TestImport:
         assert (kept.ending, kept.run.facts) == (Ending.COMPLETED, {"mtu": "1500"})
         assert main(["compare", str(path), "2.5g"]) == 0
 
-    def test_a_bad_file_leaves_nothing_behind(self, tmp_path: Path) -> None:
-        (tmp_path / "original.csv").write_text("test,seconds\npi,fast\n")
-        arguments = ["--configuration", "old", "--results", str(tmp_path / "results")]
-        assert main(["import", str(tmp_path / "original.csv"), *arguments]) == 2
-        assert not (tmp_path / "results").exists()
-
 
 class TestMistakes:
     @pytest.mark.parametrize(
