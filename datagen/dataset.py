@@ -42,11 +42,11 @@ class Dataset:
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
-        """The known digests of the rows, each by the columns that it covers."""
-        found: dict[tuple[str, ...], str] = {recipes.COLUMNS: self.manifest.digest}
-        if self.manifest.digest_without_value is not None:
-            found[recipes.COLUMNS_WITHOUT_VALUE] = self.manifest.digest_without_value
-        return found
+        """The digests of the rows, each by the columns that it covers."""
+        return {
+            recipes.COLUMNS: self.manifest.digest,
+            recipes.COLUMNS_WITHOUT_VALUE: self.manifest.digest_without_value,
+        }
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the rows, with the six columns of the recipe. Every action reads the files again."""

@@ -20,26 +20,19 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 """How the daemons log, here and in the lab's image."""
 
 
-def prepare_daemons(cluster: Cluster) -> None:
-    """Create the directories that `java_command` names."""
-    for directory in (_logging(cluster), _temporary(cluster)):
-        directory.mkdir()
-    shutil.copy(LOGGING, _logging(cluster))
-
-
 def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = ()) -> list[str]:
     """Return the command line that runs a daemon's class, with more jars than Hadoop's if it needs them.
 
     Raises BadInput if there is no Java.
     """
-    # Not in the directory of the configuration: a client of YARN would log as the daemons do.
-    own = (_logging(cluster), cluster.conf_directory, minicluster_jar(), *jars)
+    # The first directory has the configuration of their log; in that of the cluster, clients would find it.
+    own = (LOGGING.parent, cluster.conf_directory, minicluster_jar(), *jars)
     return [
         str(java_program()),
         f"-Xmx{heap}",
         "-XX:+UseSerialGC",
         "-Djava.net.preferIPv4Stack=true",
-        f"-Djava.io.tmpdir={_temporary(cluster)}",
+        f"-Djava.io.tmpdir={cluster.directory}",
         *("-cp", f"{':'.join(map(str, own))}:{spark_home()}/jars/*"),
         main,
     ]
@@ -73,11 +66,3 @@ def answer_of(request: Request) -> Any:
         return json.loads(ask(request, timeout_s=ANSWER_S))
     except (OSError, ValueError):
         return None
-
-
-def _logging(cluster: Cluster) -> Path:
-    return cluster.directory / "logging"
-
-
-def _temporary(cluster: Cluster) -> Path:
-    return cluster.directory / "tmp"

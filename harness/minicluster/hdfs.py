@@ -5,21 +5,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from harness.hosts.remote_process import run_all
-from harness.hosts.transports.host import HostError, by_local
 from harness.http_request import Request
-from harness.local_spark import closing_message
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.hadoop import answer_of, java_command, prepare_daemons, write_properties
+from harness.minicluster.hadoop import answer_of, java_command, write_properties
 from harness.minicluster.spark_configuration import write_spark_configuration
-from harness.model.errors import ClusterliftError
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 NAMENODE_HEAP = "512m"
 DATANODE_HEAP = "256m"
-FORMAT_S = 120.0
+FORMAT_AND_RUN = '"$0" "$@" -format -nonInteractive && exec "$0" "$@"'
 USUAL_COPIES = 3
 """How many copies of a file a client asks for, if nothing else is set."""
 
@@ -40,30 +36,19 @@ class HdfsCluster:
         return 2
 
     def prepare(self, cluster: Cluster) -> None:
-        """Write the configuration and format the NameNode."""
-        command = java_command(cluster, NAMENODE_HEAP, NAMENODE)
+        """Write the configuration."""
+        java_command(cluster, NAMENODE_HEAP, NAMENODE)  # raises an error if something is missing
         cluster.conf_directory.mkdir()
-        prepare_daemons(cluster)
         site = {**_site(cluster), **self.properties}
         write_properties(cluster.conf_directory / "hdfs-site.xml", site)
         if cluster.servers < USUAL_COPIES:
             copies = {"spark.hadoop.dfs.replication": str(cluster.servers)}
             write_spark_configuration(_spark_configuration(cluster), copies)
-        log = cluster.logs / "format.log"
-        in_directory = ("sh", "-c", 'cd "$0" && exec "$@"', str(cluster.directory))
-        format_ = [*in_directory, *command, "-format", "-nonInteractive"]
-        # A remote process of this machine: it ends if we are killed, so nothing writes here afterwards.
-        [done] = run_all([(by_local("localhost"), format_)], FORMAT_S)
-        if isinstance(done, HostError):
-            raise done
-        log.write_text(f"{done.output}\n{done.errors}", encoding="utf-8", errors="replace")
-        if done.code != 0:
-            reason = closing_message(f"{done.output}\n{done.errors}")
-            raise ClusterliftError(f"the NameNode cannot be formatted: {reason}; see {log}")
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: DataNodes retry until the NameNode answers."""
-        yield Launch("namenode", java_command(cluster, NAMENODE_HEAP, NAMENODE))
+        namenode = java_command(cluster, NAMENODE_HEAP, NAMENODE)
+        yield Launch("namenode", ["sh", "-c", FORMAT_AND_RUN, *namenode])
         command = java_command(cluster, DATANODE_HEAP, DATANODE)
         for number in range(1, cluster.servers + 1):
             name = f"datanode-{number}"
@@ -73,7 +58,7 @@ class HdfsCluster:
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
         bean = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
-        match answer_of(Request(web_address(cluster), "/jmx", bean)):
+        match answer_of(Request(f"http://{LOCALHOST}:{cluster.ports[1]}", "/jmx", bean)):
             case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:
                 return live if state == "Operational" else 0
             case _:
@@ -84,11 +69,6 @@ class HdfsCluster:
         if cluster.servers < USUAL_COPIES:
             return {"SPARK_CONF_DIR": str(_spark_configuration(cluster))}
         return {}
-
-
-def web_address(cluster: Cluster) -> str:
-    """Return the URL of the NameNode's web server, which reports its state as JSON under `/jmx`."""
-    return f"http://{LOCALHOST}:{cluster.ports[1]}"
 
 
 def _spark_configuration(cluster: Cluster) -> Path:

@@ -4,7 +4,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 from harness.model.errors import BadInput
 
@@ -13,7 +12,6 @@ EXPECTED = (
     "the directory of an unpacked binary tarball of QFS, "
     f"with {METASERVER}, {CHUNKSERVER}, {PING}, lib/libqfs_access.so and lib/hadoop-*-qfs-*.jar"
 )
-JAVA_API_CLASS = "com/quantcast/qfs/access/KfsAccess.class"
 
 
 @dataclass(frozen=True)
@@ -35,16 +33,15 @@ class QfsHome:
         return path
 
     def class_path(self) -> str:
-        """Return the jars that Spark needs, separated by colons.
+        """Return the jars that Spark needs, separated by colons. Raises BadInput without any.
 
-        These are the jar for the newest Hadoop and, unless that jar contains it, QFS's own Java API.
-        Raises BadInput if a file is missing.
+        These are the jar for the newest Hadoop and, unless that contains it, QFS's own Java API.
         """
         self._newest("libqfs_access.so")
-        shim = self._newest("hadoop-*-qfs-*.jar")
-        return (
-            str(shim) if _contains_java_api(shim) else f"{shim}:{self._newest('qfs-access-*.jar')}"
-        )
+        jars = [self._newest("hadoop-*-qfs-*.jar")]
+        if any(self.libraries.glob("qfs-access-*.jar")):
+            jars.append(self._newest("qfs-access-*.jar"))
+        return ":".join(map(str, jars))
 
     def spark_properties(self) -> dict[str, str]:
         """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without jars."""
@@ -73,11 +70,3 @@ def qfs_home() -> QfsHome:
     if named := os.environ.get("QFS_HOME"):
         return QfsHome(Path(named).absolute())
     raise BadInput(f"QFS_HOME is not set; set it to {EXPECTED}")
-
-
-def _contains_java_api(jar: Path) -> bool:
-    try:
-        with ZipFile(jar) as archive:
-            return JAVA_API_CLASS in archive.namelist()
-    except (OSError, BadZipFile) as error:
-        raise BadInput(f"QFS_HOME: cannot read {jar}: {error}; unpack QFS again") from error

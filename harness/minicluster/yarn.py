@@ -15,7 +15,6 @@ from harness.minicluster.hadoop import (
     answer_of,
     java_command,
     java_program,
-    prepare_daemons,
     write_properties,
 )
 from harness.minicluster.hdfs import USUAL_COPIES
@@ -65,7 +64,6 @@ class YarnCluster:
         write_properties(conf / "hdfs-site.xml", {"dfs.replication": copies})
         write_properties(conf / "yarn-site.xml", _site(cluster))
         write_properties(conf / "capacity-scheduler.xml", _SCHEDULER)
-        prepare_daemons(cluster)
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: NodeManagers retry until the ResourceManager answers."""
@@ -85,7 +83,9 @@ class YarnCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the ResourceManager's web server reports."""
-        match answer_of(Request(web_address(cluster), "/ws/v1/cluster/metrics")):
+        match answer_of(
+            Request(f"http://{LOCALHOST}:{cluster.ports[-1]}", "/ws/v1/cluster/metrics")
+        ):
             case {"clusterMetrics": {"activeNodes": int(live)}}:
                 return live
             case _:
@@ -95,11 +95,6 @@ class YarnCluster:
         """Return where Hadoop's and Spark's configuration is."""
         conf = str(cluster.conf_directory)
         return {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, "SPARK_CONF_DIR": conf}
-
-
-def web_address(cluster: Cluster) -> str:
-    """Return the URL of the ResourceManager's web server, which reports its state under `/ws/v1/cluster`."""
-    return f"http://{LOCALHOST}:{cluster.ports[-1]}"
 
 
 def _spark_properties() -> dict[str, str]:

@@ -296,9 +296,6 @@ class TestQfsTarball:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_bytes(b"x")
             (home / name).chmod(0o755)
-        with tarfile.open(home / libraries[1], "w"):
-            pass
-        monkeypatch.setattr("harness.minicluster.qfs_home._contains_java_api", lambda _: False)
         monkeypatch.setenv("QFS_HOME", str(home))
         packed = []
         for _ in range(2):

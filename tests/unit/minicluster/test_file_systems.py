@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree as ET
-from zipfile import ZipFile
 
 import pytest
 
@@ -265,11 +264,7 @@ class TestHdfs:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         commands = [launch.command[0] for launch in HdfsCluster().launches(cluster)]
-        assert commands == [f"{tmp_path}/bin/java"] * 3
-
-    def test_a_failed_format_is_reported_with_its_log(self, hdfs: Prepare) -> None:
-        with pytest.raises(ClusterliftError, match=r"formatted: Error: too old; see .*\.log$"):
-            hdfs("echo Error: too old; exit 1")
+        assert commands == ["sh", *[f"{tmp_path}/bin/java"] * 2]
 
     def test_without_java_the_error_says_what_to_install_or_set(
         self, spark: InstallSpark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -351,7 +346,6 @@ class TestYarn:
             "spark.pyspark.python /the/python",
             "spark.ui.enabled false",
         ]
-        assert not (conf / "log4j2.properties").exists()
 
     def test_live_servers(self) -> None:
         answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
@@ -366,46 +360,31 @@ QFS_FILES = ("bin/metaserver", "bin/chunkserver", "bin/tools/qfsping", "lib/libq
 
 @pytest.fixture
 def qfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Create a QFS_HOME whose jars contain nothing but the class of QFS's Java API."""
+    """Create a QFS_HOME whose files are empty, and whose programs are scripts."""
     home = tmp_path / "qfs"
     for name in QFS_FILES:
         script(f"qfs/{name}", "echo 'Up servers: 3'")
     for hadoop in ("2.10.2", "3.3.6", "3.4.1"):
-        write_shim(home, hadoop, "com/quantcast/qfs/access/KfsAccess.class")
+        (home / f"lib/hadoop-{hadoop}-qfs-2.2.8.jar").touch()
+    (home / "lib/qfs-access-2.2.8.jar").touch()
     monkeypatch.setenv("QFS_HOME", str(home))
     return home
-
-
-def write_shim(home: Path, hadoop: str, name: str) -> None:
-    """Write the jar for a Hadoop version, which contains one file."""
-    with ZipFile(home / f"lib/hadoop-{hadoop}-qfs-2.2.8.jar", "w") as archive:
-        archive.writestr(name, "")
 
 
 class TestQfs:
     def test_conf_prints_the_properties_that_spark_needs(
         self, qfs: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
+        jars = f"{qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar:{qfs}/lib/qfs-access-2.2.8.jar"
         assert main(["local", "qfs", "conf"]) == 0
         assert capfd.readouterr().out == (
-            f"spark.driver.extraClassPath {qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar\n"
-            f"spark.executor.extraClassPath {qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar\n"
+            f"spark.driver.extraClassPath {jars}\n"
+            f"spark.executor.extraClassPath {jars}\n"
             f"spark.driver.extraLibraryPath {qfs}/lib\n"
             f"spark.executor.extraLibraryPath {qfs}/lib\n"
             "spark.hadoop.fs.qfs.impl com.quantcast.qfs.hadoop.QuantcastFileSystem2\n"
             "spark.hadoop.fs.AbstractFileSystem.qfs.impl com.quantcast.qfs.hadoop.Qfs\n"
         )
-
-    def test_a_shim_without_the_java_api_needs_another_jar(
-        self, qfs: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        write_shim(qfs, "3.10.0", "other")
-        assert main(["local", "qfs", "conf"]) == 2
-        assert "which has no lib/qfs-access-*.jar; set it to the dir" in capfd.readouterr().err
-        (qfs / "lib/qfs-access-2.2.8.jar").touch()
-        assert main(["local", "qfs", "conf"]) == 0
-        paths = f"{qfs}/lib/hadoop-3.10.0-qfs-2.2.8.jar:{qfs}/lib/qfs-access-2.2.8.jar"
-        assert f"spark.driver.extraClassPath {paths}\n" in capfd.readouterr().out
 
     @pytest.mark.parametrize("missing", [*QFS_FILES, "lib/hadoop-*-qfs-*.jar"])
     def test_a_missing_file_is_named(
@@ -417,11 +396,6 @@ class TestQfs:
         error = capfd.readouterr().err
         assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which has no {missing}; ")
         assert error.count("\n") == 1
-
-    def test_a_damaged_jar_is_named(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
-        (qfs / "lib/hadoop-4.0.0-qfs-2.2.8.jar").write_text("<html>")
-        assert main(["local", "qfs", "conf"]) == 2
-        assert "QFS_HOME: cannot read" in capfd.readouterr().err
 
     def test_qfs_home_is_not_set(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["local", "qfs", "up"]) == 2
