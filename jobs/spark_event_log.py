@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_cores, java_packages, root_cause, scala_context, wait_for_events
-from harness.eventlog.trial import Slots, TrialLog, read_log
+from harness.eventlog.trial import TrialLog, read_log
 from harness.terminal import say
 
 _CONF = {
@@ -38,7 +38,7 @@ class EventLog:
         self._directory = tempfile.TemporaryDirectory(prefix="clusterlift-")
         self._file = Path(self._directory.name) / _NAME
         self._listener: Any = None
-        self._slots = Slots()
+        self._slots: int | None = None
         self._began_ms = 0.0
         self._has_warned = False
 
@@ -52,8 +52,9 @@ class EventLog:
             self._warn(error)
         # The log of the trial before, whose file has its name only now if that trial failed.
         self._file.unlink(missing_ok=True)
-        task_cpus = self._spark.sparkContext.getConf().get("spark.task.cpus", "1")
-        self._slots = Slots(executor_cores(self._spark), float(task_cpus))
+        task_cpus = float(self._spark.sparkContext.getConf().get("spark.task.cpus", "1"))
+        cores = executor_cores(self._spark).values()
+        self._slots = sum(int(each / task_cpus) for each in cores) or None
         self._began_ms = 1e3 * time.time()
 
     def end(self) -> None:

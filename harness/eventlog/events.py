@@ -27,35 +27,13 @@ class StageKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExecutorAdded:
-    executor: str
-    cores: int
-    at_ms: int
-
-
-@dataclass(frozen=True)
-class ExecutorRemoved:
-    executor: str
-    at_ms: int
-
-
-@dataclass(frozen=True)
-class TaskCpus:
-    """The cores that a task of the default resource profile occupies: `spark.task.cpus`."""
-
-    cpus: float
-
-
-@dataclass(frozen=True)
 class JobStarted:
     job: int
-    at_ms: int
 
 
 @dataclass(frozen=True)
 class JobEnded:
     job: int
-    at_ms: int
 
 
 @dataclass(frozen=True)
@@ -117,17 +95,7 @@ class TaskEnded(NamedTuple):
     counters: TaskCounters | None
 
 
-Event = (
-    ExecutorAdded
-    | ExecutorRemoved
-    | TaskCpus
-    | JobStarted
-    | JobEnded
-    | StageStarted
-    | StageEnded
-    | TaskStarted
-    | TaskEnded
-)
+Event = JobStarted | JobEnded | StageStarted | StageEnded | TaskStarted | TaskEnded
 
 
 def parse(line: bytes) -> Event | None:
@@ -144,20 +112,6 @@ def parse(line: bytes) -> Event | None:
         return read(json.loads(line.decode()))  # given bytes, it would first guess their encoding
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not an event as Spark writes it: {error!r}") from error
-
-
-def _executor_added(event: Any) -> ExecutorAdded:
-    cores = _number(event["Executor Info"]["Total Cores"])
-    return ExecutorAdded(str(event["Executor ID"]), cores, _ms(event["Timestamp"]))
-
-
-def _resource_profile(event: Any) -> TaskCpus | None:
-    if event["Resource Profile Id"] != 0:
-        return None
-    cpus = float(event["Task Resource Requests"]["cpus"]["Amount"])
-    if not cpus >= 1:
-        raise TypeError(f"a task cannot occupy {cpus} cores")
-    return TaskCpus(cpus)
 
 
 def _stage_started(event: Any) -> StageStarted:
@@ -257,17 +211,8 @@ def _optional_ms(value: Any) -> int | None:
 
 
 _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
-    b"SparkListenerExecutorAdded": _executor_added,
-    b"SparkListenerExecutorRemoved": lambda event: ExecutorRemoved(
-        str(event["Executor ID"]), _ms(event["Timestamp"])
-    ),
-    b"SparkListenerResourceProfileAdded": _resource_profile,
-    b"SparkListenerJobStart": lambda event: JobStarted(
-        _number(event["Job ID"]), _ms(event["Submission Time"])
-    ),
-    b"SparkListenerJobEnd": lambda event: JobEnded(
-        _number(event["Job ID"]), _ms(event["Completion Time"])
-    ),
+    b"SparkListenerJobStart": lambda event: JobStarted(_number(event["Job ID"])),
+    b"SparkListenerJobEnd": lambda event: JobEnded(_number(event["Job ID"])),
     b"SparkListenerStageSubmitted": _stage_started,
     b"SparkListenerStageCompleted": _stage_ended,
     b"SparkListenerTaskStart": lambda event: TaskStarted(_key(event)),

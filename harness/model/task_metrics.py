@@ -87,9 +87,8 @@ class Stragglers(Quantities):
 class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks; every attempt counts.
 
-    - `slots`: how many tasks could run in parallel: the executors' cores divided by `spark.task.cpus`, on
-      average between the start of the first job and the end of the last one. If the executors are not
-      known, it is None.
+    - `slots`: how many tasks could run in parallel when the trial began: the executors' cores divided by
+      `spark.task.cpus`. None if the executors are not known.
     - `gc_share`: the fraction of the tasks' run time in which their JVM collected garbage. This time is
       also part of `time`.
     - `input_bytes_by_locality`: by Spark's locality level. A task without any preference is

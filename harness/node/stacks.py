@@ -26,10 +26,8 @@ from pathlib import Path
 from typing import Any
 
 INTERVAL_S = 0.1
-MAX_COST = 0.04
-"""Of a processor: where a dump costs more than this at ten a second, they come less often."""
-UNCOUNTED = 3
-"""Dumps in a row before the first that counts: they show what one costs, so that all intervals are alike."""
+PAUSE = 5
+"""The pause after a dump is at least so many times as long as the dump took."""
 TIMEOUT_S = 10.0
 POLL_S = 0.02
 MAX_NODES = 200_000
@@ -56,7 +54,6 @@ WORKER_RUNS, WORKER_WAITS = "[Python worker: running]", "[Python worker: waiting
 """Innermost frames of a task that waits for its Python worker."""
 KERNEL = "[kernel: "
 """Begins the innermost frame of a task whose native code waits."""
-_OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms', re.MULTILINE)
 
 Answer = dict[str, Any]
 """The counts of a process, in types that JSON has:
@@ -127,11 +124,10 @@ def profile(jvm: int, directory: Path) -> None:
     counted, kernel = Stacks(), Kernel(jvm)
     error = None
     first_s = last_s = time.monotonic()
-    dumps, first_ms = 0, 0.0
+    dumps = 0
     try:
         address = attached(jvm)
-        costs_ms = [_cost_ms(dump(address, jvm)) for _ in range(UNCOUNTED)]
-        each_s = (costs_ms[-1] - costs_ms[0]) / 1e3 / (UNCOUNTED - 1)
+        dump(address, jvm)  # the first one takes longer than all others
         (directory / _READY).touch()
         due_s = time.monotonic()
         while not (directory / _STOP).exists():
@@ -140,16 +136,13 @@ def profile(jvm: int, directory: Path) -> None:
             if (rest_s := due_s - time.monotonic()) > 0:
                 time.sleep(min(rest_s, POLL_S))
                 continue
+            began_s = time.monotonic()
             text = dump(address, jvm)
             last_s = time.monotonic()
             first_s = first_s if dumps else last_s
             counted.add(text, kernel)
-            if dumps:
-                each_s = (_cost_ms(text) - first_ms) / 1e3 / dumps
-            else:
-                first_ms = _cost_ms(text)
             dumps += 1
-            due_s = max(due_s + max(INTERVAL_S, each_s / MAX_COST), time.monotonic())
+            due_s = max(due_s + INTERVAL_S, last_s + PAUSE * (last_s - began_s))
     except (OSError, ValueError, Silent) as reason:
         error = " ".join(str(reason).split())[:200] or type(reason).__name__
     answer = {
@@ -163,11 +156,6 @@ def profile(jvm: int, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         return
     _wait_for_reader(jvm, directory)
-
-
-def _cost_ms(text: str) -> float:
-    """Return the processor time of this process, and of the threads that answer it as its dump says."""
-    return sum(map(float, _OWN_THREADS.findall(text))) + time.process_time() * 1e3
 
 
 def _wait_for_reader(jvm: int, directory: Path) -> None:

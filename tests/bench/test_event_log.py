@@ -20,10 +20,10 @@ MAX_GROWTH_MB = 16
 READER = r"""
 import json, re, sys, time
 from pathlib import Path
-from harness.eventlog.trial import Slots, read_log
+from harness.eventlog.trial import read_log
 started = time.process_time()
 with open(sys.argv[1], "rb") as lines:
-    metrics = read_log(lines, Slots({"driver": 2})).metrics
+    metrics = read_log(lines, 2).metrics
 read_s = time.process_time() - started
 # getrusage would also count the process that started this one.
 peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]

@@ -13,20 +13,6 @@ def line(event: str, **fields: Any) -> bytes:
     return text.encode() + b"\n"
 
 
-def executor_added(executor: str, cores: int, at_ms: int = 0) -> bytes:
-    info = {"Host": f"host-{executor}", "Total Cores": cores, "Resource Profile Id": 0}
-    return line("ExecutorAdded", Timestamp=at_ms, Executor_ID=executor, Executor_Info=info)
-
-
-def executor_removed(executor: str, at_ms: int) -> bytes:
-    return line("ExecutorRemoved", Timestamp=at_ms, Executor_ID=executor, Removed_Reason="killed")
-
-
-def task_cpus(amount: float, profile: int = 0) -> bytes:
-    cpus = {"cpus": {"Resource Name": "cpus", "Amount": amount}}
-    return line("ResourceProfileAdded", Resource_Profile_Id=profile, Task_Resource_Requests=cpus)
-
-
 def job_started(job: int, at_ms: int) -> bytes:
     return line("JobStart", Job_ID=job, Submission_Time=at_ms)
 

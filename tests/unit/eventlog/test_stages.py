@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.eventlog.trial import Slots, read_log
+from harness.eventlog.trial import read_log
 from harness.model.timeline import Stage
 from tests.unit.eventlog.event_log_lines import (
     stage_ended,
@@ -14,7 +14,7 @@ from tests.unit.eventlog.event_log_lines import (
 
 
 def stages_of(*lines: bytes, start_ms: float = 1_000) -> tuple[Stage, ...]:
-    return read_log(lines, Slots(), start_ms).stages
+    return read_log(lines, None, start_ms).stages
 
 
 def a_stage(start_ms: int, end_ms: int, number: int = 0, **counted: int) -> list[bytes]:

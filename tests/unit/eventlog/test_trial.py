@@ -10,19 +10,16 @@ from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
 from harness.eventlog.tasks import divide_time
-from harness.eventlog.trial import Slots, read_log
+from harness.eventlog.trial import read_log
 from harness.model.profile import TaskSpan
 from harness.model.task_metrics import Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
-    executor_added,
-    executor_removed,
     job_ended,
     job_started,
     line,
     stage_ended,
     stage_started,
     task_counters,
-    task_cpus,
     task_ended,
     task_started,
 )
@@ -30,15 +27,12 @@ from tests.unit.metrics_builders import known_s
 
 
 def metrics_of(*lines: bytes) -> TaskMetrics:
-    return read_log(lines, Slots()).metrics
+    return read_log(lines, None).metrics
 
 
-def metrics_of_tasks(
-    *tasks: bytes, rdds: tuple[tuple[str, str], ...] = (), cores: int = 2
-) -> TaskMetrics:
+def metrics_of_tasks(*tasks: bytes, rdds: tuple[tuple[str, str], ...] = ()) -> TaskMetrics:
     """Return the metrics of a log whose only stage has these tasks."""
     return metrics_of(
-        executor_added("1", cores),
         job_started(0, 1_000),
         stage_started(0, rdds=rdds),
         *(task_started(0) for _ in tasks),
@@ -117,39 +111,6 @@ class TestCalculatedByHand:
         assert self.METRICS.incomplete is None
 
 
-class TestSlots:
-    def test_are_averaged_over_the_time_in_which_jobs_ran(self) -> None:
-        """4 slots for 500 ms, 6 for 250 ms, 2 for 250 ms."""
-        metrics = metrics_of(
-            executor_added("1", 4, at_ms=0),
-            job_started(0, 1_000),
-            executor_added("2", 2, at_ms=1_500),
-            executor_removed("1", at_ms=1_750),
-            job_ended(0, 2_000),
-            executor_added("3", 100, at_ms=2_500),
-        )
-        assert metrics.slots == (4 * 500 + 6 * 250 + 2 * 250) / 1_000
-
-    def test_executors_from_before_the_log_count(self) -> None:
-        lines = [job_started(0, 1_000), job_ended(0, 2_000)]
-        assert read_log(lines, Slots({"1": 3, "2": 4})).metrics.slots == 7
-
-    def test_a_task_may_occupy_several_cores(self) -> None:
-        metrics = metrics_of(
-            task_cpus(2.0),
-            task_cpus(7.0, profile=1),
-            *(executor_added("1", 5), job_started(0, 1_000), job_ended(0, 2_000)),
-        )
-        assert metrics.slots == 2
-
-    def test_are_unknown_without_executors(self) -> None:
-        metrics = metrics_of(
-            *(job_started(0, 1_000), stage_started(0), task_ended(0, 1_000, 1_500)),
-            *(stage_ended(0), job_ended(0, 2_000)),
-        )
-        assert metrics.slots is None
-
-
 class TestPython:
     UDF = (("MapPartitionsRDD", "BatchEvalPython"),)
 
@@ -220,7 +181,7 @@ class TestStages:
 
     def test_the_time_of_a_copy_that_ends_after_its_stage_counts(self) -> None:
         metrics = metrics_of(
-            *(executor_added("1", 2), job_started(0, 0), stage_started(0)),
+            *(job_started(0, 0), stage_started(0)),
             *(task_ended(0, 0, 100), stage_ended(0), job_ended(0, 100)),
             task_ended(0, 0, 150, killed=True),
         )
@@ -234,11 +195,11 @@ class TestStages:
 
     def test_jobs_and_stages_from_before_the_log_do_not_count(self) -> None:
         metrics = metrics_of(
-            *(executor_added("1", 1), job_ended(8, 500), task_ended(9, 0, 700)),
-            *(executor_added("2", 1, 1_000), job_started(0, 1_000), stage_started(0)),
+            *(job_ended(8, 500), task_ended(9, 0, 700)),
+            *(job_started(0, 1_000), stage_started(0)),
             *(task_ended(0, 1_000, 1_100), stage_ended(0), job_ended(0, 1_100)),
         )
-        assert (metrics.tasks, metrics.slots, metrics.incomplete) == (1, 2, None)
+        assert (metrics.tasks, metrics.incomplete) == (1, None)
 
     def test_other_events_are_ignored(self) -> None:
         others = [
@@ -261,7 +222,7 @@ class TestSpans:
             task_ended(3, 1_200, 1_300, task=8, failed=True),
             task_ended(3, 1_200, 1_500, task=9, killed=True),
         ]
-        assert read_log(lines, Slots(), start_ms=1_000.4).spans == (
+        assert read_log(lines, None, start_ms=1_000.4).spans == (
             TaskSpan(3, 7, 50, 100, 400, 20),
             TaskSpan(3, 8, 50, 200, 100, 0),
         )
@@ -271,12 +232,12 @@ class TestSpans:
     ) -> None:
         monkeypatch.setattr("harness.eventlog.trial.MAX_TIMED_TASKS", 5)
         tasks = [task_ended(0, 0, 1) for _ in range(99)]
-        assert len(read_log([stage_started(0), *tasks], Slots()).spans) == 6
+        assert len(read_log([stage_started(0), *tasks], None).spans) == 6
 
 
 class TestCutOff:
     LOG = (
-        *(executor_added("1", 2), job_started(0, 1_000), stage_started(0)),
+        *(job_started(0, 1_000), stage_started(0)),
         *(task_started(0), task_started(0)),
         task_ended(0, 1_000, 1_500, metrics=task_counters(run_ms=500)),
         task_ended(0, 1_000, 1_600, metrics=task_counters(run_ms=600)),
@@ -284,7 +245,7 @@ class TestCutOff:
     )
 
     def test_the_rest_is_used_and_the_missing_part_named(self) -> None:
-        metrics = metrics_of(*self.LOG[:6])
+        metrics = metrics_of(*self.LOG[:5])
         assert known_s(metrics.time) == 0.5
         assert metrics.stragglers == Stragglers(0.5, 0.5)
         assert metrics.incomplete == "jobs without an end: 1; tasks without an end: 1"
@@ -299,7 +260,7 @@ class TestCutOff:
     def test_metrics_are_incomplete_wherever_the_log_is_cut(self, length: int) -> None:
         kept = b"".join(self.LOG)[:length].splitlines(keepends=True)
         metrics = metrics_of(*kept)
-        job_has_started = length > len(self.LOG[0]) + len(self.LOG[1])
+        job_has_started = length > len(self.LOG[0])
         assert bool(metrics.incomplete) or not job_has_started
         assert known_s(metrics.time) <= 1.1
 
@@ -314,11 +275,8 @@ class TestGarbled:
             b'{"Event":"SparkListenerTaskEnd"}\n',
             b'{"Event":"SparkListenerTaskEnd","Stage ID":true,"Stage Attempt ID":0}\n',
             b'{"Event":"SparkListenerJobStart","Job ID":"0","Submission Time":1}\n',
-            b'{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":1e999}\n',
-            b'{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":99999999999999999}\n',
             b'{"Event":"SparkListenerTaskStart","Stage ID":' + b"[" * 100_000 + b"\n",
             b'{"Event":"SparkListenerStageSubmitted","Stage Info":[]}\n',
-            task_cpus(0),
             task_ended(0, 0, 5, metrics={"Executor Run Time": 5}),
             task_ended(0, 0, 5, metrics=task_counters() | {"Shuffle Read Metrics": None}),
         ],
@@ -381,10 +339,9 @@ class TestAnyTask:
 
 
 class TestAnyLog:
-    @given(st.lists(TASKS, max_size=12), st.integers(0, 4))
-    def test_parts_add_up_and_are_never_negative(self, tasks: list[bytes], cores: int) -> None:
+    @given(st.lists(TASKS, max_size=12))
+    def test_parts_add_up_and_are_never_negative(self, tasks: list[bytes]) -> None:
         metrics = metrics_of(
-            executor_added("1", cores),
             job_started(0, 0),
             *map(stage_started, range(3)),
             *tasks,
@@ -400,6 +357,6 @@ class TestAnyLog:
     @given(st.lists(st.tuples(TASKS, st.integers(0, 400), st.binary(max_size=3)), max_size=5))
     def test_garbled_lines_cause_no_error(self, damages: list[tuple[bytes, int, bytes]]) -> None:
         damaged = [text[:at] + noise + text[at + len(noise) :] for text, at, noise in damages]
-        metrics = metrics_of(executor_added("1", 2), job_started(0, 0), stage_started(0), *damaged)
+        metrics = metrics_of(job_started(0, 0), stage_started(0), *damaged)
         assert math.isfinite(known_s(metrics.time))
         assert metrics.tasks <= len(damaged)

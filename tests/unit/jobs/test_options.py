@@ -137,27 +137,3 @@ def test_turns_replace_configuration_and_dataset() -> None:
         ("2g", "file:///d"),
     ]
     assert by_turn[0].facts == {"nic": "x", "link": "1gbit"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("{}", "[]", "7", "null", "x", "[7]", "[null]", '["configuration"]', "[" * 100_000),
-        json.dumps([TURN, TURN]),
-        *(
-            json.dumps([{**TURN, key: value}])
-            for key, value in (
-                *(("configuration", value) for value in (None, 5, [], {}, "", " ", "a\x1b")),
-                *(("dataset", value) for value in (5, [], {}, "", " ", True)),
-                *(
-                    ("facts", value)
-                    for value in (None, "link=1", [], ["link"], {"x": 5}, {"": "y"})
-                ),
-                ("colour", "red"),
-            )
-        ),
-        *(json.dumps([{k: v for k, v in TURN.items() if k != key}]) for key in TURN),
-    ],
-)
-def test_anything_else_is_no_list_of_turns(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "argument --turns: " in refusal(["--turns", text], capsys)
