@@ -30,6 +30,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("predict", "--layout"): "measure a copy of the data in that layout, and predict from it",
     ("predict", "--copy"): "predict from the configuration that was measured on the copy",
     ("score",): "use clusterlift predict BASELINE --score AFTER instead",
+    ("scaling", "--format"): "use clusterlift compare --format json",
     ("scaling", "--figure"): "clusterlift report has the pictures",
     ("run", "--deploy-mode cluster"): _CLIENT_MODE,
     ("bench", "--deploy-mode cluster"): _CLIENT_MODE,

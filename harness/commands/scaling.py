@@ -9,17 +9,14 @@ from harness.analysis.compare.scaling import find_family, scaling
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
-from harness.present import scaling as tables
+from harness.present.scaling import render
 from harness.terminal import show
 
 
 @command("scaling")
 @click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
 @results_option
-def scaling_command(configurations: Sequence[str], form: str, results: Path) -> None:
+def scaling_command(configurations: Sequence[str], results: Path) -> None:
     """Show how performance grows with the number of nodes, for each CONFIGURATION.
 
     CONFIGURATION is the name without -n1, -n2, ..., which --nodes 1,2,4 (or `scaling` in the file of an
@@ -28,5 +25,4 @@ def scaling_command(configurations: Sequence[str], form: str, results: Path) -> 
     """
     if len(set(configurations)) < len(configurations):
         raise BadInput("a configuration is named twice; name it once")
-    found = scaling({name: find_family(name, results) for name in configurations})
-    show(tables.render(found) if form == "text" else tables.as_json(found))
+    show(render(scaling({name: find_family(name, results) for name in configurations})))

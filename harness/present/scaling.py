@@ -1,10 +1,7 @@
 """How performance grows with the number of nodes, as a table for each workload."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
 from harness.model.limits import MIN_RUNS
@@ -14,8 +11,6 @@ from harness.present.table import Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
 from harness.statistics.change import Verdict
 from harness.words import count_of, visible
-
-JSON_SCHEMA_VERSION = 1
 
 
 def render(scaling: Scaling) -> str:
@@ -88,38 +83,3 @@ def _sentences(scaling: Scaling) -> Iterator[str]:
     ]:
         yield f"A t test on runs, Holm-adjusted for {' and, apart, for '.join(numbers)}."
     yield from mark_sentences(verdict for _, verdict in changes)
-
-
-def as_json(scaling: Scaling) -> str:
-    """Return one JSON object, indented; ends with a newline. An unknown value is null."""
-    content = {
-        "schema_version": JSON_SCHEMA_VERSION,
-        "workloads": [
-            {
-                "workload": scaled.workload,
-                "configurations": {
-                    base: [_json_point(point) for point in points]
-                    for base, points in scaled.points.items()
-                },
-            }
-            for scaled in scaling.workloads
-        ],
-        "notes": dict(scaling.notes),
-    }
-    return json.dumps(content, indent=2, allow_nan=False) + "\n"
-
-
-def _json_point(point: Point) -> dict[str, Any]:
-    summary, found, change = point.cell.summary, point.cell.performance, point.change
-    return {
-        "nodes": point.nodes,
-        "time_s": summary.time_s if summary and not found else None,
-        "performance": found and found.value,
-        "unit": found and f"{found.unit}/s",
-        "efficiencies_of_peaks": dict(found.efficiencies) if found else None,
-        "speed_up": point.speed_up and asdict(point.speed_up),
-        "efficiency": point.efficiency and asdict(point.efficiency),
-        "relative_change_of_efficiency": change and change.relative_change,
-        "interval_of_change": change and change.interval,
-        "adjusted_p": change and change.adjusted_p,
-    }

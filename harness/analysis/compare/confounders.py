@@ -188,7 +188,7 @@ def _values(fact: str, side: Observed) -> list[str]:
 
 
 def _is_declared(fact: str, observed: Observed) -> bool:
-    """Whether every run declares the value that it observed, in its name or as a fact."""
+    """Whether every run declares the value that it observed, as a fact."""
     if fact == LAYOUT:
         return all(declares_layout(run) for run, _ in observed)
     return all(declares_value(run, facts.get(fact) or "") for run, facts in observed)

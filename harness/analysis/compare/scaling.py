@@ -5,7 +5,6 @@ ratio of the performances; its efficiency is that ratio relative to the ratio of
 fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafson 1988).
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -143,10 +142,18 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
     columns = [column for family in families.values() for column in family.values()]
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
     names = list(dict.fromkeys(name for column in columns for name in column.workloads))
-    table = _Table(families, columns, names)
-    changes = _changes(table, names)
+    controls, per_process = (named_by_runs(columns, each) for each in ("controls", "per_process"))
+    table = _Table(families, names)
+    summed = [name for name in names if name not in per_process]
+    changes = {
+        **table.changes([name for name in summed if name not in controls]),
+        **table.changes([name for name in summed if name in controls]),
+    }
     workloads = tuple(
-        ScaledWorkload(name, {base: tuple(table.points(base, name, changes)) for base in families})
+        ScaledWorkload(
+            name,
+            {base: tuple(table.points(base, name, changes, name in summed)) for base in families},
+        )
         for name in names
     )
     notes = {
@@ -154,7 +161,7 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
         for family in families.values()
         for column in family.values()
     }
-    found = Scaling(workloads, notes, table.controls)
+    found = Scaling(workloads, notes, controls)
     if not any(point.efficiency for _, _, point in found.points()):
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
     return found
@@ -164,128 +171,92 @@ def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
     """Yield how else than by its nodes a column differs from that on the fewest nodes."""
     first = next(iter(family.values()))
     for parameter, text in _SAME_ON_ALL_NODES.items():
-        before, after = _values(first, parameter), _values(column, parameter)
+        before, after = (
+            {as_text(recorded.run.parameters.get(parameter)) for recorded in side.runs} - {None}
+            for side in (first, column)
+        )
         if before and after and before != after:
-            here, there = join_names(sorted(after)), join_names(sorted(before))
+            here, there = (join_names(sorted(map(str, values))) for values in (after, before))
             yield f"{text}: {here} here, {there} in {first.name}"
-
-
-def _values(column: ConfigurationRuns, parameter: str) -> set[str]:
-    found = (recorded.run.parameters.get(parameter) for recorded in column.runs)
-    return {text for value in found if (text := as_text(value)) is not None}
-
-
-_Changes = Mapping[tuple[str, str, int], Change]
-"""By workload, configuration and number of nodes."""
 
 
 class _Table:
     """The model of all columns, and where each is in it."""
 
-    def __init__(
-        self,
-        families: Mapping[str, Family],
-        columns: Sequence[ConfigurationRuns],
-        names: Sequence[str],
-    ) -> None:
-        self.families = families
-        self.controls = named_by_runs(columns, "controls")
-        self._per_process = named_by_runs(columns, "per_process")
-        self._model = table_model([column.runs for column in columns], names)
-        self._cells = [
-            {row.workload: row.cells[0] for row in overview(column).rows} for column in columns
-        ]
-        keys = [(base, nodes) for base, family in families.items() for nodes in family]
-        self._index = {key: index for index, key in enumerate(keys)}
+    def __init__(self, families: Mapping[str, Family], workloads: Sequence[str]) -> None:
+        self._families = families
+        columns = {
+            (base, nodes): column
+            for base, family in families.items()
+            for nodes, column in family.items()
+        }
+        self._index = {key: index for index, key in enumerate(columns)}
+        self._model = table_model([column.runs for column in columns.values()], workloads)
+        self._cells = {
+            key: {row.workload: row.cells[0] for row in overview(column).rows}
+            for key, column in columns.items()
+        }
 
-    def points(self, base: str, workload: str, changes: _Changes) -> Iterator[Point]:
+    def points(
+        self,
+        base: str,
+        workload: str,
+        changes: Mapping[tuple[str, str, int], Change],
+        is_summed: bool,  # noqa: FBT001  passed on
+    ) -> Iterator[Point]:
         """Yield the points of a workload that was asked for on this number of nodes."""
-        with_result = (n for n in self.families[base] if self._has(base, n, workload))
-        fewest = None if workload in self._per_process else next(with_result, None)
-        for nodes in self.families[base]:
-            cell = self._cells[self._index[base, nodes]].get(workload)
+        measured = self._measured(base, workload) if is_summed else []
+        for nodes in self._families[base]:
+            cell = self._cells[base, nodes].get(workload)
             if cell is None:
                 continue
             change = changes.get((workload, base, nodes))
-            if fewest is None or fewest == nodes or not cell.summary:
-                yield Point(nodes, cell, change=change)
+            if nodes in measured[1:]:
+                found = self._growth(base, workload, measured[0], nodes)
+                speed_up = _growth_of(found, 1.0), _growth_of(found, measured[0] / nodes)
+                yield Point(nodes, cell, *speed_up, change)
             else:
-                ratio = self._growth(base, workload, fewest, nodes)
-                efficiency = _relative(ratio, fewest / nodes)
-                yield Point(nodes, cell, _relative(ratio, 1.0), efficiency, change)
+                yield Point(nodes, cell, change=change)
+
+    def changes(self, workloads: Sequence[str]) -> dict[tuple[str, str, int], Change]:
+        """Return the changes of the efficiencies, adjusted for all of these workloads.
+
+        Both efficiencies are relative to the fewest nodes that both families have.
+        """
+        first, *others = self._families
+        found: dict[tuple[str, str, int], Difference] = {}
+        for workload in workloads:
+            for base in others:
+                fewest, *more = [
+                    nodes
+                    for nodes in self._measured(first, workload)
+                    if nodes in self._measured(base, workload)
+                ] or [0]
+                for nodes in more:
+                    before, after = (
+                        self._growth(family, workload, fewest, nodes) for family in (first, base)
+                    )
+                    ratio = Estimate(
+                        after.ratio.log - before.ratio.log,
+                        after.ratio.variance + before.ratio.variance,
+                        min(after.ratio.df, before.ratio.df),
+                    )
+                    found[workload, base, nodes] = Difference(ratio, min(after.runs, before.runs))
+        return dict(zip(found, adjusted_changes(list(found.values())), strict=True))
+
+    def _measured(self, base: str, workload: str) -> list[int]:
+        """Return the numbers of nodes on which the workload has a result."""
+        return [n for n in self._families[base] if self._model.runs(self._index[base, n], workload)]
 
     def _growth(self, base: str, workload: str, fewest: int, nodes: int) -> Difference:
         """Return the ratio of the performances on more nodes and on the fewest, and the number of runs."""
         before, after = self._index[base, fewest], self._index[base, nodes]
-        ratio = self._model.ratio(before, after, workload)
-        size = _size(self.families[base][nodes], workload) / _size(
-            self.families[base][fewest], workload
-        )
-        return Difference(
-            Estimate(math.log(size) - ratio.log, ratio.variance, ratio.df),
-            self._model.runs_of_either(before, after, workload),
-        )
-
-    def change(self, first: str, base: str, workload: str, nodes: int) -> Difference | None:
-        """Return the ratio of the efficiencies of two families on this number of nodes; None without both.
-
-        Both are relative to the fewest nodes that both have.
-        """
-        both = [
-            number
-            for number in self.families[first]
-            if number in self.families[base]
-            and self._has(first, number, workload)
-            and self._has(base, number, workload)
-        ]
-        if nodes not in both[1:] or workload in self._per_process:
-            return None
-        before, after = (self._growth(family, workload, both[0], nodes) for family in (first, base))
-        return Difference(
-            Estimate(
-                after.ratio.log - before.ratio.log,
-                after.ratio.variance + before.ratio.variance,
-                min(after.ratio.df, before.ratio.df),
-            ),
-            min(after.runs, before.runs),
-        )
-
-    def _has(self, base: str, nodes: int, workload: str) -> bool:
-        return self._model.runs(self._index[base, nodes], workload) > 0
+        ratio = self._model.ratio(after, before, workload)
+        return Difference(ratio, self._model.runs_of_either(before, after, workload))
 
 
-def _changes(table: _Table, workloads: Sequence[str]) -> _Changes:
-    """Return the changes of the efficiencies, adjusted for all of them; those of controls apart."""
-    first, *others = table.families
-    differences = {
-        (workload, base, nodes): difference
-        for workload in workloads
-        for base in others
-        for nodes in table.families[base]
-        if (difference := table.change(first, base, workload, nodes))
-    }
-    changes: dict[tuple[str, str, int], Change] = {}
-    for of_controls in (False, True):
-        keys = [key for key in differences if (key[0] in table.controls) == of_controls]
-        adjusted = adjusted_changes([differences[key] for key in keys])
-        changes |= zip(keys, adjusted, strict=True)
-    return changes
-
-
-def _relative(found: Difference, factor: float) -> Growth:
+def _growth_of(found: Difference, factor: float) -> Growth:
     """Return a ratio times a factor that is known exactly."""
     ends = found.ratio.interval if found.runs >= MIN_RUNS else None
     interval = ends and Interval(ends.low * factor, ends.high * factor)
     return Growth(found.ratio.value * factor, interval)
-
-
-def _size(column: ConfigurationRuns, workload: str) -> float:
-    """Return how much a workload of Spark does, in rows, if it reads data; else 1.
-
-    The times of others are those of one unit of work, or of the same work on all numbers of nodes.
-    """
-    for recorded in column.runs:
-        rows = (recorded.run.dataset or {}).get("rows")
-        if rows and workload in recorded.run.parameters.get("data_workloads", ()):
-            return float(rows)
-    return 1.0

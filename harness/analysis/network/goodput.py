@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.analysis.network.mesh import RECEIVES, PairMatrix, typical_bit_s
-from harness.analysis.observed.declared import rates
+from harness.analysis.observed.declared import declared_rate
 from harness.analysis.observed.environment import is_emulated, link_rates
-from harness.model.errors import BadInput
 from harness.model.link import (
-    MAX_BIT_S,
     MIN_MTU,
     TYPICAL_MTU,
     goodput_bit_s,
     is_same_rate,
-    parse_rate,
     rate_text,
     throughput_text,
 )
@@ -65,26 +62,20 @@ def _theory(run: Run, host: str) -> Goodput | None:
         whole = sum(goodput_bit_s(rate, _mtu(link.mtu_bytes)) for rate, link in rates)
         names = " and ".join(rate_text(rate) for rate, _ in rates)
         return Goodput(whole, whole, f"in theory, at {names}")
-    try:
-        declared = parse_rate("link", run.facts.get("link", ""), MAX_BIT_S)
-    except BadInput:
+    declared = declared_rate(run)
+    if declared is None:
         return None
     whole = goodput_bit_s(declared, _mtu(run.facts.get("mtu")))
     return Goodput(whole, whole, f"in theory, at {rate_text(declared)} as declared")
 
 
 def rate_bit_s(run: Run) -> int | None:
-    """Return the rate of the nodes' links, from the best source that is available.
-
-    The sources are the declared fact, what was observed, and the configuration's name. None if none is
-    available, or if links differ.
-    """
-    in_fact = {rate.bit_s for rate in rates(f"link={run.facts.get('link', '')}")}
+    """Return the rate of the nodes' links: as declared, else as observed; None if that differs."""
+    if declared := declared_rate(run):
+        return declared
     observed = {rate for links in link_rates(run).values() for rate in links.values()}
-    in_name = {rate.bit_s for rate in rates(run.configuration)}
-    known = next(filter(None, (in_fact, observed, in_name)), set())
-    are_one = known and all(is_same_rate(rate, max(known)) for rate in known)
-    return max(known) if are_one else None
+    are_one = observed and all(is_same_rate(rate, max(observed)) for rate in observed)
+    return max(observed) if are_one else None
 
 
 def _mtu(recorded: Any) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.analysis.network.goodput import rate_bit_s
 from harness.analysis.network.mesh import pair_matrix, typical_bit_s
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
-from harness.analysis.observed.declared import mtus
+from harness.analysis.observed.declared import declared_mtu
 from harness.analysis.observed.environment import link_mtus
 from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, goodput_bit_s, rate_text, throughput_text
@@ -65,12 +65,9 @@ def known_link(column: ConfigurationRuns) -> TypicalLink | None:
 
 
 def _mtu(run: Run) -> int | None:
-    """Return the MTU of the nodes' links: observed, declared as a fact, or in the name."""
+    """Return the MTU of the nodes' links: as observed if they are alike, else as declared."""
     observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
-    declared = (f"mtu={run.facts.get('mtu', '')}", run.configuration)
-    claimed = ({mtu.mtu_bytes for mtu in mtus(text)} for text in declared)
-    sources: list[set[int | None]] = [{*observed}, *claimed]
-    return next((found.pop() for found in sources if len(found) == 1), None)
+    return observed.pop() if len(observed) == 1 else declared_mtu(run)
 
 
 def target_of(

@@ -372,13 +372,14 @@ class TestBadInput:
         ):
             compare(sides, strict=True)
 
-    def test_a_contradicted_name_if_strict(self) -> None:
+    def test_a_contradicted_fact_if_strict(self) -> None:
         links = {"eth0": {"speed_mbit_s": 1000, "driver": "r8169", "state": "up"}}
+        environment = {"links": links, "kernel": "6.1"}
         sides = [
-            column(name, {"x": [1]}, environment={"links": links, "kernel": "6.1"})
-            for name in ("1g", "2.5g")
+            column(link, {"x": [1]}, environment=environment, facts={"link": link})
+            for link in ("1gbit", "2.5gbit")
         ]
-        with pytest.raises(BadInput, match=r"the name 2\.5g says 2.5gbit, but the run observed"):
+        with pytest.raises(BadInput, match=r"the fact is link=2\.5gbit, but the run observed"):
             compare(sides, strict=True)
 
 

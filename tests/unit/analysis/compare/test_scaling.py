@@ -1,8 +1,6 @@
 """Speed-up and efficiency by the number of nodes, and whether another network changes them."""
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from harness.analysis.compare.scaling import Family, Point, find_family, scaling
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
-from harness.model.interference import NodeInterference
 from harness.model.run import Ending
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
@@ -96,32 +93,6 @@ class TestGrowth:
         _, four = points({"1g": runs}, "1g")
         assert four.efficiency is not None
         assert four.efficiency.value == pytest.approx(0.9)
-
-    def test_a_growing_dataset_counts_its_rows(self) -> None:
-        def spark(nodes: int, wall_s: float) -> ConfigurationRuns:
-            data = {"uri": "x", "layout": {}, "rows": 1000 * nodes}
-            parameters = {"data_workloads": ["group-by"]}
-            run = a_run(f"1g-n{nodes}", parameters=parameters, dataset=data)
-            return ConfigurationRuns(f"1g-n{nodes}", (recorded(run, [ok("group-by", wall_s)]),))
-
-        _, four = points({"1g": {1: spark(1, 10.0), 4: spark(4, 12.5)}}, "1g")
-        assert four.efficiency is not None
-        assert four.efficiency.value == pytest.approx(0.8)
-
-    def test_trials_that_were_slowed_count_where_a_workload_has_no_others(self) -> None:
-        found = family("1g", {1: [10.0], 4: [30.0]})
-        [run] = found[4].runs
-        slowed = replace(
-            run.trials[0],
-            disturbed="n1: processors slower than usual (by 31 %)",
-            interference=(NodeInterference("n1", 1.0, 4),),
-        )
-        busy = replace(found[4], runs=(replace(run, trials=(slowed,)),))
-        compared = scaling({"1g": {**found, 4: busy}})
-        _, four = compared.workloads[0].points["1g"]
-        assert four.efficiency is not None
-        assert four.efficiency.value == pytest.approx(0.75)
-        assert compared.notes["1g-n4"] == ()
 
     def test_what_is_of_one_process_is_not_summed(self) -> None:
         alike = family(
@@ -250,12 +221,3 @@ class TestTables:
         ]
         assert any("more than 0 means" in line for line in lines)
         assert not any("t test on" in line for line in lines)  # of single runs nothing was tested
-
-    def test_json_has_every_number(self) -> None:
-        found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
-        [hpl] = json.loads(tables.as_json(found))["workloads"]
-        first, last = hpl["configurations"]["bonded"]
-        assert first["efficiency"] is None
-        assert last["performance"] == pytest.approx(24.08e9)
-        assert last["efficiencies_of_peaks"] == {"declared": pytest.approx(0.684, abs=0.001)}
-        assert last["relative_change_of_efficiency"] == pytest.approx(0.0714, abs=1e-4)

@@ -142,10 +142,6 @@ class TestACompleteBaseline:
                 of_runs("1g", facts={"emulated": "4 nodes", "link": "100mbit", "mtu": "1500"}),
                 "link=100mbit, mtu=1500, the emulated links with MTU 1500",
             ),
-            (
-                of_runs(environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}})),
-                "eth0 with MTU 1500, 1gbit according to the name",
-            ),
         ],
     )
     def test_may_have_its_links_observed_or_declared(
@@ -203,9 +199,9 @@ class TestMissing:
                 "no trial has them",
             ),
             (
-                "name and facts",
-                of_runs("1g-2x"),
-                "the name 1g-2x says replicated:2, but the run observed rs:6+3:64k",
+                "facts",
+                of_runs(facts={"layout": "replicated:2"}),
+                "the fact is layout=replicated:2, but the run observed rs:6+3:64k",
             ),
             (
                 "links",
@@ -218,7 +214,7 @@ class TestMissing:
             (
                 "links",
                 of_runs(environment=environment(links={})),
-                "unknown MTU; declare what the links are",
+                "unknown speed and MTU; declare what the links are",
             ),
             ("environment", of_runs(environment=environment(kernel=None)), "unknown: kernel;"),
             ("environment", of_runs(environment={}), "unknown: kernel, Spark, Java, executors;"),
@@ -227,7 +223,6 @@ class TestMissing:
                 of_runs(dataset=dataset("rs:6+3:64k", drift="of 2 files, 1 lacks a stripe")),
                 "not as in the manifest: of 2 files, 1 lacks a stripe",
             ),
-            ("layout", of_runs(dataset=dataset("unknown")), "qfs did not report it"),
         ],
     )
     def test_the_message_names_what_is_missing(
@@ -273,7 +268,7 @@ class TestAdvice:
             (
                 "layout",
                 of_runs(dataset=dataset("unknown", uri="file:/data")),
-                "unknown, because file storage does not report it",
+                "unknown, because file storage did not report it",
             ),
             ("layout", of_runs(dataset=None), "no run recorded that it read data"),
             ("content", of_runs(dataset=None), "no run recorded that it read data"),
