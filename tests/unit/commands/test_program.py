@@ -1,6 +1,5 @@
 """`clusterlift program` and `clusterlift scaling`: every mistake is one line that names the option."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -63,10 +62,6 @@ class TestScaling:
     def test_prints_a_table_for_each_workload(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["scaling", "1g", "bonded", *BEOWULF]) == 0
         assert "change from 1g" in capsys.readouterr().out
-
-    def test_prints_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["scaling", "1g", "--format", "json", *BEOWULF]) == 0
-        assert json.loads(capsys.readouterr().out)["workloads"][0]["workload"] == "hpl"
 
     @pytest.mark.parametrize(
         ("names", "message"),
