@@ -6,15 +6,15 @@ from typing import NamedTuple
 from harness.model.probe import HIGHER, LOWER, Metric
 
 
-class Sided(NamedTuple):
+class EndMetrics(NamedTuple):
     """What one quantity is called at both ends of a transfer."""
 
     sender: Metric
     receiver: Metric
 
 
-def _sided(probe: str, name: str, unit: str) -> Sided:
-    return Sided(*(Metric(probe, f"{end}_{name}", unit, LOWER) for end in Sided._fields))
+def _at_both_ends(probe: str, name: str, unit: str) -> EndMetrics:
+    return EndMetrics(*(Metric(probe, f"{end}_{name}", unit, LOWER) for end in EndMetrics._fields))
 
 
 GOODPUT_TOLERANCE = 0.1
@@ -25,18 +25,18 @@ MESH = "mesh"
 BOTH_WAYS = "both ways"
 MESH_GOODPUT = Metric(MESH, "goodput_bit_s", "bit/s", HIGHER)
 RETRANSMITS = Metric(MESH, "retransmits", "segments", LOWER)
-IPERF_CPU = _sided(MESH, "iperf_cpu_percent", "%")
+IPERF_CPU = _at_both_ends(MESH, "iperf_cpu_percent", "%")
 """Of one processor, so that threads on several have more than 100."""
-HOST_CPU = _sided(MESH, "cpu_percent", "%")
-SOFTIRQ = _sided(MESH, "softirq_percent", "%")
-STOLEN = _sided(MESH, "stolen_percent", "%")
-BUSIEST = _sided(MESH, "busiest_processor_percent", "%")
+HOST_CPU = _at_both_ends(MESH, "cpu_percent", "%")
+SOFTIRQ = _at_both_ends(MESH, "softirq_percent", "%")
+STOLEN = _at_both_ends(MESH, "stolen_percent", "%")
+BUSIEST = _at_both_ends(MESH, "busiest_processor_percent", "%")
 MTU = "mtu"
 PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
-PACKET_CPU = _sided(MTU, "cpu_percent", "%")
+PACKET_CPU = _at_both_ends(MTU, "cpu_percent", "%")
 """Of all processors of the host."""
 RACKS = "racks"
 WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)
@@ -71,7 +71,7 @@ def _declared() -> Iterator[Metric]:
     for value in list(globals().values()):
         if isinstance(value, Metric):
             yield value
-        elif isinstance(value, Sided):
+        elif isinstance(value, EndMetrics):
             yield from value
         elif isinstance(value, dict):
             yield from (each for each in value.values() if isinstance(each, Metric))

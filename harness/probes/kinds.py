@@ -50,29 +50,29 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
 
     The kinds that every probe has, such as links, count by host: of each host, the newest is judged.
     """
-    latest_first = sorted(probes, key=lambda probed: probed.run.started_at, reverse=True)
-    newest: dict[str, tuple[RecordedProbes, list[ProbeKind]]] = {}
-    for kind in kinds().values():
-        found = next((probed for probed in latest_first if kind.is_in(probed)), None)
-        if found is not None and kind.measures:
-            newest.setdefault(found.run.id, (found, []))[1].append(kind)
-    of_all = [kind for kind in kinds().values() if kind.is_of_every_probe]
     judged: list[NewestProbe] = []
-    seen: set[str] = set()
-    for probed, own in sorted(
-        newest.values(), key=lambda found: found[0].run.started_at, reverse=True
-    ):
-        newer = _without_links_of(probed, seen)
-        names = {*(kind.name for kind in own), *(k.name for k in of_all if k.is_in(newer))}
+    seen_kinds, seen_hosts = set[str](), set[str]()
+    for probed in sorted(probes, key=lambda probed: probed.run.started_at, reverse=True):
+        own = {
+            kind.name
+            for kind in kinds().values()
+            if kind.measures and kind.name not in seen_kinds and kind.is_in(probed)
+        }
+        if not own:
+            continue
+        newer = _without_links_of(probed, seen_hosts)
+        own |= {k.name for k in kinds().values() if k.is_of_every_probe and k.is_in(newer)}
         shown = [
             finding
-            for kind in kinds().values()
-            if kind.name in names
-            for finding in kind.findings(newer if kind.is_of_every_probe else probed)
+            for name in sorted(own)
+            for finding in kinds()[name].findings(
+                newer if kinds()[name].is_of_every_probe else probed
+            )
         ]
-        shown = [*record_findings(probed), *shown]
-        judged.append(NewestProbe(probed, tuple(sorted(names)), tuple(shown)))
-        seen |= probed.links().keys()
+        found = (*record_findings(probed), *shown)
+        judged.append(NewestProbe(probed, tuple(sorted(own)), found))
+        seen_kinds |= own
+        seen_hosts |= probed.links().keys()
     return judged
 
 

@@ -24,24 +24,24 @@ def integer_option(
     return click.option(name, type=values, default=default, show_default=True, help=text)
 
 
-class _Time(click.ParamType[float]):
-    """A length of time, such as 30min, in seconds."""
-
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        try:
-            return parse_time(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def _seconds_of(_context: click.Context, _option: click.Parameter, text: str) -> float:
+    """Return a length of time, such as 30min, in seconds."""
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def time_option(name: str, parameter: str, default: str, text: str) -> Callable[[Command], Command]:
     """Return an option that takes a length of time; its help shows the default."""
     return click.option(
-        name, parameter, type=_Time(), default=default, show_default=True, metavar="TIME", help=text
+        name,
+        parameter,
+        callback=_seconds_of,
+        default=default,
+        show_default=True,
+        metavar="TIME",
+        help=text,
     )
 
 

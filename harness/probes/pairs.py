@@ -14,7 +14,7 @@ from harness.model.network_metrics import (
     RETRANSMITS,
     SOFTIRQ,
     STOLEN,
-    Sided,
+    EndMetrics,
 )
 from harness.model.probe import Measurement, Metric, Pair
 from harness.probes.plan import Pairs, ProbeStep
@@ -26,7 +26,7 @@ PAIR_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0
 
 
-_PROCESSORS: Mapping[Sided, Callable[[Cpu], float]] = {
+_PROCESSORS: Mapping[EndMetrics, Callable[[Cpu], float]] = {
     HOST_CPU: lambda cpu: cpu.busy_percent,
     SOFTIRQ: lambda cpu: cpu.softirq_percent,
     STOLEN: lambda cpu: cpu.stolen_percent,

@@ -5,10 +5,10 @@ hosts does so in rounds, so that no host is in two pairs at the same time.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
@@ -102,24 +102,23 @@ def run_steps(
 ) -> Iterator[Measurement | SoakEvent]:
     """Run all steps `repeats` times; before each step, print its name and the time left.
 
-    Each measurement has the number of its round, from 1. It has a higher one if its step gave it one, or
-    measured the same, or failed to, before in this round.
+    The measurements of the same are counted: each has the number of its round, from 1.
     """
-    total_s = repeats * sum(step.expected_s for step in steps)
-    rounds = product(range(1, repeats + 1), steps)
+    all_steps = [step for _ in range(repeats) for step in steps]
+    total_s = sum(step.expected_s for step in all_steps)
     started, done_s = clock(), 0.0
-    last_round: dict[Measurement, int] = {}
-    for number, (round_, step) in enumerate(rounds, 1):
+    measured: Counter[tuple[object, ...]] = Counter()
+    for number, step in enumerate(all_steps, 1):
         # Steps take no less than expected; those that are done show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
         left = duration_text((total_s - done_s) * factor)
         before_step()
-        say(f"[{number}/{repeats * len(steps)}] {step.description}; {left} left")
+        say(f"[{number}/{len(all_steps)}] {step.description}; {left} left")
         for event in step.measure():
             if isinstance(event, Measurement):
-                what = replace(event, value=None, error="", round=0)
-                last_round[what] = max(round_, event.round, last_round.get(what, 0) + 1)
-                yield replace(event, round=last_round[what])
+                same = (event.probe, event.metric, event.hosts, event.case)
+                measured[same] += 1
+                yield replace(event, round=measured[same])
             else:
                 yield event
         done_s += step.expected_s

@@ -12,7 +12,7 @@ from statistics import mean, median
 import click
 
 from harness.analysis.network.cases import measured_cases
-from harness.analysis.network.processor_limit import doubt, shared_limit
+from harness.analysis.network.processor_limit import rack_limit_text
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
@@ -40,7 +40,7 @@ from harness.probes.options import (
 from harness.probes.pairs import PAIR_PROGRAMS
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Rack, Site
-from harness.probes.traffic import Flow, Load, Transfer, run_flows, worst_processors
+from harness.probes.traffic import Flow, Load, Transfer, run_flows
 
 SET_UP_S = 3.0
 ONE_TO_ONE_LIMIT = 1.15
@@ -85,19 +85,17 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measu
     per_host = {}
     for name, of_rack in flows.items():
         outcomes = {flow: within[flow] for flow in of_rack}
-        yield from _failures(WITHIN_RACK, name, outcomes)
+        yield from _failures_and_processors(WITHIN_RACK, name, outcomes.values())
         if carried := _carried_bit_s(outcomes):
             per_host[name] = mean(carried.values())
             yield WITHIN_RACK.of(name, per_host[name])
-            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, name)
     for senders, receivers in ((first, second), (second, first)):
         pair = (senders.name, receivers.name)
         outcomes = _run(flows_across(senders, receivers, rng), load)
-        yield from _failures(ACROSS_RACKS, pair, outcomes)
+        yield from _failures_and_processors(ACROSS_RACKS, pair, outcomes.values())
         if carried := _carried_bit_s(outcomes):
             across_bit_s = sum(carried.values())
             yield ACROSS_RACKS.of(pair, across_bit_s)
-            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, pair)
             if per_host:
                 unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
                 yield OVERSUBSCRIPTION.of(pair, unlimited / across_bit_s)
@@ -107,12 +105,19 @@ def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
     return dict(zip(flows, run_flows(flows, load), strict=True))
 
 
-def _failures(
-    metric: Metric, hosts: str | Pair, outcomes: Mapping[Flow, Transfer | HostError]
+def _failures_and_processors(
+    metric: Metric, hosts: str | Pair, outcomes: Collection[Transfer | HostError]
 ) -> Iterator[Measurement]:
-    for outcome in outcomes.values():
+    """Yield which flows failed, and the processors of the worst of the other hosts."""
+    cpus = []
+    for outcome in outcomes:
         if isinstance(outcome, HostError):
             yield metric.failed(hosts, outcome)
+        else:
+            cpus += [cpu for cpu in outcome.cpus if cpu is not None]
+    if cpus:
+        yield RACK_STOLEN.of(hosts, max(cpu.stolen_percent for cpu in cpus))
+        yield RACK_BUSIEST.of(hosts, max(cpu.busiest_percent for cpu in cpus))
 
 
 def _carried_bit_s(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, float]:
@@ -195,7 +200,7 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
         text = "unknown oversubscription, because no goodput within a rack was measured"
         if ratios:
             found = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
-            text = f"{found}{doubt(shared_limit(case.samples.values()))}"
+            text = f"{found}{rack_limit_text(case)}"
         yield Finding(case.subject, text, is_fault=False)
 
 

@@ -1,7 +1,7 @@
 """iperf3 transfers between hosts, any number at the same time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from harness.hosts.remote_process import (
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
-from harness.model.probe import ARROW, Measurement, Metric, Pair
+from harness.model.probe import ARROW, Pair
 from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
@@ -103,22 +103,6 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
         else replace(transfer, cpus=[known.get(host) for host in flow.ends])
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
-
-
-def worst_processors(
-    transfers: Iterable[Transfer | HostError], stolen: Metric, busiest: Metric, hosts: str | Pair
-) -> Iterator[Measurement]:
-    """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
-    found = [
-        each
-        for transfer in transfers
-        if isinstance(transfer, Transfer)
-        for each in transfer.cpus
-        if each is not None
-    ]
-    if found:
-        yield stolen.of(hosts, max(each.stolen_percent for each in found))
-        yield busiest.of(hosts, max(each.busiest_percent for each in found))
 
 
 def open_flows(

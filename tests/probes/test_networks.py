@@ -109,8 +109,8 @@ def test_one_slow_link_among_four_is_named() -> None:
 
         def is_named(found: Sequence[Measurement]) -> bool:
             goodput = best(found, MESH_GOODPUT)
-            subjects = map(" -> ".join, permutations(names, 2))
-            fastest = [MESH_GOODPUT.of(subject, goodput[subject]) for subject in subjects]
+            pairs = permutations(names, 2)
+            fastest = [MESH_GOODPUT.of((a, b), goodput[f"{a} -> {b}"]) for a, b in pairs]
             findings = list(mesh_findings(probed(measurements=fastest)))
             return len(findings) == 1 and str(findings[0]).startswith(f"{names[2]}: slow, ")
 

@@ -5,8 +5,8 @@ away, or if one processor was busy all the time: a connection is served by one a
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from statistics import median
 
+from harness.analysis.network.cases import MeasuredCase
 from harness.analysis.network.mesh import pair_matrix
 from harness.model.network_metrics import (
     BUSIEST,
@@ -14,9 +14,9 @@ from harness.model.network_metrics import (
     RACK_BUSIEST,
     RACK_STOLEN,
     STOLEN,
-    Sided,
+    EndMetrics,
 )
-from harness.model.probe import Measurement, Pair, ProbeSample
+from harness.model.probe import Measurement, Pair
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
@@ -48,31 +48,23 @@ def processor_limits(
 
 
 def _above(
-    measurements: Sequence[Measurement], metrics: Iterable[Sided], limit: float, case: str
+    measurements: Sequence[Measurement], metrics: Iterable[EndMetrics], limit: float, case: str
 ) -> dict[Pair, tuple[int, float]]:
     """Return at which end, and how far, a metric is above the limit, by pair."""
     found: dict[Pair, tuple[int, float]] = {}
-    for end, metric in (place for sided in metrics for place in enumerate(sided)):
+    for end, metric in (place for ends in metrics for place in enumerate(ends)):
         for pair, value in pair_matrix(measurements, metric, case).values.items():
             if value >= limit:
                 found.setdefault(pair, (end, value))
     return found
 
 
-def doubt(limit: str | None) -> str:
-    """Return the end of a sentence that says that this may have been the limit; empty without one."""
-    return f"; {limit}, which may have been the limit" if limit else ""
-
-
-def shared_limit(measured: Iterable[ProbeSample], host: str = "a host") -> str | None:
-    """Return why the processors of a host may have bounded many flows in most draws, else None.
-
-    `measured` are the samples of one subject and case, with the metrics of racks.
-    """
-    for sample in measured:
-        value = median(sample.values) if sample.values else 0.0
-        if sample.metric == RACK_STOLEN.name and value >= MAX_STOLEN_PERCENT:
-            return f"a hypervisor took {value:.0f} % of {host}'s processors"
-        if sample.metric == RACK_BUSIEST.name and value >= MAX_BUSY_PERCENT:
-            return f"a processor of {host} was busy all the time"
-    return None
+def rack_limit_text(case: MeasuredCase) -> str:
+    """Return the end of a sentence on why processors may have bounded most draws; empty if they did not."""
+    if (stolen := case.median(RACK_STOLEN) or 0.0) >= MAX_STOLEN_PERCENT:
+        limit = f"a hypervisor took {stolen:.0f} % of a host's processors"
+    elif (case.median(RACK_BUSIEST) or 0.0) >= MAX_BUSY_PERCENT:
+        limit = "a processor of a host was busy all the time"
+    else:
+        return ""
+    return f"; {limit}, which may have been the limit"

@@ -1,15 +1,17 @@
 """A transfer that the processors bounded says nothing about its link."""
 
-from harness.analysis.network.processor_limit import processor_limits, shared_limit
+from harness.analysis.network.cases import measured_cases
+from harness.analysis.network.processor_limit import processor_limits, rack_limit_text
 from harness.model.network_metrics import (
     BOTH_WAYS,
     BUSIEST,
     IPERF_CPU,
     RACK_BUSIEST,
     RACK_STOLEN,
+    RACKS,
     STOLEN,
 )
-from harness.model.probe import Metric, ProbeSample, samples
+from harness.model.probe import Metric
 from tests.unit.probe_builders import pairs
 
 PAIR = ("n1", "n2")
@@ -55,11 +57,10 @@ def test_another_case_is_another_transfer() -> None:
 def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
     stolen = [RACK_STOLEN.of(("a", "b"), value) for value in (45.0, 50.0, 0.0)]
     busy = [RACK_BUSIEST.of(("b", "a"), 100.0), RACK_STOLEN.of(("b", "a"), 1.0)]
-    found = samples([*stolen, *busy, RACK_BUSIEST.of("a", 60.0)])
-
-    def of(subject: str) -> list[ProbeSample]:
-        return [sample for sample in found if sample.subject == subject]
-
-    assert shared_limit(of("a -> b")) == "a hypervisor took 45 % of a host's processors"
-    assert shared_limit(of("b -> a")) == "a processor of a host was busy all the time"
-    assert shared_limit(of("a")) is None
+    found = [*stolen, *busy, RACK_BUSIEST.of("a", 60.0)]
+    texts = {case.subject: rack_limit_text(case) for case in measured_cases(found, RACKS)}
+    assert texts["a -> b"] == (
+        "; a hypervisor took 45 % of a host's processors, which may have been the limit"
+    )
+    assert "; a processor of a host was busy all the time" in texts["b -> a"]
+    assert texts["a"] == ""
