@@ -185,7 +185,8 @@ def _number(facts: Mapping[str, str], source: str) -> int:
     text = facts.get(NUMBER, "")
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
         raise BadInput(
-            f"{source} is of this experiment, but its fact {NUMBER!r} is {shorten(text, 40)!r}"
+            f"{source} is of this experiment, but its fact {NUMBER!r} is {shorten(text, 40)!r}; "
+            "move it elsewhere"
         )
     return int(text)
 

