@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # click's own main() would print by itself, and leave by sys.exit() if nobody reads.
+        # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.
         with clusterlift.make_context(PROG, given) as context:
             return clusterlift.invoke(context) or 0
     except click.exceptions.Exit as exit_:

@@ -47,7 +47,7 @@ option of a group is also looked for in the group's commands.
 def instead_of(words: Sequence[str]) -> str | None:
     """Return the sentence for a command line that names something removed, else None.
 
-    `words` are the arguments of `clusterlift`; those of a script follow the script's name.
+    `words` are the arguments of `clusterlift`, or the name of a script and its arguments.
     """
     end = words.index("--") if "--" in words else len(words)  # the rest belongs to another program
     given = [part for word in words[:end] for part in _parts(word)]

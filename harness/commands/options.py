@@ -65,7 +65,7 @@ def mtu_option(text: str) -> Decorator:
 
 
 def configuration_option(text: str, **attributes: Any) -> Decorator:
-    """Return the option --configuration with this help; `attributes` are those of `click.option`."""
+    """Return the option --configuration with this help and these attributes of `click.option`."""
     callback = converted(parse_configuration)
     return click.option(
         "--configuration", callback=callback, metavar="NAME", help=text, **attributes

@@ -1,4 +1,4 @@
-"""What is wrong with the machine on which a command runs, for commands that begin trials."""
+"""Warn of what is wrong with this machine, in commands that begin trials."""
 
 import platform
 from collections.abc import Sequence
@@ -27,5 +27,5 @@ def this_machine() -> Host:
 
 
 def known_states(states: Sequence[NodeState | HostError]) -> list[NodeState]:
-    """Return the states of those hosts that have answered."""
+    """Return the states of the hosts that answered."""
     return [state for state in states if isinstance(state, NodeState)]

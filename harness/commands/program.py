@@ -107,7 +107,7 @@ _PEAK = click.option(
 
 
 def _subcommand(program: type[Program]) -> Command:
-    """Return the command of a program, with its own options before those of all programs."""
+    """Return the command of a program, with its own options first, then the common ones."""
 
     def run(site: Site, **values: Any) -> int:
         own = {option.name: values.pop(option.name) for option in program.options}

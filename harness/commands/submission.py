@@ -1,4 +1,4 @@
-"""What `clusterlift run` and `bench` submit: options of spark-submit, and the arguments of the benchmark."""
+"""Submit an entry script: sort the words of `run` and `bench` into options of spark-submit and arguments."""
 
 import argparse
 import os

@@ -52,7 +52,7 @@ class Configuration:
     """A configuration under test: its dataset, what is set on every host, and Spark's properties.
 
     What is None or empty stays as it is. `data` is None if nothing reads data. `nodes` is on how many of the
-    site's nodes workloads run, None for all. `rate_bit_s` and `mtu` are those of the link between the hosts,
+    site's nodes workloads run, None for all. `rate_bit_s` and `mtu` belong to the link between the hosts,
     `speed_mbit_s` is what its card may negotiate.
     """
 
@@ -68,7 +68,7 @@ class Configuration:
     spark: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """What is set, in a few words: `100mbit, mtu 9000`; empty for nothing."""
+        """Return the settings in a few words: `100mbit, mtu 9000`; empty for none."""
         return ", ".join(
             value if name == "link" else f"{name} {value}"
             for name, value in self.facts.items()
@@ -77,7 +77,7 @@ class Configuration:
 
     @property
     def links(self) -> Self:
-        """What the links depend on: configurations with equal ones have the same network."""
+        """The settings of links: configurations with equal ones have the same network."""
         return replace(self, name="", data=None, nodes=None, spark=())
 
     def settings(self, device: str, mtu: int) -> Iterator[Setting]:
@@ -96,7 +96,7 @@ class Configuration:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a run declares, because it is set: the link, and everything else by its name."""
+        """The settings as facts that a run declares: the link, and everything else by its name."""
         speed_bit_s = self.speed_mbit_s and self.speed_mbit_s * 10**6
         bit_s = min(filter(None, (self.rate_bit_s, speed_bit_s)), default=None)
         found = {
@@ -115,11 +115,11 @@ class Configuration:
 class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """How an experiment measures, as its file says. What is None is left to the benchmark's own default.
 
-    `runs` are those of each configuration. `turns` says when the next configuration takes its turn: after a
+    `runs` counts runs of each configuration. `turns` says when the next configuration takes its turn: after a
     run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
-    `workloads` are those of Spark: None for all, and empty for none. External programs have `per_host`
+    `workloads` names workloads of Spark: None for all, empty for none. External programs have `per_host`
     processes on a node; `growing` says whether their problem is so large for each node.
     """
 

@@ -54,12 +54,12 @@ class PlannedRun:
 
     @property
     def parts(self) -> "list[Part]":
-        """What it does on Spark for each configuration."""
+        """The runs on Spark, one for each configuration."""
         return [Part(each, self.number) for each in self.configurations if self.has_spark]
 
     @property
     def program_parts(self) -> "list[Part]":
-        """What it does with programs for each configuration."""
+        """The runs of programs, one for each configuration and program."""
         return [
             Part(each, self.number, program.name)
             for each in self.configurations
@@ -88,7 +88,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ExperimentOutcome:
-    """What the results contain, which an exit code of a script does not prove.
+    """The state of the results, which an exit code of a script does not prove.
 
     `measured` names the configurations that have a complete run, `undone` are the runs that are not
     complete: they ended early, or all their trials failed. `failed` is whether a trial of a complete one did.
@@ -449,7 +449,7 @@ class _Turns(ExitStack):
 
 
 def _set_aside(file: Path, what: str, reason: str) -> None:
-    """Keep a file of results under a name by which nobody takes it for results."""
+    """Rename the file so that it is not read as results."""
     aside = file.rename(file.with_suffix(SET_ASIDE))
     say(f"{what}: {reason}; so {aside} does not count; the same command repeats it")
 

@@ -57,7 +57,7 @@ class Site(ABC):
 
     @abstractmethod
     def hosts_to_set(self) -> Sequence[Host]:
-        """Return the hosts as they are reached to set something; those of a lab that has ended are none."""
+        """Return the hosts as root reaches them; the nodes of a lab that ended are left out."""
 
     @abstractmethod
     def device(self, found: str) -> str:

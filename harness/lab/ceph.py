@@ -18,7 +18,7 @@ from harness.minicluster.spark_configuration import properties_text
 from harness.model.spark_properties import S3A_CEPH_CONF
 
 DIRECTORY, DATA = Path("/secret/ceph"), Path("/data")
-"""What all nodes share, and what each has for itself."""
+"""Directories that all nodes share, and that each has for itself."""
 GATEWAY_PORT, MONITOR_PORT = 7480, 3300
 POLL_S = 0.5
 
@@ -26,7 +26,7 @@ POLL_S = 0.5
 def prepare(nodes: int, address: str) -> None:
     """Write the configuration of Ceph and of Spark, with new keys. `address` is the master's.
 
-    The containers' users may read all of it: the benchmark runs as whoever calls `clusterlift`.
+    The containers' users may read all of it: the benchmark runs as the user who calls `clusterlift`.
     """
     credentials = new_credentials()
     plan = CephPlan(

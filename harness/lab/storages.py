@@ -17,7 +17,7 @@ LAYOUTS = {
         *("rs:2+1:4k", "rs:2+2:4k", "rs:3+1:4k", "rs:4+2:4k", "rs:6+3:4k"),
     ),
 }
-"""What each stores. Ceph has a bucket for each layout; data without a layout goes into the first one."""
+"""The layouts of each. Ceph has a bucket for each layout; data without a layout goes into the first one."""
 
 
 def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:

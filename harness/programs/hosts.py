@@ -1,4 +1,4 @@
-"""What hosts report about themselves around the trials of a program: machines, counters, traffic."""
+"""Read facts and counters of hosts around the trials of a program: machines, processors, traffic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ UNKNOWN_PROCESSORS = 10**6
 
 @dataclass(frozen=True)
 class HostCounters:
-    """What a host has counted since it booted: seconds, and bytes received and sent.
+    """Counters of a host since it booted: seconds, and bytes received and sent.
 
     Times are called as a node's counters are. `exchanged` has the bytes by interface, and of RDMA_PORTS.
     """
@@ -84,7 +84,7 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
 
 
 def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
-    """Return the counters by the names of the hosts; of those alone that answered."""
+    """Return the counters by the names of the hosts that answered."""
     found = ask_all(hosts, ("sh", "-c", _COUNTERS), parse_counters)
     return {host.name: each for host, each in found.items() if isinstance(each, HostCounters)}
 

@@ -112,7 +112,7 @@ class Hpcc(Program):
 
     @property
     def executables(self) -> tuple[str, ...]:
-        """What has to be on every host."""
+        """Programs that every host needs."""
         return (*MPI_EXECUTABLES, "hpcc")
 
     def omitted(self, placement: Placement) -> Mapping[str, str]:
@@ -264,7 +264,7 @@ class _Summary:
 
 
 def _rate(per_second: float, unit: str) -> Achieved | str:
-    """Return a performance of which hpcc reports no time: the work of one second."""
+    """Return a performance without a time in hpcc's output, as the work of one second."""
     return _done(1.0, per_second, unit)
 
 

@@ -91,7 +91,7 @@ _OF_EVERY_PROCESS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a program runs: so many processes on each host, with rank 0 on the first."""
+    """The hosts of a program, and how many processes run on each, with rank 0 on the first."""
 
     hosts: tuple[Host, ...]
     per_host: int = 1

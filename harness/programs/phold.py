@@ -1,6 +1,6 @@
 """PHOLD, the benchmark of parallel discrete event simulation, by ROSS (github.com/ROSS-org/ROSS).
 
-Each event makes another one for a random object, of which a part is on another host. Processes compute ahead
+Each event makes another one for a random object, often on another host. Processes compute ahead
 and roll back if an earlier event arrives, so small messages that arrive late cost twice. The program is found
 by ROSS_HOME, which names a build of ROSS that every host has at the same place.
 """

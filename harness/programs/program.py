@@ -12,7 +12,7 @@ from harness.model.work import Work
 from harness.programs.mpi import MpiJob, Placement
 
 Problem = Mapping[str, int | str]
-"""What a program computes, by the names of its own parameters. It is the same before and after a change."""
+"""The parameters of a computation, by the program's own names: the same before and after a change."""
 
 
 @dataclass(frozen=True)

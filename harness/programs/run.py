@@ -51,7 +51,7 @@ MIN_EXCHANGED_BYTES = 100_000
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """What to run: a program with its options, where, how often, and what to record of it.
+    """A planned run: a program with its options, hosts, numbers of trials, and what to record.
 
     - `growing`: whether the problem is so large for each host, or for all of them together.
     - `timeout_s`: how long a trial may take.
