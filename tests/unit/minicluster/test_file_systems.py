@@ -21,7 +21,6 @@ from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import (
     BOUNCY_CASTLE,
     MINICLUSTER_SHA256,
-    bouncy_castle_jars,
     minicluster_jar,
 )
 from harness.minicluster.qfs import QfsCluster
@@ -138,31 +137,9 @@ class TestMiniclusterJar:
             minicluster_jar()
         assert file_names(cache / "jars") == {".lock"}
 
-    def test_the_library_that_yarn_needs_is_fetched_like_it(
-        self, spark: InstallSpark, cache: Path
-    ) -> None:
-        """And refused like it, because no script makes a file with the known checksum."""
-        spark(
-            "for n in bcprov bcutil bcpkix; do "
-            'echo > "$ivy/jars/org.bouncycastle_$n-jdk18on-1.78.1.jar"; done'
-        )
-        with pytest.raises(
-            ClusterliftError, match=r"^the fetched bcprov-jdk18on 1.78.1 is not the known one"
-        ):
-            bouncy_castle_jars()
-        assert file_names(cache / "jars") == {".lock"}
-
     def test_the_checksum_for_the_installed_pyspark_is_known(self) -> None:
         assert hadoop_version(spark_home()) in MINICLUSTER_SHA256
         assert all(artifact.sha256 for artifact in BOUNCY_CASTLE)
-
-    def test_a_cache_that_cannot_be_written(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "file").touch()
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-        with pytest.raises(BadInput, match=r"cannot be kept in .*: Not a directory; set XDG_CACHE"):
-            minicluster_jar()
 
 
 @contextmanager
@@ -244,12 +221,6 @@ class TestHdfs:
         assert "spark.hadoop.dfs.replication 2\n" in defaults
         assert not HdfsCluster().client_environment(replace(cluster, servers=3))
 
-    def test_launches_a_namenode_and_the_datanodes(self, hdfs: Prepare) -> None:
-        cluster = hdfs()
-        launches = list(HdfsCluster().launches(cluster))
-        assert [launch.name for launch in launches] == ["namenode", "datanode-1", "datanode-2"]
-        assert launches[2].command[-1] == f"dfs.datanode.data.dir={cluster.directory}/datanode-2"
-
     @pytest.mark.parametrize("environment", [{"JAVA_HOME": "."}, {"JAVA_HOME": "", "PATH": "bin"}])
     def test_daemons_find_a_java_that_is_named_from_here(
         self,
@@ -316,35 +287,6 @@ class TestYarn:
         assert sorted(map(str, addresses)) == [
             *["127.0.0.1:0"] * 3,
             *(f"127.0.0.1:{port}" for port in YARN_PORTS),
-        ]
-
-    def test_launches_a_resourcemanager_and_the_nodemanagers(
-        self, yarn: Cluster, tmp_path: Path
-    ) -> None:
-        launches = list(YarnCluster(FILES).launches(yarn))
-        names = [launch.name for launch in launches]
-        assert names == ["resourcemanager", "nodemanager-1", "nodemanager-2"]
-        for launch in launches:
-            assert launch.command[0] == f"{tmp_path}/bin/java"
-            assert all(a.file_name in " ".join(launch.command) for a in BOUNCY_CASTLE)
-        local = f"yarn.nodemanager.local-dirs={yarn.directory}/nodemanager-2"
-        assert local in launches[2].command
-        environment = launches[2].environment
-        assert environment is not None
-        assert environment["JAVA_HOME"] == str(tmp_path)
-
-    def test_its_clients_get_their_own_configuration(self, yarn: Cluster, tmp_path: Path) -> None:
-        conf = yarn.conf_directory
-        names = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")
-        environment = YarnCluster(FILES).client_environment(yarn)
-        assert environment == dict.fromkeys(names, str(conf))
-        assert properties_in(conf / "core-site.xml") == {"fs.defaultFS": "hdfs://127.0.0.1:7"}
-        assert properties_in(conf / "hdfs-site.xml") == {"dfs.replication": "2"}
-        defaults = (conf / "spark-defaults.conf").read_text()
-        assert defaults.splitlines() == [
-            f"spark.yarn.jars local:{tmp_path}/jars/*",
-            "spark.pyspark.python /the/python",
-            "spark.ui.enabled false",
         ]
 
     def test_live_servers(self) -> None:
@@ -442,9 +384,6 @@ class TestSparkConfiguration:
             "spark.ui.enabled false\nspark.driver.extraClassPath /q.jar\nspark.hadoop.fs.qfs.impl Q\n"
         )
 
-    def test_there_may_be_none(self) -> None:
-        assert with_properties("", {"a": "b"}) == "a b\n"
-
     @pytest.mark.parametrize("between", [" ", "=", " : ", "\t"])
     def test_the_user_s_class_path_is_kept(self, between: str) -> None:
         text = (
@@ -453,18 +392,6 @@ class TestSparkConfiguration:
         *_, class_path, last = with_properties(text, self.ADDED).splitlines()
         assert class_path == "spark.driver.extraClassPath /q.jar:/a.jar:/b"
         assert last == "spark.hadoop.fs.qfs.impl Q"
-
-    def test_the_user_s_other_files_are_copied(
-        self, qfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        own = tmp_path / "own"
-        own.mkdir()
-        (own / "log4j2.properties").write_text("quiet")
-        monkeypatch.setenv("SPARK_CONF_DIR", str(own))
-        cluster = empty_cluster("qfs", (7000, 7001, 7002), 1)
-        QfsCluster().prepare(cluster)
-        assert (cluster.conf_directory / "log4j2.properties").read_text() == "quiet"
-        assert file_names(own) == {"log4j2.properties"}
 
     def test_the_copy_can_be_changed_and_removed_whatever_the_user_s_own_files_are(
         self, qfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,7 @@ import pytest
 from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.daemon import Daemon, Launch, end, free_ports, port_problem, starting
+from harness.minicluster.daemon import Daemon, Launch, end, starting
 from harness.minicluster.lifecycle import down, running, up
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, interruptible
@@ -87,11 +87,6 @@ class TestDaemon:
         assert replace(daemon, create_time=daemon.create_time + 1).is_alive()
         end([daemon], tmp_path)
 
-    def test_a_daemon_that_ended_is_not_alive(self, tmp_path: Path) -> None:
-        daemon = start_script(tmp_path, "echo bye; exit 3")
-        wait_until_dead(daemon)
-        assert daemon.closing_message() == "bye"
-
     def test_neither_it_nor_its_children_can_refuse_to_end(self, tmp_path: Path) -> None:
         daemon = start_script(tmp_path, "trap '' TERM INT HUP; sleep 600 & echo $!; wait")
         child = Path("/proc") / first_log_line(daemon) / "cmdline"
@@ -132,12 +127,6 @@ class TestDaemon:
         assert daemon.closing_message() == f"1 {tmp_path}"
 
 
-def test_free_ports_are_different_and_free() -> None:
-    ports = free_ports(20)
-    assert len(set(ports)) == 20
-    assert [port_problem(port) for port in ports] == [None] * 20
-
-
 def test_a_deferred_signal_waits_until_the_block_is_done() -> None:
     done = []
 
@@ -159,13 +148,6 @@ class TestUp:
         assert cluster.directory == cache / "fake-a"
         assert [daemon.name for daemon in cluster.daemons] == ["head", "server-1", "server-2"]
         assert cluster.dead() == []
-
-    def test_two_clusters_run_side_by_side(self) -> None:
-        a, b = up(FakeFileSystem(), "a", 1), up(FakeFileSystem(), "b", 1)
-        assert find_all("fake") == [a, b]
-        down(a)
-        assert find_all("fake") == [b]
-        assert b.dead() == []
 
     def test_a_name_that_is_taken_is_refused(self) -> None:
         cluster = up(FakeFileSystem(), "a", 1)
@@ -255,15 +237,6 @@ class TestAStartThatFails:
             up(Interrupted(), "a", 2)
         assert len(Interrupted.seen.dead()) == 3
         assert not Interrupted.seen.directory.exists()
-
-    def test_a_full_disk_is_reported_in_one_line(self) -> None:
-        class Full(FakeFileSystem):
-            def prepare(self, cluster: Cluster) -> None:
-                raise OSError(28, "No space left on device", "/x")
-
-        with pytest.raises(ClusterliftError, match=r"FakeFS cannot be started: No space .*: /x$"):
-            up(Full(), "a", 1)
-        assert find_all("fake") == []
 
     def test_a_disk_without_room_for_its_state_is_no_other_cluster(
         self, monkeypatch: pytest.MonkeyPatch
