@@ -112,7 +112,7 @@ class Directory:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Create a file in the directory that has none of that name. Nobody ever sees it half-written."""
+        """Create a file that does not exist yet. A reader never sees it half-written."""
         temporary = f"{TEMPORARY_PREFIX}{name}"
         self.create_file(temporary, text, overwrite=True)
         if not self._try(lambda: self.fs.rename(self.child(temporary), self.child(name))):

@@ -142,7 +142,7 @@ def wait_for_executors(spark: SparkSession) -> None:
 
 def completed_tasks(spark: SparkSession) -> int:
     """Return how many tasks of the active stages have completed; 0 if Spark has ended."""
-    with suppress(Py4JError, OSError):  # whoever waits for the tasks reports it
+    with suppress(Py4JError, OSError):  # the job reports it
         tracker = spark.sparkContext.statusTracker()
         stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
         return sum(stage.numCompletedTasks for stage in stages if stage)

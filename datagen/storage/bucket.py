@@ -15,12 +15,12 @@ from harness.model.spark_properties import S3A, S3A_OWN, S3A_STORE, recorded_s3a
 
 STANDARD = "STANDARD"
 DEFAULTS = "core-default.xml"
-"""The source of a property that nobody has chosen."""
+"""The source of a property that the user has not set."""
 _NAMESPACE = re.compile(rb' xmlns="[^"]*"')
 
 
 def setting(conf: Any, bucket: str, name: str, prefix: str = S3A) -> str | None:
-    """Return the value of `<prefix><name>` that is in force for a bucket; None if nobody has set it.
+    """Return the value of `<prefix><name>` that is in force for a bucket; None if it is not set.
 
     A value for one bucket overrides that for all, as S3A has it.
     """
@@ -75,7 +75,7 @@ class Bucket:
         return f"{path}/" if path else ""
 
     def setting(self, name: str) -> str | None:
-        """Return the value of `fs.s3a.<name>` that is in force; None if nobody has set it."""
+        """Return the value of `fs.s3a.<name>` that is in force; None if it is not set."""
         return setting(self.directory.conf, self.name, name)
 
     def own(self, name: str) -> str | None:
@@ -141,7 +141,7 @@ class Bucket:
     def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
         """Return those objects of the directory that have one of these names.
 
-        `parameters` are those of the request, besides S3's own.
+        `parameters` are added to the request.
         """
         return [found for found in self._listed(parameters) if found.name in names]
 

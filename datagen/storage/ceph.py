@@ -18,7 +18,7 @@ from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
-from datagen.storage.observer import Observer
+from datagen.storage.s3_server import S3Server
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import S3A_CEPH_CONF
@@ -78,7 +78,7 @@ class PlacementGroup:
     is_whole: bool
 
 
-class Ceph(Observer):
+class Ceph(S3Server):
     """Asks `radosgw-admin`, `ceph` and `rados` on the driver's node, which needs a keyring that may read."""
 
     name = "ceph"
@@ -189,7 +189,7 @@ class Ceph(Observer):
         state = self._json("ceph", "tell", id_, "query")
         holders = [osd for osd in state["acting"] if osd != NOBODY]
         is_active = state["state"].startswith("active")
-        # A group that is not active answers nobody: its objects count as missing.
+        # A group that is not active does not answer: its objects count as missing.
         listed = self._run("rados", f"--pgid={id_}", "ls") if is_active else ""
         names = (line.split(SEPARATOR)[0] for line in listed.splitlines())
         return PlacementGroup(frozenset(names), holders, bool(WHOLE.fullmatch(state["state"])))

@@ -11,7 +11,7 @@ from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
-from datagen.storage.observer import Observer
+from datagen.storage.s3_server import S3Server
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
@@ -25,7 +25,7 @@ WAIT_S = 600.0
 POLL_S = 0.5
 
 
-class Minio(Observer):
+class Minio(S3Server):
     """Asks the server itself, with the credentials of S3A."""
 
     name = "minio"
@@ -40,7 +40,7 @@ class Minio(Observer):
                 f"{', '.join(PARITY_OF_CLASS)}"
             )
         drives, parity = set(server["totalDrivesPerSet"]), int(server[name])
-        if len(drives) > 1:  # pools of different sizes: nobody knows which one an object comes to
+        if len(drives) > 1:  # pools of different sizes: an object may come to any of them
             return UNKNOWN
         return _layout(drives.pop() - parity, parity)
 

@@ -1,12 +1,12 @@
 """Apache Ozone through its Hadoop file system `ofs:`: one or three copies, or Reed-Solomon.
 
 A bucket that is erasure coded decides how its files are stored, whatever the client asks for. In every other
-bucket the client's `ozone.replication` decides, which is three copies if nobody has set it: neither the
+bucket the client's `ozone.replication` decides, which is three copies if it is not set: neither the
 copies that the bucket was created with, nor `dfs.replication`, count. Ozone ignores them without an error.
 
 A file consists of blocks, and its blocks are in containers. The Ozone Manager knows the blocks. On request
-it asks the Storage Container Manager anew which DataNodes have a replica of a container, and, if it is
-erasure coded, of which index. So no program of Ozone is needed beside the client that Spark reads with.
+it asks the Storage Container Manager anew which DataNodes have a replica of a container, and the index of
+each if it is erasure coded. So Spark's own client of Ozone is all that is needed.
 """
 
 from collections import defaultdict

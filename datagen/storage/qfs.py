@@ -138,7 +138,7 @@ def _list_files(directory: Directory) -> list[dict[str, Any]]:
 def _client(jvm: Any, host: str, port: int) -> Any:
     """Return QFS's client, always the same one: each has threads and files until Java collects it."""
     client = jvm.com.quantcast.qfs.access.KfsAccess(host, port)
-    # With 0, what it learnt in the same second is still valid, such as a directory that has since been moved.
+    # With 0, it would still trust what it read in the same second.
     client.kfs_setFileAttributeRevalidateTime(-1)
     return client
 

@@ -15,19 +15,19 @@ from datagen.storage import Storage
 from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
-from datagen.storage.observer import Observer
+from datagen.storage.s3_server import S3Server
 from harness.model.errors import UNEXPECTED, BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.terminal import say
 
-OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph, Minio)}
+SERVERS: dict[str, type[S3Server]] = {server.name: server for server in (Ceph, Minio)}
 STREAM = "input.stream.type"
 """The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
 
 
 class S3(Storage):
-    """S3 itself reports no layout: the server's observer does."""
+    """S3 itself reports no layout: its server does."""
 
     name = "s3a"
     scheme = "s3a"
@@ -56,14 +56,14 @@ class S3(Storage):
         _check_storage_class(bucket)
         if layout in (None, UNKNOWN):
             return layout
-        with _observing(bucket) as observer:
-            if observer is None:
+        with _server_of(bucket) as server:
+            if server is None:
                 raise BadInput(
                     f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
-                    f"--conf spark.hadoop.{S3A_STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave "
+                    f"--conf spark.hadoop.{S3A_STORE}={'|'.join(SERVERS)} (docs/s3.md), or leave "
                     "--layout out"
                 )
-            return observer.check_request(layout)
+            return server.check_request(layout)
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Let each task move its file to its place, not the driver a second time."""
@@ -72,9 +72,9 @@ class S3(Storage):
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Ask the server; without one that is known, report every object as `unknown`."""
         bucket = Bucket(directory)
-        with _observing(bucket) as observer:
-            if observer:
-                return replace(observer.observe(names), client=bucket.client())
+        with _server_of(bucket) as server:
+            if server:
+                return replace(server.observe(names), client=bucket.client())
         say(
             f"{directory.uri}: its layout is unknown, because {S3A_STORE} does not name its server "
             "(docs/s3.md)"
@@ -86,8 +86,8 @@ class S3(Storage):
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain what the server is known to do without an error."""
-        observer = OBSERVERS.get((stored.server or "").partition(" ")[0])
-        return observer.explain(stored) if observer else ""
+        server = SERVERS.get((stored.server or "").partition(" ")[0])
+        return server.explain(stored) if server else ""
 
 
 def bucket_of(uri: str) -> str:
@@ -96,16 +96,16 @@ def bucket_of(uri: str) -> str:
 
 
 @contextmanager
-def _observing(bucket: Bucket) -> Iterator[Observer | None]:
-    """Provide the observer of the bucket's server; None if nobody has named the server.
+def _server_of(bucket: Bucket) -> Iterator[S3Server | None]:
+    """Provide the server of the bucket; None if the user has not named it.
 
-    Raises BadInput if it is none that is known, or answers something that its observer does not expect.
+    Raises BadInput if the name is unknown, or if an answer of the server cannot be understood.
     """
     name = bucket.own("store")
-    if name is not None and name not in OBSERVERS:
-        raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
+    if name is not None and name not in SERVERS:
+        raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(SERVERS)}")
     try:
-        yield None if name is None else OBSERVERS[name](bucket)
+        yield None if name is None else SERVERS[name](bucket)
     except UNEXPECTED as error:
         raise BadInput(
             f"{bucket.directory.uri}: {S3A_STORE} is '{name}', but an answer of the server cannot be "

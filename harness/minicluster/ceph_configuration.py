@@ -37,8 +37,8 @@ class CephPlan:
     """Where a Ceph has what, and at which addresses its daemons listen.
 
     `directory` has what is written here, `data` the directories of the daemons. `monitor` is an address in
-    Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons; if it is empty, each has to be told
-    its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
+    Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons; if it is empty, each gets its own
+    (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
     """
 
     directory: Path
@@ -113,7 +113,7 @@ class CephPlan:
 
 
 def osd_id(number: int) -> uuid.UUID:
-    """Return the unique id of an OSD: among those of one cluster."""
+    """Return the id of an OSD, unique in its cluster."""
     return uuid.UUID(int=number + 1)
 
 

@@ -1,4 +1,4 @@
-"""A daemon of this machine: a process that outlives whoever started it, and the ports it listens on.
+"""A daemon of this machine: a process that outlives the command that started it, and the ports it listens on.
 
 It is killed only if the process is still the one that was started.
 """
@@ -148,7 +148,7 @@ def _belongs(process: psutil.Process, groups: Collection[int], directory: Path) 
 
 
 def free_ports(number: int) -> tuple[int, ...]:
-    """Return `number` different ports of 127.0.0.1 that nobody listens on now."""
+    """Return `number` different ports of 127.0.0.1 that are free now."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server((LOCALHOST, 0))) for _ in range(number)]
         return tuple(int(server.getsockname()[1]) for server in sockets)

@@ -96,7 +96,7 @@ def _fetch(artifacts: Sequence[Artifact], size: str, jars: Path) -> None:
     others = f" and {len(artifacts) - 1} more" if len(artifacts) > 1 else ""
     named = f"{artifacts[0].file_name}{others}"
     say(f"fetching {named} once (about {size}), into {jars}")
-    for interrupted in jars.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
+    for interrupted in jars.glob(f"{FETCHING}*"):  # we have the lock: no other process fetches
         shutil.rmtree(interrupted, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jars) as ivy:
         # spark-submit fetches the jars and then runs a program that ends immediately.

@@ -36,7 +36,7 @@ class Service(Protocol):
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, ResourceManager."""
+    """The kind of its first, single daemon: NameNode, metaserver, gateway, ResourceManager."""
     server: ClassVar[str]
     """The kind of its other daemons: DataNode, chunk server, OSD, drive, NodeManager."""
     servers_option: ClassVar[str]
@@ -138,7 +138,7 @@ def _up_once(service: Service, name: str, servers: int) -> Cluster:
                 starting(launch, cluster.logs / f"{launch.name}.log", cluster.directory) as daemon,
             ):
                 cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
-                save(cluster)  # before it runs: whoever cleans up after us knows of it
+                save(cluster)  # before it runs, so that a guard knows of it
         _wait_for_servers(service, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))

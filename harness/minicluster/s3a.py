@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.spark_properties import S3A, S3A_STORE
 
 JARS = Path(__file__).with_name("s3a-jars.txt")
-"""Checksum and coordinates of each jar, those of the modules of the SDK that S3A uses."""
+"""Checksum and coordinates of each jar: hadoop-aws, and the modules of the SDK that it uses."""
 
 
 def s3a_properties(

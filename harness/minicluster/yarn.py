@@ -26,7 +26,7 @@ NODEMANAGER = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
 RESOURCEMANAGER_HEAP = "512m"
 NODEMANAGER_HEAP = "256m"
 MEMORY_MB = 8192
-"""What a NodeManager offers. It is a promise that nobody checks: no memory is set aside."""
+"""What a NodeManager offers. YARN does not check it: no memory is set aside."""
 
 
 def hdfs_properties() -> dict[str, str]:

@@ -137,7 +137,7 @@ class CapturedCeph(Ceph):
 def ceph(
     answers: Mapping[str, Any], bucket: str, below: str, storage_class: str = "STANDARD"
 ) -> tuple[Ceph, list[str]]:
-    """Return the observer of the dataset below a path, and the names of its files."""
+    """Return the server of the dataset below a path, and the names of its files."""
     keys = [(key, *rest) for key, *rest in answers["objects"][bucket] if key.startswith(below)]
     [prefix] = {key[: key.index("part-")] for key, *_ in keys if "part-" in key}
     listed = [(key.removeprefix(prefix), *rest) for key, *rest in keys if "part-" in key]
@@ -146,8 +146,8 @@ def ceph(
 
 
 def observed(answers: Mapping[str, Any], bucket: str, below: str) -> StoredFiles:
-    observer, names = ceph(answers, bucket, below)
-    return observer.observe(names)
+    server, names = ceph(answers, bucket, below)
+    return server.observe(names)
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_a_dataset_half_of_which_was_written_in_another_class_is_found() -> None
 def test_a_layout_can_be_asked_for_where_the_pool_has_it(
     bucket: str, storage_class: str, asked: str, full: str
 ) -> None:
-    observer, _ = ceph(AWAY, bucket, "bench/rows/", storage_class)
-    assert str(observer.check_request(Layout.parse(asked))) == full
+    server, _ = ceph(AWAY, bucket, "bench/rows/", storage_class)
+    assert str(server.check_request(Layout.parse(asked))) == full
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ def test_a_layout_can_be_asked_for_where_the_pool_has_it(
 def test_any_other_layout_is_refused_before_anything_is_written(
     storage_class: str, asked: str, message: str
 ) -> None:
-    observer, _ = ceph(AWAY, "replicated-2", "bench/rows/", storage_class)
+    server, _ = ceph(AWAY, "replicated-2", "bench/rows/", storage_class)
     with pytest.raises(BadInput, match=message):
-        observer.check_request(Layout.parse(asked))
+        server.check_request(Layout.parse(asked))
 
 
 @pytest.mark.parametrize(
@@ -295,8 +295,8 @@ def test_a_code_that_is_not_reed_solomon_has_no_text_form(
         "ceph osd dump": osds
         | {"erasure_code_profiles": {"rs-2-1": {"k": "2", "m": "1", **profile}}},
     }
-    observer, _ = ceph(answers, "rs-2-1", "bench/rows/")
-    assert str(observer.layout_of_new_objects()) == layout
+    server, _ = ceph(answers, "rs-2-1", "bench/rows/")
+    assert str(server.layout_of_new_objects()) == layout
 
 
 @pytest.mark.parametrize(
@@ -390,17 +390,17 @@ def test_a_shard_on_a_drive_that_is_away_is_missing(healing: str, missing: int) 
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("answer", "wait_s", "message"),
     [
-        ({"Summary": "stopped", "Detail": "a drive is gone"}, "is stopped: a drive is gone$"),
-        ({"Summary": "running"}, "is not finished within 0 s$"),
+        ({"Summary": "stopped", "Detail": "a drive is gone"}, 60, "is stopped: a drive is gone$"),
+        ({"Summary": "running"}, 0.05, "is not finished within 0 s$"),
     ],
 )
 def test_a_dry_run_of_healing_that_does_not_finish_says_why(
-    monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, str], message: str
+    monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, str], wait_s: float, message: str
 ) -> None:
     monkeypatch.setitem(DRIVES, "heal stuck", answer)
-    monkeypatch.setattr(minio_module, "WAIT_S", 0.05)
+    monkeypatch.setattr(minio_module, "WAIT_S", wait_s)
     with pytest.raises(BadInput, match=f"MinIO's dry run of healing {message}"):
         minio(healing="heal stuck").observe(["part-0"])
 
@@ -434,9 +434,9 @@ def test_an_answer_without_an_entry_is_one_line(
 ) -> None:
     """As from another version of the server, or if the user named another one."""
     monkeypatch.setitem(DRIVES, "info", {} if store == "minio" else DRIVES["info"])
-    observer = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
-    bucket = observer.bucket
+    server = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
+    bucket = server.bucket
     bucket.directory.conf = bucket.directory.conf | {"clusterlift.s3a.store": store}
     message = rf"^s3a://.*clusterlift.s3a.store is '{store}', but .* understood: KeyError\('\w+'\)$"
-    with pytest.raises(BadInput, match=message), s3a._observing(bucket):
-        observer.observe(["part-0"])
+    with pytest.raises(BadInput, match=message), s3a._server_of(bucket):
+        server.observe(["part-0"])

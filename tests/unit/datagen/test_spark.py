@@ -1,4 +1,4 @@
-"""That Spark has ended is said in one line, or waited for by nobody."""
+"""The end of Spark is reported in one line, and nothing waits for it."""
 
 from types import SimpleNamespace
 from typing import cast

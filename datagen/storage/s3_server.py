@@ -1,4 +1,4 @@
-"""What observes how a server behind `s3a:` stores objects: S3 itself has no request that asks for it."""
+"""A server behind `s3a:`, which says how it stores objects: S3 itself has no request that asks for it."""
 
 import json
 from abc import ABC, abstractmethod
@@ -11,8 +11,8 @@ from harness.model.errors import BadInput
 from harness.model.layout import Layout
 
 
-class Observer(ABC):
-    """The observer of one bucket. Its name is the value of `clusterlift.s3a.store`."""
+class S3Server(ABC):
+    """The server of one bucket. `name` is the value of `clusterlift.s3a.store`."""
 
     name: ClassVar[str]
     choice: ClassVar[str]
