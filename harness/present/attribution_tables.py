@@ -76,10 +76,8 @@ def _fraction(attribution: Attribution, part: str) -> str:
 _REST = "rest"
 _CHANGE_NAME_WIDTHS = (20, 16, 12)
 """Maximum widths of a workload's name; the first that fits is used."""
-_DECIMALS = ((100, 2), (1_000, 1), (100_000, 0))
+_DECIMALS = ((100, 2), (1_000, 1))
 """Decimals of a table by the limit below which its largest number of seconds is."""
-_THOUSANDS = -3
-"""Used instead if the largest number exceeds all limits."""
 
 
 def divided_table(rows: Sequence[ExplainedRow], marks: Mapping[str, str]) -> str:
@@ -105,7 +103,7 @@ def divided_table(rows: Sequence[ExplainedRow], marks: Mapping[str, str]) -> str
         table = narrow_table(headings, lines)
         if all(len(line) <= WIDTH for line in table.split("\n")):
             break
-    return f"{table}\n\n{_caption(rows, kept, decimals)}"
+    return f"{table}\n\n{_caption(rows, kept)}"
 
 
 def _noise_mark(row: ExplainedRow) -> str:
@@ -119,7 +117,7 @@ def _decimals(rows: Sequence[ExplainedRow]) -> int:
         for row in rows
         for seconds in (row.change_s or 0, row.rest_s or 0, *row.parts_s.values())
     )
-    return next((decimals for limit_s, decimals in _DECIMALS if largest_s < limit_s), _THOUSANDS)
+    return next((decimals for limit_s, decimals in _DECIMALS if largest_s < limit_s), 0)
 
 
 def _rounded(row: ExplainedRow, decimals: int) -> dict[str, int]:
@@ -135,16 +133,14 @@ def _rounded(row: ExplainedRow, decimals: int) -> dict[str, int]:
 def _signed(units: int | None, decimals: int) -> str:
     if units is None:
         return quantities.UNKNOWN
-    shown = max(0, decimals)
-    return f"{units / 10**shown:+.{shown}f}" if units else "0"
+    return f"{units / 10**decimals:+.{decimals}f}" if units else "0"
 
 
-def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -> str:
+def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:
     verdicts = {change.verdict for row in rows if (change := row.cells[1].change)}
     unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
-    unit = "thousands of seconds" if decimals == _THOUSANDS else "seconds"
     sentences = [
-        f"Differences of medians, in {unit}.",
+        "Differences of medians, in seconds.",
         f"{quantities.NOISE}: no significant change." if Verdict.NOISE in verdicts else "",
         f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
         if Verdict.TOO_FEW in verdicts

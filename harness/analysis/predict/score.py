@@ -10,7 +10,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import conditions
-from harness.analysis.predict.target import known_link, typical_link
+from harness.analysis.predict.target import TypicalLink, known_link
 from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction
@@ -81,13 +81,15 @@ def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> 
     """
     ledger = frozen_predictions(ledger_of(baseline))
     for after in others:
+        link = known_link(after)
+        started_at = min(recorded.run.started_at for recorded in after.runs)
         in_time = [
             frozen
             for frozen in ledger
-            if frozen.prediction.made_at < started_at(after)
-            and is_outcome_of(after, frozen.prediction)
+            if link and frozen.prediction.made_at < started_at
+            if is_outcome(frozen.prediction, after, link)
         ]
-        if in_time and (times := scored_times(in_time[-1].prediction, after)):
+        if link and in_time and (times := scored_times(in_time[-1].prediction, after)):
             prediction = in_time[-1].prediction
             measured = {time.predicted.workload for time in times}
             yield Score(
@@ -95,19 +97,18 @@ def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> 
                 after,
                 times,
                 in_time[-1].id,
-                void=tuple(_void(prediction, baseline, after)),
+                void=tuple(_void(prediction, baseline, after, link)),
                 missing=tuple(
                     time.workload for time in prediction.times if time.workload not in measured
                 ),
-                notes=tuple(_notes(baseline, after)),
+                notes=tuple(_notes(baseline, after, link)),
             )
 
 
-def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
+def is_outcome(prediction: Prediction, column: ConfigurationRuns, link: TypicalLink) -> bool:
     """Return whether a configuration has the links that a prediction is for, and the baseline's layout."""
-    link, target = known_link(column), prediction.target
-    layout = prediction.conditions.get(LAYOUT)
-    if link is None or link.mtu != target.mtu or (layout and column.layouts != {layout}):
+    target, layout = prediction.target, prediction.conditions.get(LAYOUT)
+    if link.mtu != target.mtu or (layout and column.layouts != {layout}):
         return False
     if link.rate_bit_s is None or target.link_bit_s is None:
         return link.rate_bit_s == target.link_bit_s
@@ -124,13 +125,11 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
     )
 
 
-def started_at(column: ConfigurationRuns) -> str:
-    """Return when the first run of a configuration began: ISO 8601 in UTC."""
-    return min(recorded.run.started_at for recorded in column.runs)
-
-
 def _void(
-    prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
+    prediction: Prediction,
+    baseline: ConfigurationRuns,
+    after: ConfigurationRuns,
+    link: TypicalLink,
 ) -> Iterator[str]:
     now = conditions(recorded.run for recorded in after.runs)
     for name, value in prediction.conditions.items():
@@ -141,7 +140,7 @@ def _void(
     for name in sorted(now.keys() - prediction.conditions.keys()):
         if name.startswith("spark."):
             yield f"{name}: {now[name]} now, and it was not set for the baseline"
-    link, expected = typical_link(after), prediction.target.goodput_bit_s
+    expected = prediction.target.goodput_bit_s
     if link.is_measured and abs(link.goodput_bit_s - expected) > GOODPUT_TOLERANCE * expected:
         yield (
             f"the links of {after.name} carry {throughput_text(link.goodput_bit_s)}; of {prediction.target}, "
@@ -153,8 +152,10 @@ def _void(
         yield f"the controls changed by {change}: something else than the network has changed"
 
 
-def _notes(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
-    if not typical_link(after).is_measured:
+def _notes(
+    baseline: ConfigurationRuns, after: ConfigurationRuns, link: TypicalLink
+) -> Iterator[str]:
+    if not link.is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
     before, now = len(baseline.runs), len(after.runs)
     if now < before:

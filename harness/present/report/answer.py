@@ -9,11 +9,10 @@ from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
-from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_summary
+from harness.present.report.outcome import Outcome, outcomes
 from harness.present.report.table import Tone
-from harness.present.table import Fields, change_text
-from harness.statistics.change import Change, ControlShift, Verdict
+from harness.statistics.change import ControlShift, Verdict
 from harness.words import count_of
 
 MAX_DIFFERENCES = 4
@@ -38,42 +37,16 @@ class Answer:
     remarks: tuple[Remark, ...]
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """The change of one workload, with the words that the table uses for it."""
-
-    workload: str
-    change: Change | None
-    before: Fields
-    after: Fields
-    unit: str | None
-
-    @property
-    def text(self) -> str:
-        if self.change is None:
-            return f"{self.workload} ({self.before.value} before, {self.after.value} after)"
-        return f"{self.workload} {change_text(self.after, self.unit)}"
-
-    @property
-    def verdict(self) -> Verdict | None:
-        return self.change.verdict if self.change else None
-
-    def significant_change(self, sign: int) -> float | None:
-        """Return the relative change if it is significant and has this sign, else None."""
-        if self.change is None or self.change.verdict is not Verdict.CHANGED:
-            return None
-        return self.change.relative_change if self.change.relative_change * sign > 0 else None
-
-
 def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
     """Return an answer for each configuration except the baseline; controls have a remark of their own."""
     baseline, *others = comparison.columns
+    every = outcomes(comparison)
     return tuple(
         Answer(
             column.name,
-            _headline(outcomes),
+            _headline(found),
             (
-                *_changes(outcomes),
+                *_changes(found),
                 _controls(comparison.shown_control_shifts[index]),
                 _other_differences(baseline, column),
                 *(
@@ -84,37 +57,33 @@ def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tup
             ),
         )
         for index, column in enumerate(others, 1)
-        for outcomes in [_outcomes(comparison, index)]
+        for found in [[o for o in every if o.configuration == column.name and not o.is_control]]
     )
 
 
-def _outcomes(comparison: Comparison, index: int) -> list[_Outcome]:
-    lines = comparison_table(comparison).lines
+def _changes_of(found: Sequence[Outcome], sign: int) -> list[Outcome]:
+    """Return the outcomes whose change is significant and has this sign."""
     return [
-        _Outcome(
-            row.workload,
-            row.cells[index].change,
-            before=line.entries[0].fields,
-            after=line.entries[index].fields,
-            unit=row.cells[index].sample.unit,
-        )
-        for row, line in zip(comparison.rows, lines, strict=True)
-        if row.workload not in comparison.common_controls
+        outcome
+        for outcome in found
+        if outcome.change
+        and outcome.verdict is Verdict.CHANGED
+        and outcome.change.relative_change * sign > 0
     ]
 
 
-def _headline(outcomes: Sequence[_Outcome]) -> str:
-    total = f" of {count_of(len(outcomes), 'workload')}"
+def _headline(found: Sequence[Outcome]) -> str:
+    total = f" of {count_of(len(found), 'workload')}"
     clauses: list[str] = []
     for sign, direction in ((-1, "less"), (+1, "more")):
-        changes = [c for o in outcomes if (c := o.significant_change(sign)) is not None]
+        changes = [o.change.relative_change for o in _changes_of(found, sign) if o.change]
         if changes:
             verb = "takes" if len(changes) == 1 else "take"
             of_all = "" if clauses else total
             clauses.append(f"{len(changes)}{of_all} {verb} {direction} time ({_range(changes)})")
     if clauses:
         return f"{'; '.join(clauses)}."
-    verdicts = {outcome.verdict for outcome in outcomes}
+    verdicts = {outcome.verdict for outcome in found}
     if Verdict.NOISE in verdicts:
         which = "workload" if verdicts == {Verdict.NOISE} else "workload that was tested"
         return f"No {which} changed by more than chance can explain."
@@ -129,17 +98,19 @@ def _range(changes: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(map(quantities.change, ends)))
 
 
-def _changes(outcomes: Sequence[_Outcome]) -> Iterator[Remark]:
+def _changes(found: Sequence[Outcome]) -> Iterator[Remark]:
     groups = (
-        (Tone.GAIN, "Less time", [o for o in outcomes if o.significant_change(-1)]),
-        (Tone.LOSS, "More time", [o for o in outcomes if o.significant_change(+1)]),
-        (Tone.LEVEL, "Within noise", [o for o in outcomes if o.verdict is Verdict.NOISE]),
-        (Tone.LEVEL, "Too few runs", [o for o in outcomes if o.verdict is Verdict.TOO_FEW]),
-        (Tone.LEVEL, "Not compared", [o for o in outcomes if o.verdict is None]),
+        (Tone.GAIN, "Less time", _changes_of(found, -1)),
+        (Tone.LOSS, "More time", _changes_of(found, +1)),
+        (Tone.LEVEL, "Within noise", [o for o in found if o.verdict is Verdict.NOISE]),
+        (Tone.LEVEL, "Too few runs", [o for o in found if o.verdict is Verdict.TOO_FEW]),
+        (Tone.LEVEL, "Not compared", [o for o in found if o.verdict is None]),
     )
     for tone, topic, group in groups:
         if group:
-            yield Remark(tone, topic, tuple(outcome.text for outcome in group))
+            yield Remark(
+                tone, topic, tuple(f"{outcome.workload} {outcome.text}" for outcome in group)
+            )
 
 
 def _controls(shift: ControlShift | None) -> Remark:

@@ -16,7 +16,7 @@ from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
-from harness.present.report.table import sortable_table
+from harness.present.report.table import html_table
 from harness.words import count_of, visible
 
 DIRECTORY = Path(__file__).parent
@@ -72,7 +72,7 @@ def render(
             performance_table=performance_table(performances) if performances else None,
             presenting_commands=presenting_commands,
             style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
-            table=sortable_table(comparison),
+            table=html_table(comparison),
             title=_title(comparison),
             version=__version__,
         )

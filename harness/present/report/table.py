@@ -40,7 +40,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class SortableTable:
+class HtmlTable:
     """The whole table. `heads` are the configurations; `notes` are the footnotes, the first is number 1.
 
     `value` is the heading of the values: `time`, `performance`, or both.
@@ -54,7 +54,7 @@ class SortableTable:
     caption: str
 
 
-def sortable_table(comparison: Comparison) -> SortableTable:
+def html_table(comparison: Comparison) -> HtmlTable:
     """Return the table with exactly the numbers that `clusterlift compare` prints."""
     table = comparison_table(comparison)
     notes = Footnotes()
@@ -67,9 +67,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
         )
         for row, line in zip(comparison.rows, table.lines, strict=True)
     )
-    return SortableTable(
-        table.headings.value, heads, rows, notes.texts, table.warnings, table.caption
-    )
+    return HtmlTable(table.headings.value, heads, rows, notes.texts, table.warnings, table.caption)
 
 
 def _cells(

@@ -20,7 +20,7 @@ from harness.present.costs import performance_table
 from harness.present.report import page
 from harness.present.report.answer import answers
 from harness.present.report.figure import Evidence
-from harness.present.report.table import Tone, sortable_table
+from harness.present.report.table import Tone, html_table
 from harness.statistics.change import Change, Verdict
 from harness.statistics.median import Interval
 from tests.unit.builders import a_run, configured, ok, recorded
@@ -112,7 +112,7 @@ class TestTable:
             compare([column("1g", 20.0), times])
 
     def test_more_performance_is_a_gain(self) -> None:
-        hpl, _ = sortable_table(upgrade()).rows
+        hpl, _ = html_table(upgrade()).rows
         assert hpl.cells[2].tone is Tone.GAIN
         [answer] = answers(upgrade())
         gains = next(remark for remark in answer.remarks if remark.tone is Tone.GAIN)

@@ -43,7 +43,8 @@ from harness.present.report.figures import (
     time_spent,
     trials,
 )
-from harness.present.report.table import Tone, sortable_table
+from harness.present.report.outcome import outcomes
+from harness.present.report.table import Tone, html_table
 from harness.words import visible
 from tests.unit import report_data
 from tests.unit.builders import (
@@ -89,28 +90,30 @@ def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, objec
 
 class TestTheReportAgreesWithCompare:
     @every_scenario
-    def test_every_dot_is_a_change_of_compare(self, scenario: str) -> None:
+    def test_every_outcome_is_a_change_of_compare(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         cells = cells_of(comparison)
-        dots = change.dots(comparison)
-        assert {(dot.workload, dot.configuration) for dot in dots} == {
-            key for key, cell in cells.items() if cell["change"]
-        }
-        for dot in dots:
-            expected = cells[dot.workload, dot.configuration]["change"]
-            interval = dot.change.interval
-            assert dot.change.relative_change == expected["relative_change"]
-            assert (interval and [interval.low, interval.high]) == expected[
-                "relative_change_interval"
-            ]
-            assert dot.change.adjusted_p == expected["adjusted_p"]
-            assert dot.change.verdict == expected["verdict"]
+        for outcome in outcomes(comparison):
+            found, expected = (
+                outcome.change,
+                cells[outcome.workload, outcome.configuration]["change"],
+            )
+            assert bool(found) == bool(expected)
+            if found:
+                assert found.relative_change == expected["relative_change"]
+                assert (found.interval and [*found.interval]) == expected[
+                    "relative_change_interval"
+                ]
+                assert (found.adjusted_p, found.verdict) == (
+                    expected["adjusted_p"],
+                    expected["verdict"],
+                )
 
     @every_scenario
     def test_its_table_has_the_words_of_the_comparison_table(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         words = comparison_table(comparison)
-        table = sortable_table(comparison)
+        table = html_table(comparison)
         for row, line in zip(table.rows, words.lines, strict=True):
             baseline, *others = line.entries
             times = [row.cells[0], *row.cells[1::2]]
@@ -130,7 +133,7 @@ class TestTheReportAgreesWithCompare:
     ) -> None:
         comparison = SCENARIOS[scenario]()
         listed = re.findall(r"^(\d+)\. ", markdown.render(comparison), re.MULTILINE)
-        notes = sortable_table(comparison).notes
+        notes = html_table(comparison).notes
         assert len(notes) == len(listed)
         assert list(notes) == list(json.loads(comparison_json.render(comparison))["footnotes"])
 
@@ -154,9 +157,9 @@ class TestChangeFigure:
     def test_it_shows_every_workload_and_change(self, rich: Comparison) -> None:
         figure = known(change.figure.draw(Evidence(rich)))
         texts = texts_of(figure.pictures[0].svg)
-        for dot in change.dots(rich):
-            assert dot.workload in texts
-            assert dot.text in texts
+        for outcome in outcomes(rich):
+            assert outcome.workload in texts
+            assert outcome.text in texts
 
     def test_a_workload_of_a_single_run_is_a_cross_without_an_interval(self) -> None:
         before = in_runs(column("1g", {"enough": SIX, "few": SIX[:1]}))

@@ -2,59 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
-from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
-from harness.present.table import Fields, change_text
+from harness.present.report.outcome import Outcome, outcomes
 from harness.statistics.change import Change, Verdict
 
+Changed = tuple[Outcome, Change]
+"""An outcome that has a change, and that change."""
 MAX_INTERVAL_END = 1.0
 """Intervals are cut off at this change, unless a dot is beyond it: a long one would flatten the rest."""
-
-
-class Dot(NamedTuple):
-    """One workload in one configuration: the change of its time, and what the table says of it."""
-
-    workload: str
-    configuration: str
-    is_control: bool
-    change: Change
-    fields: Fields
-    unit: str | None
-
-    @property
-    def text(self) -> str:
-        """Return the words of the table."""
-        return change_text(self.fields, self.unit)
-
-
-def dots(comparison: Comparison) -> list[Dot]:
-    """Return every change, in the order of the table."""
-    lines = comparison_table(comparison).lines
-    return [
-        Dot(
-            row.workload,
-            column.name,
-            row.workload in comparison.common_controls,
-            cell.change,
-            entry.fields,
-            cell.sample.unit,
-        )
-        for row, line in zip(comparison.rows, lines, strict=True)
-        for column, cell, entry in zip(comparison.columns, row.cells, line.entries, strict=True)
-        if cell.change
-    ]
 
 
 @partial(Section, 10, "change", "How much each workload changed")
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if nothing can be compared."""
-    found = dots(evidence.comparison)
+    every = outcomes(evidence.comparison)
+    found = [(outcome, outcome.change) for outcome in every if outcome.change]
     if not found:
         return None
     keys = chart.series_of(column.name for column in evidence.comparison.columns)
@@ -62,29 +29,29 @@ def figure(evidence: Evidence) -> Figure | None:
     return Figure(
         alternative=alternative(
             f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
-            ((f"{dot.workload} in {dot.configuration}", dot.text) for dot in found),
+            ((f"{one.workload} in {one.configuration}", one.text) for one, _ in found),
         ),
         pictures=(picture(_drawn(found, keys)),),
-        numbers=DataTable.of(map(_numbers, found)),
+        numbers=DataTable.of(_numbers(*changed) for changed in found),
         keys={name: keys[name] for name in others},
         remarks=tuple(_remarks(found)),
     )
 
 
-def _numbers(dot: Dot) -> dict[str, str]:
-    low, high = dot.change.interval or (None, None)
+def _numbers(outcome: Outcome, change: Change) -> dict[str, str]:
+    low, high = change.interval or (None, None)
     return {
-        "workload": dot.workload,
-        "configuration": dot.configuration,
-        "change": dot.fields.marked_change,
+        "workload": outcome.workload,
+        "configuration": outcome.configuration,
+        "change": outcome.after.marked_change,
         "interval from": quantities.if_known(low, quantities.change),
         "interval to": quantities.if_known(high, quantities.change),
-        "p": dot.fields.p,
+        "p": outcome.after.p,
     }
 
 
-def _remarks(found: Sequence[Dot]) -> Iterator[str]:
-    verdicts = {dot.change.verdict for dot in found}
+def _remarks(found: Sequence[Changed]) -> Iterator[str]:
+    verdicts = {change.verdict for _, change in found}
     if Verdict.CHANGED in verdicts:
         yield "Filled dots are changes that chance does not explain."
     if Verdict.NOISE in verdicts:
@@ -93,25 +60,25 @@ def _remarks(found: Sequence[Dot]) -> Iterator[str]:
         yield f"Crosses, marked {quantities.UNTESTED}, are single runs, which prove nothing."
     if verdicts - {Verdict.TOO_FEW}:
         yield "Lines are 95 % intervals."
-    if any(dot.unit for dot in found):
+    if any(outcome.unit for outcome, _ in found):
         yield "Dots of performances show the time of the same work; the change of the performance is beside."
-    if any(dot.is_control for dot in found):
+    if any(outcome.is_control for outcome, _ in found):
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 
 
 _WIDTH_PX, _LINE_PX, _NAME_WIDTH = 520, 18, 28
 
 
-def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series]) -> chart.Spec:
+def _drawn(found: Sequence[Changed], series: Mapping[str, chart.Series]) -> chart.Spec:
     """Return the picture: workloads above controls, on the same scale."""
-    names = chart.labels((dot.workload for dot in found), _NAME_WIDTH)
+    names = chart.labels((outcome.workload for outcome, _ in found), _NAME_WIDTH)
     names_px = round(max(map(len, names.values())) * chart.TEXT_PX * 0.56)
-    ends = _ends([dot.change for dot in found])
+    ends = _ends([change for _, change in found])
     parts = {
         title: [
-            _row(dot, ends[1], series) | {"workload": names[dot.workload]}
-            for dot in found
-            if dot.is_control is is_control
+            _row(outcome, change, ends[1], series) | {"workload": names[outcome.workload]}
+            for outcome, change in found
+            if outcome.is_control is is_control
         ]
         for title, is_control in (("workloads", False), ("controls", True))
     }
@@ -132,23 +99,25 @@ def _ends(changes: Sequence[Change]) -> tuple[float, float]:
     return min(0.0, *values, *(interval.low for interval in intervals)), high
 
 
-def _row(dot: Dot, highest: float, series: Mapping[str, chart.Series]) -> dict[str, Any]:
-    look = series[dot.configuration].mark
-    low, high = dot.change.interval or (None, None)
-    match dot.change.verdict:
+def _row(
+    outcome: Outcome, change: Change, highest: float, series: Mapping[str, chart.Series]
+) -> dict[str, Any]:
+    look = series[outcome.configuration].mark
+    low, high = change.interval or (None, None)
+    match change.verdict:
         case Verdict.NOISE:
             look["fill"] = chart.PAPER
         case Verdict.TOO_FEW:
             look["shape"] = "cross"
     return {
-        "line": list(series).index(dot.configuration),
+        "line": list(series).index(outcome.configuration),
         "fill": look["colour"],
         **look,
-        "change": dot.change.relative_change,
+        "change": change.relative_change,
         "low": low,
         "high": high and min(high, highest),
         "is_cut": high is not None and high > highest,
-        "text": dot.text,
+        "text": outcome.text,
     }
 
 

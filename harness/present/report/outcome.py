@@ -1,0 +1,56 @@
+"""The outcomes of a comparison: the change of each workload, in the words of the table."""
+
+from dataclasses import dataclass
+
+from harness.analysis.compare.comparison import Comparison
+from harness.present.comparison_table import comparison_table
+from harness.present.table import Fields, change_text
+from harness.statistics.change import Change, Verdict
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A workload in a configuration against the baseline; `change` is None if it cannot be compared.
+
+    `before` and `after` are the words of the table. `unit` is that of its work, if the workload counts it.
+    """
+
+    workload: str
+    configuration: str
+    is_control: bool
+    before: Fields
+    after: Fields
+    change: Change | None
+    unit: str | None
+
+    @property
+    def text(self) -> str:
+        """Return the change as the table has it, or what there is before and after."""
+        if self.change is None:
+            return f"({self.before.value} before, {self.after.value} after)"
+        return change_text(self.after, self.unit)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the change proves."""
+        return self.change.verdict if self.change else None
+
+
+def outcomes(comparison: Comparison) -> list[Outcome]:
+    """Return the outcome of each workload in each configuration but the baseline, as in the table."""
+    lines = comparison_table(comparison).lines
+    return [
+        Outcome(
+            row.workload,
+            column.name,
+            row.workload in comparison.common_controls,
+            line.entries[0].fields,
+            entry.fields,
+            cell.change,
+            cell.sample.unit,
+        )
+        for row, line in zip(comparison.rows, lines, strict=True)
+        for column, cell, entry in list(
+            zip(comparison.columns, row.cells, line.entries, strict=True)
+        )[1:]
+    ]
