@@ -32,10 +32,6 @@ def test_the_result_of_another_executor_does_not_count_for_one_that_is_gone(
     assert run_on_executors(spark, {"17": "gone.example"}, three) == {}
 
 
-def test_without_executors_there_are_no_results(spark: SparkSession) -> None:
-    assert run_on_executors(spark, {}, three) == {}
-
-
 def test_a_spark_without_such_partitions_gives_no_results(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,18 +47,6 @@ def test_work_is_what_the_tasks_counted(counted: dict[str, int], work: str) -> N
     assert stage.work == work
 
 
-def test_work_is_that_of_all_tasks_together() -> None:
-    lines = [
-        stage_started(0, at_ms=1_000),
-        *(task_started(0) for _ in range(3)),
-        task_ended(0, 1_000, 2_000, metrics=task_counters(input_bytes=5)),
-        task_ended(0, 1_000, 2_000, metrics=task_counters(written_bytes=5)),
-        task_ended(0, 1_000, 2_000),  # it lost its metrics
-        stage_ended(0, at_ms=2_000),
-    ]
-    assert [stage.work for stage in stages_of(*lines)] == ["reads data, writes shuffle"]
-
-
 def test_stages_may_run_at_the_same_time() -> None:
     (one, other), (end_one, end_other) = (
         (stage_started(1, at_ms=1_000), stage_started(2, at_ms=1_100)),

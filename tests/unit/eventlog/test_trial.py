@@ -16,7 +16,6 @@ from harness.model.task_metrics import Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
     job_ended,
     job_started,
-    line,
     stage_ended,
     stage_started,
     task_counters,
@@ -106,9 +105,6 @@ class TestCalculatedByHand:
             task_ended(0, 0, 100, metrics=task_counters(run_ms=100, gc_ms=ms)) for ms in (500, 0)
         ]
         assert metrics_of_tasks(*tasks).gc_share == 0.5
-
-    def test_nothing_is_missing(self) -> None:
-        assert self.METRICS.incomplete is None
 
 
 class TestPython:
@@ -200,14 +196,6 @@ class TestStages:
             *(task_ended(0, 1_000, 1_100), stage_ended(0), job_ended(0, 1_100)),
         )
         assert (metrics.tasks, metrics.incomplete) == (1, None)
-
-    def test_other_events_are_ignored(self) -> None:
-        others = [
-            line("LogStart", Spark_Version="4.3.0"),
-            b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"}\n',
-            line("ApplicationEnd", Timestamp=5),
-        ]
-        assert metrics_of(*others) == metrics_of()
 
 
 class TestSpans:

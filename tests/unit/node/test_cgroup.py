@@ -127,7 +127,3 @@ def test_what_cannot_be_seen_is_unknown(tmp_path: Path, group: str) -> None:
     Machine(tmp_path, group, NEW.format(path="/"))
     assert (cpu_quota(tmp_path), cpu_used_s(tmp_path)) == (None, None)
     assert (cpu_weight(tmp_path), memory_limit(tmp_path)) == (None, None)
-
-
-def test_a_machine_without_such_files_has_no_quota(tmp_path: Path) -> None:
-    assert cpu_quota(tmp_path) is None

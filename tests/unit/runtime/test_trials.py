@@ -201,17 +201,6 @@ class TestShortTrials:
         run(runner, FakeRunner("instant"), trials=4, clock=clock)
         assert runner.executions == [1, 4, MAX_EXECUTIONS, MAX_EXECUTIONS]
 
-    def test_a_workload_of_a_second_is_executed_once(self) -> None:
-        clock = FakeClock()
-        runner = FakeRunner("long", run=clock.passing(1))
-        run(runner, trials=2, clock=clock)
-        assert runner.executions == [1, 1]
-
-    def test_a_failure_says_nothing_on_the_length(self) -> None:
-        runner = FakeRunner("broken", run=raising(OSError("disk gone")))
-        run(runner, trials=2)
-        assert runner.executions == [1, 1]
-
 
 class TestFailure:
     @pytest.mark.parametrize("step", ["prepare_step", "run", "check"])
@@ -269,12 +258,6 @@ class TestErrorLine:
         )
         expected = "ValueError: java.io.FileNotFoundException: File /d/part-0 does not exist"
         assert error_line(error) == expected
-
-    def test_of_java_without_a_cause_is_the_exception(self) -> None:
-        error = ValueError(
-            "An error occurred while calling o7.save.\n: java.lang.E: no\n\tat a.B.c(B.java:1)"
-        )
-        assert error_line(error) == "ValueError: java.lang.E: no"
 
     def test_of_a_python_worker_is_its_own_error(self) -> None:
         error = ValueError(
