@@ -27,6 +27,8 @@ from harness.words import shorten
 MAX_FILE, MAX_LINE = 2**30, 2**24
 """Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every
 node: thousands of nodes take a few MB."""
+MAX_NESTING = 50
+"""Levels of objects and arrays in the first line; the writer needs about six."""
 
 _RECORDED = {"run": "a run", "probes": "probes"}
 """What a file records, by the kind of its first line."""
@@ -112,8 +114,15 @@ def _head(line: bytes, kind: str, type_: type[T]) -> T:
         raise ValueError(
             f"schema version {version} is not {SCHEMA_VERSION}; use the clusterlift that wrote the file"
         )
+    if _is_deep(decoded(line, dict[str, Any])):
+        raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
     _described(line, kind, CheckedRun)
     return _described(line, kind, type_)
+
+
+def _is_deep(value: Any, levels: int = MAX_NESTING) -> bool:
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not levels or any(_is_deep(each, levels - 1) for each in below)
 
 
 def _line(line: bytes) -> _Line:
@@ -131,7 +140,7 @@ def _described(line: bytes, kind: str, type_: type[T]) -> T:
         if isinstance(found, Run | ProbeRun | Trial):
             moment_of(found.started_at)
     except ValueError as error:
-        raise ValueError(f"malformed {kind} line: {error}") from error
+        raise ValueError(f"malformed {kind} line: {shorten(str(error), MAX_REASON)}") from error
     return found
 
 
