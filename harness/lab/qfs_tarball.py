@@ -10,7 +10,7 @@ from harness.lab.engine import docker
 from harness.local_spark import ROOT
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome
 from harness.model.errors import BadInput
-from harness.records.regular_file import content_of
+from harness.records.files import content_of
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from harness.model.errors import BadInput
-from harness.records.own_file import own_file
+from harness.records.files import own_file
 from harness.words import shorten
 
 SUFFIX = ".jsonl"

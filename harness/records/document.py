@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness.model.errors import BadInput
-from harness.records.regular_file import content_of
+from harness.records.files import content_of
 from harness.words import shorten
 
 MAX_REASON = 300

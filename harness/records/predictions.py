@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import PREDICTIONS, not_writable, results_files
 from harness.records.document import checksum, decoded
-from harness.records.regular_file import content_of
+from harness.records.files import content_of
 
 SUFFIX = ".json"
 MAX_BYTES = 10**6

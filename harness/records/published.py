@@ -29,8 +29,8 @@ from harness.model.run import (
 from harness.model.work import DECLARED_PEAK, UNIT_FORM, Work
 from harness.records.directories import configuration_directory, results_files
 from harness.records.document import checksum
+from harness.records.files import content_of
 from harness.records.reader import load
-from harness.records.regular_file import content_of
 from harness.records.writer import record_all
 
 MAX_BYTES = 10**8

@@ -17,7 +17,7 @@ from harness.model.errors import BadInput
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial, moment_of
 from harness.records.document import MAX_REASON, decoded
-from harness.records.regular_file import content_of
+from harness.records.files import content_of
 from harness.records.shapes import CheckedRun
 from harness.records.writer import CHECKSUM_KEY, SCHEMA_VERSION
 from harness.runtime.disturbances import counted_trials, with_disturbances

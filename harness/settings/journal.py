@@ -18,7 +18,7 @@ from harness.model.errors import BadInput
 from harness.model.run import timestamp
 from harness.records.directories import locked, sync
 from harness.records.document import MAX_REASON
-from harness.records.own_file import own_file
+from harness.records.files import own_file
 from harness.settings.setting import Change
 from harness.words import shorten
 

@@ -1,5 +1,7 @@
-"""Reading of the files that users name."""
+"""Opens files that users name, and files beside results, where somebody else may have put something."""
 
+import errno
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,3 +34,22 @@ def content_of(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise BadInput(f"{path}: it is larger than {most:,} bytes")
     return content
+
+
+@contextmanager
+def own_file(path: Path, flags: int) -> Iterator[int]:
+    """Open a file of this user alone, and yield its descriptor in the block.
+
+    Raise OSError for a symbolic link, a pipe, a second name of another file, or a file of another user. To
+    truncate the file is for the block: O_TRUNC would come before these checks.
+    """
+    # A pipe would be waited for.
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        status = os.fstat(descriptor)
+        is_own = status.st_uid == os.geteuid() and status.st_nlink == 1
+        if not is_own or not stat.S_ISREG(status.st_mode):
+            raise PermissionError(errno.EPERM, "it is not a file of yours alone", str(path))
+        yield descriptor
+    finally:
+        os.close(descriptor)
