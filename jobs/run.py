@@ -22,12 +22,12 @@ from harness.records.directories import (
     locked,
 )
 from harness.records.writer import Recording
-from harness.runtime.disturbances import with_disturbances
+from harness.runtime.disturbances import counted_trials, with_disturbances
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import Goal, Rounds
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
-from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
+from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
 from harness.terminal import say, show
 from harness.words import visible
 from jobs.executors import describe_nodes
@@ -248,17 +248,21 @@ def summary(
 
     A note says what does not count.
     """
-    trials, unsteady = with_disturbances(trials), {}
-    if options.warmup is None:
-        needed = options.trials or DEFAULT_TRIALS
-        trials, unsteady = with_phases(trials, needed), unsteady_workloads(trials, needed)
+    needed = None if options.warmup is not None else options.trials or DEFAULT_TRIALS
+    trials, throughout = counted_trials(with_disturbances(trials), needed)
+    unsteady = {} if needed is None else unsteady_workloads(trials, needed)
     lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]
     for name in workloads:
         own = [trial for trial in trials if trial.workload == name]
         measured = [trial for trial in own if trial.phase is Phase.MEASURED]
         times = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
         cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
-        notes = "; ".join(_notes(measured, unsteady.get(name)))
+        notes = "; ".join(
+            [
+                *(["all disturbed"] if name in throughout else []),
+                *_notes(measured, unsteady.get(name)),
+            ]
+        )
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
         line = f"{name:22} {' '.join(cells)} {len(times):4} {warm_up:8}   {notes}"
         lines.append(line.rstrip())

@@ -28,7 +28,7 @@ _PEAKS = {
 }
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
 MAX_LIMIT = 10.0
-"""The largest limit of a single run's changes that a caption states: nobody looks for a time tenfold."""
+"""The largest limit of a single run's changes that a caption states."""
 
 
 def comparison_table(comparison: Comparison) -> Table:

@@ -19,7 +19,7 @@ def render(comparison: Comparison) -> str:
 
 
 def is_table(file: Path) -> bool:
-    """Return whether a file has a table of workloads like those of `render`. Raises OSError."""
+    """Return whether a file has a table of workloads, as `render` writes it. Raises OSError."""
     return b"\n| workload " in b"\n" + file.read_bytes()
 
 

@@ -1,6 +1,6 @@
 """Which trials of a run were disturbed, by the counters of the nodes, and which of them count nevertheless.
 
-A run does so to repeat disturbed trials. Whoever reads its file does so again, by the rules of today:
+A run decides so to repeat disturbed trials. The reader of its file decides again, by the rules of today:
 otherwise a table could mix verdicts by old rules and by new ones.
 """
 

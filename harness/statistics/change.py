@@ -62,7 +62,7 @@ class Change:
 
 
 def _of_reciprocal(change: float) -> float:
-    """Return the change of 1 / x for that of x; one to nothing at all is as large as can be told."""
+    """Return the change of 1 / x for that of x; the change to 0 becomes the largest that floats hold."""
     return -change / max(1 + change, sys.float_info.epsilon)
 
 
@@ -109,7 +109,7 @@ def changes_of_table(
     """Return the changes from the first configuration, by workload and number of configuration.
 
     A workload without times on either side has none. Their p values are adjusted for the whole table.
-    With `controls`, those of each configuration, a change is what remains beyond theirs.
+    With `controls` of each configuration, a change is relative to theirs.
     """
     model = model.differences
     differences = {

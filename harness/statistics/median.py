@@ -10,8 +10,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 LEVEL = 0.95
-MAD_TO_SD = 1.4826
-"""A normal distribution's standard deviation, in median absolute deviations."""
 
 
 class Interval(NamedTuple):

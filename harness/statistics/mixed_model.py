@@ -167,11 +167,6 @@ class MixedModel:
         """Return in how many runs this workload is, on the side that has fewer."""
         return min(self.runs(before, workload), self.runs(after, workload))
 
-    def trials(self, configuration: int, workload: str) -> list[int]:
-        """Return how many trials of a workload each run of a configuration has."""
-        runs = self.configurations[configuration]
-        return [run[workload].trials for run in runs if workload in run]
-
     def time(self, configuration: int, workload: str) -> Estimate:
         """Return the geometric mean of the runs' times in seconds."""
         variance_ = self._variance(workload)
@@ -308,7 +303,7 @@ class MixedModel:
         return effects
 
     def _weighted_mean(self, values: Mapping[str, float]) -> float:
-        """Return the mean of the workloads' values, those of steadier trials with more weight."""
+        """Return the mean of the workloads' values. Steadier trials have more weight."""
         return fmean(values.values(), [1 / self._trial_variances[name] for name in values])
 
     @cached_property

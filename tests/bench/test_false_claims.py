@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from harness.statistics.change import ALPHA
-from tests.unit.statistics.simulation import Noise, Order, Scenario, Tables
+from tests.bench.simulation import Noise, Order, Scenario, Tables
 
 TABLES = int(os.environ.get("TABLES", "300"))
 RUNS = (1, 2, 3, 5)

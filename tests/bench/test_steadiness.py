@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.statistics.warm_ups import WarmUp, nine, simulate
+from tests.bench.warm_ups import WarmUp, nine, simulate
 
 SHAPES: dict[str, dict[str, float]] = {
     "warm": {},

@@ -28,7 +28,7 @@ MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
 
 _OF_DRIVER = frozenset({KERNEL, "processor", "architecture"})
-"""Facts that only the driver's node told, and whose names do not say so."""
+"""Facts of the driver's node alone whose names do not say so."""
 
 Workloads = frozenset[str] | None
 """Names of workloads; None: all workloads."""

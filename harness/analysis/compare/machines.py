@@ -14,7 +14,7 @@ _Values = Mapping[str, AbstractSet[str]]
 
 
 def know_nodes(runs: Iterable[Run]) -> bool:
-    """Whether every run recorded the facts of all its nodes; older ones have those of the driver's."""
+    """Whether every run recorded the facts of all its nodes; older ones know the driver's alone."""
     return all(facts_by_node(run.environment) for run in runs)
 
 
@@ -23,8 +23,8 @@ def different_machines(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield each fact with its nodes (`kernel of n2`), and its values before and after.
 
-    A node is compared with itself. Nodes that one side alone has are compared with those of the other side
-    alone, or with all if there are none. What both sides declare is left out.
+    A node is compared with itself. Nodes of one side alone are compared with the nodes of the other side
+    alone, or with all of its nodes if there are none. What both sides declare is left out.
     """
     if not know_nodes([*before, *after]):
         return
@@ -58,7 +58,7 @@ def _values_by_node(side: Sequence[Mapping[str, Mapping[str, str]]], key: str) -
 
 
 def _nodes_of_one_side(first: _Values, then: _Values) -> tuple[_Values, _Values] | None:
-    """Return the nodes that one side alone has, if their values differ from those of the other side."""
+    """Return the nodes of one side alone, if their values differ from the other side's."""
     gone = {node: first[node] for node in sorted(first.keys() - then.keys())}
     new = {node: then[node] for node in sorted(then.keys() - first.keys())}
     if gone and new:

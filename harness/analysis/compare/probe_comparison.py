@@ -105,7 +105,7 @@ def _name(subject: _Subject) -> str:
 
 
 def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> MixedModel:
-    """Return the model of the subjects of which every value is greater than 0."""
+    """Return the model of the subjects whose values are all greater than 0."""
     modelled = [
         subject
         for subject in subjects

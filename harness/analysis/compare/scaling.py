@@ -80,7 +80,7 @@ class ScaledWorkload:
 class Scaling:
     """All workloads, and what a reader of each configuration must know, by its name.
 
-    `controls` are those of the workloads whose changes are adjusted for each other alone.
+    The changes of `controls` are adjusted for each other alone.
     """
 
     workloads: tuple[ScaledWorkload, ...]
@@ -112,7 +112,7 @@ def find_family(name: str, results: Path) -> Family:
 
 
 def scaling_of(columns: Sequence[ConfigurationRuns]) -> Scaling | None:
-    """Return the scaling of those of the columns that are one configuration on several numbers of nodes.
+    """Return the scaling of the columns that are one configuration on several numbers of nodes.
 
     None if there are none, or if nothing has a result on two of them.
     """
@@ -135,7 +135,7 @@ def _families(columns: Sequence[ConfigurationRuns]) -> dict[str, Family]:
 
 
 def scaling(families: Mapping[str, Family]) -> Scaling:
-    """Compare the numbers of nodes within each family, and the efficiencies with those of the first.
+    """Compare the numbers of nodes within each family, and the efficiencies with the first family's.
 
     Raise BadInput if no workload was measured on two numbers of nodes.
     """

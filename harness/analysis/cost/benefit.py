@@ -77,8 +77,8 @@ def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple
 def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBenefit, ...]:
     """Order by cost per second saved, then by cost; what saves nothing comes last.
 
-    What saves time and costs no more than the baseline comes first, by its cost: of money that is saved, a
-    second more makes the share of each second less.
+    What saves time and costs no more than the baseline comes first, by its cost: the cost of a second has no
+    meaning there.
     """
 
     def rank(found: CostBenefit) -> tuple[int, float, float]:
@@ -114,7 +114,7 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
     """Return every workload that counts its work, without controls, by configuration; the best value first.
 
     A performance is that of a whole cluster. So there is none unless it is known what the baseline cost:
-    otherwise, costs are those of the change alone. What costs nothing is left out.
+    otherwise, costs are of the change alone. What costs nothing is left out.
     """
     if costs.baseline is None:
         return ()

@@ -27,7 +27,7 @@ class Money:
 class Costs:
     """What configurations cost, by name, and the value of an hour that is saved, None if it is not given.
 
-    If the `baseline` has a cost, all costs are those of whole clusters; else they are those of the change.
+    If the `baseline` has a cost, all costs are of whole clusters; else they are of the change.
     """
 
     baseline: Money | None
@@ -112,7 +112,7 @@ def declared_costs(
     """Return what runs declare, as with `--fact cost=350USD`, by configuration, and what is left out.
 
     A configuration has a cost if all its runs declare the same. If what the baseline declares, the first
-    column, cannot be used, none has: whether costs are those of whole clusters would depend on a mistake.
+    column, cannot be used, none has: whether costs are of whole clusters would depend on a mistake.
     """
     found: dict[str, Money] = {}
     left_out: dict[str, str] = {}

@@ -38,7 +38,7 @@ def if_missing(fact: str) -> str | None:
 
 
 def parameter_facts(run: Run) -> Facts:
-    """Return the benchmark's version and those of its options that affect times."""
+    """Return the benchmark's version, and its options that affect times."""
     parameters = run.parameters
     if parameters.get(PROGRAM):
         return {

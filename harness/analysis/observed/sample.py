@@ -59,7 +59,7 @@ class Sample:
 class Summary:
     """The time of a workload in a configuration: the geometric mean of the medians of its runs.
 
-    `time_s` is in seconds, those of one unit of work if the sample has a unit; `interval_s` is its 95 %
+    `time_s` is the seconds of one unit of work if the sample has a unit; `interval_s` is its 95 %
     confidence interval, None for a single run. `runs` and `trials` count those that are ok.
     """
 
@@ -105,7 +105,7 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
 
 
 def unsteady(recorded: RecordedRun, workload: str) -> str | None:
-    """Return why nobody can tell that a workload of a run became steady; None if it did.
+    """Return why it is not known that a workload of a run became steady; None if it did.
 
     None, too, of a run with a fixed number of warm-up rounds, which does not look for it.
     """

@@ -93,7 +93,7 @@ def readiness(
 ) -> Readiness:
     """Check a baseline that will be compared with one other configuration, in all its workloads.
 
-    `network` is the check of what probes found in it; None if nobody asked.
+    `network` is the check of what probes found in it; None leaves it out.
     """
     workloads = _measured_workloads(baseline)
     model = table_model([baseline.runs], baseline.workloads)

@@ -3,41 +3,28 @@
 The table of all cases: make microbench, or pytest -s tests/bench/test_false_claims.py.
 """
 
-from dataclasses import replace
-
 import pytest
 from scipy.stats import binom
 
 from harness.statistics.change import ALPHA
-from tests.unit.statistics.simulation import Noise, Order, Scenario, Tables
+from tests.bench.simulation import Noise, Order, Scenario, Tables
 
-TABLES = 150
+TABLES = 80
 MOST = float(binom.ppf(0.999, TABLES, ALPHA)) / TABLES
 """More than this fraction of claims are of a test that makes more than one in twenty."""
 IN_APPLICATIONS = Scenario(
     2, application_sd=0.1, between_sd=0.01, order=Order.IN_APPLICATIONS, drift=0.1
 )
 CASES = {
-    "runs do not differ": Scenario(2, between_sd=0, unlike=0.4),
     "runs move everything": Scenario(2, common_fraction=0.8, unlike=0.4),
-    "runs move each workload by itself": Scenario(3, common_fraction=0, unlike=0.4),
-    "heavy tails": Scenario(2, noise=Noise.HEAVY_TAILED, unlike=0.4),
     "outliers": Scenario(3, noise=Noise.OUTLIERS, unlike=0.4),
-    "drift in turns": Scenario(2, drift=0.05, unlike=0.4),
     "turns in two applications": IN_APPLICATIONS,
-    "turns in four applications": replace(IN_APPLICATIONS, runs=4, unlike=0.4),
 }
-every_case = pytest.mark.parametrize("case", CASES)
 
 
-@every_case
+@pytest.mark.parametrize("case", CASES)
 def test_a_table_without_a_change_claims_one_in_at_most_5_percent(case: str) -> None:
     assert Tables(CASES[case], seed=1).claims(TABLES) <= MOST
-
-
-@every_case
-def test_the_controls_of_equal_machines_alarm_in_at_most_5_percent(case: str) -> None:
-    assert Tables(CASES[case], seed=2).alarms(TABLES) <= MOST
 
 
 def test_single_runs_claim_nothing() -> None:
@@ -47,12 +34,6 @@ def test_single_runs_claim_nothing() -> None:
 
 def test_a_workload_that_is_a_tenth_slower_is_found_with_five_runs() -> None:
     assert Tables(Scenario(5), seed=4).power(0.1, 60) > 0.9
-
-
-def test_turns_in_applications_find_what_hides_behind_their_differences() -> None:
-    in_turns = replace(IN_APPLICATIONS, runs=5)
-    assert Tables(in_turns, seed=6).power(0.05, 60) > 0.6
-    assert Tables(replace(in_turns, order=Order.TURNS), seed=6).power(0.05, 60) < 0.2
 
 
 def test_a_machine_that_is_a_tenth_slower_is_found_by_its_controls_with_five_runs() -> None:

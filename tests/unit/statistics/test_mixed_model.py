@@ -230,7 +230,6 @@ class TestWhatIsThere:
         first, *others = simulated(3, 1)
         model = model_of([{name: first[name] for name in NAMES[1:]}, *others], simulated(3, 2))
         assert (model.runs(0, "a"), model.runs(1, "a")) == (2, 3)
-        assert model.trials(0, "a") == [5, 5]
         logs = [np.mean(np.median(np.log([run["a"] for run in s]), axis=1)) for s in (others,)]
         assert model.time(0, "a").log == pytest.approx(logs[0])
 
