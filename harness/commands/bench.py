@@ -13,11 +13,13 @@ from harness.commands.command import command
 from harness.commands.compare import table_of
 from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
+    DEFAULT_PRECISION_MINUTES,
     DEFAULT_RUNS,
     MAX_MINUTES,
     check_same_work,
     make_runs,
     make_runs_within,
+    precision_option,
     time_for_runs,
 )
 from harness.commands.submission import Submission, run_script
@@ -53,6 +55,7 @@ FEW_PARTITIONS = 8
     metavar="N",
     help="Instead of --minutes: number of complete runs to have at the end.",
 )
+@precision_option
 @click.option(
     "--rows", default="1000000", show_default=True, metavar="N", help="Rows of the dataset."
 )
@@ -72,6 +75,7 @@ FEW_PARTITIONS = 8
 def bench_command(
     minutes: float | None,
     runs: int | None,
+    precision: float | None,
     rows: str,
     dataset: str | None,
     layout: str | None,
@@ -96,7 +100,7 @@ def bench_command(
         own.append(f"--repartition={FEW_PARTITIONS}")
     submission = Submission(options, [*own, *user.arguments])
     if runs is None and minutes is None:
-        minutes = DEFAULT_MINUTES
+        minutes = DEFAULT_PRECISION_MINUTES if precision else DEFAULT_MINUTES
     budget = time_for_runs(submission, runs, minutes)
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
@@ -106,7 +110,7 @@ def bench_command(
         return code
     try:
         if budget:
-            code = make_runs_within({series: submission}, budget)
+            code = make_runs_within({series: submission}, budget, precision)
         else:
             code = make_runs({series: submission}, runs or DEFAULT_RUNS)
     finally:  # whatever ended them

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from harness.commands.command import command
-from harness.commands.options import converted
+from harness.commands.options import as_fraction, converted
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import Submission, run_script
 from harness.local_spark import BENCHMARK
@@ -21,11 +21,21 @@ from harness.runtime.series import SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
-from harness.words import count_of
+from harness.words import count_of, percent
 
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
+DEFAULT_PRECISION_MINUTES = 60
+
+
+precision_option = click.option(
+    "--precision",
+    callback=as_fraction,
+    metavar="3%",
+    help="Make runs until the 95 % interval of every workload's time is within this fraction of it, but no "
+    f"longer than --minutes, or {DEFAULT_PRECISION_MINUTES} minutes.",
+)
 
 
 @command("run", context_settings={"ignore_unknown_options": True})
@@ -42,6 +52,7 @@ MAX_MINUTES = 7 * 24 * 60
     help="Instead of --runs: make as many runs as fit into N minutes, but at least two. The same command "
     "again adds runs.",
 )
+@precision_option
 @click.option(
     "--nodes",
     callback=converted(parse_nodes),
@@ -54,6 +65,7 @@ MAX_MINUTES = 7 * 24 * 60
 def run_command(
     runs: int | None,
     minutes: float | None,
+    precision: float | None,
     nodes: tuple[int, ...] | None,
     words: Sequence[str],
 ) -> int:
@@ -69,8 +81,10 @@ def run_command(
     submissions = {one.series: one for one in given}
     for series, one in submissions.items():
         check_same_work(series, one)
+    if precision and minutes is None:
+        minutes = DEFAULT_PRECISION_MINUTES
     if budget := time_for_runs(submission, runs, minutes):
-        return make_runs_within(submissions, budget)
+        return make_runs_within(submissions, budget, precision)
     return make_runs(submissions, runs or DEFAULT_RUNS)
 
 
@@ -114,16 +128,21 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
     return max(codes, default=0)
 
 
-def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudget) -> int:
+def make_runs_within(
+    submissions: Mapping[Series, Submission], budget: TimeBudget, precision: float | None = None
+) -> int:
     """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
-    A run that recorded nothing is the last. Raise KeyboardInterrupt if a signal ended the script, and
-    ClusterliftError if a run is not complete.
+    With `precision`, none is made once every time is known to that fraction of it. A run that recorded
+    nothing is the last. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run
+    is not complete.
     """
     warn_of_faults()
     every, codes = list(submissions), [0]
     while True:
         complete = min(len(series.complete()) for series in every)
+        if precision and _are_precise(every, precision):
+            return max(codes)
         share_s = budget.begin_turn(complete)
         if share_s is None:
             return max(codes)
@@ -150,6 +169,21 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
         budget.end_turn()
 
 
+def _are_precise(every: Sequence[Series], precision: float) -> bool:
+    """Return whether every time is known to this fraction of it, and say which is known least well."""
+    # Runs need no statistics otherwise, and a cluster's master may lack scipy.
+    from harness.analysis.compare.outlook import widest  # noqa: PLC0415
+    from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
+
+    found = [widest(ConfigurationRuns(s.configuration, tuple(s.complete()))) for s in every]
+    known = [each for each in found if each]
+    if len(known) < len(found):
+        return False
+    name, width = max(known, key=lambda each: each[1])
+    say(f"every time is known to ±{percent(width, 1)} or better; {name} is known least well")
+    return width <= precision
+
+
 def time_for_runs(
     submission: Submission, runs: int | None, minutes: float | None
 ) -> TimeBudget | None:
@@ -157,7 +191,7 @@ def time_for_runs(
     if minutes is None:
         return None
     if runs is not None:
-        raise BadInput("--runs and --minutes: give one of them")
+        raise BadInput("--runs fixes what --minutes and --precision decide: give one of them")
     if AUTO not in {submission.given.trials, submission.given.warmup}:
         raise BadInput(
             "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "

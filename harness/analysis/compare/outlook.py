@@ -36,6 +36,20 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
     return median(now for now, _ in widths), median(later for _, later in widths)
 
 
+def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
+    """Return the workload whose time is known least well, and half of its interval as a fraction of the time.
+
+    None if a workload has too few runs to tell.
+    """
+    model = table_model([column.runs], column.workloads)
+    runs = {name: model.runs(0, name) for name in model.workloads}
+    if min(runs.values(), default=0) < MIN_RUNS:
+        return None
+    return max(
+        ((name, _half_width(model, name, n)) for name, n in runs.items()), key=lambda w: w[1]
+    )
+
+
 def _half_width(model: MixedModel, workload: str, total: int) -> float:
     """Return half of the interval of a time, as a fraction of it, with `total` runs."""
     runs, now = model.runs(0, workload), model.time(0, workload)

@@ -64,7 +64,10 @@ class TestCommandLine:
             (["--trials", "few"], "--trials: 'few' is not a whole number"),
             (["--results"], "--results: expected one argument"),
             (["--", "--configuration"], "--configuration: expected one argument"),
-            (["--runs", "2", "--minutes", "5"], "--runs and --minutes: give one of them"),
+            (
+                ["--runs", "2", "--minutes", "5"],
+                "--runs fixes what --minutes and --precision decide: give one of them",
+            ),
             (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
             (["--minutes", "nan"], "Invalid value for '--minutes': 'nan' is not a number"),
             (
@@ -304,6 +307,28 @@ class TestTime:
         take(40)
         assert main(["run", "--minutes", "1"]) == 0
         assert spark.parts() == [None, None, 2]
+
+    def test_ends_when_every_time_is_as_precise_as_asked(
+        self,
+        spark: FakeSpark,
+        take: Callable[[float], None],
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """All trials of these runs take a second."""
+        take(60)
+        assert main(["run", "--precision", "3%"]) == 0
+        assert len(spark.calls()) == 2
+        assert lines(capfd.readouterr().err)[-1] == (
+            "every time is known to ±0.0 % or better; w is known least well"
+        )
+
+    def test_ends_with_the_time_if_no_precision_is_reached(
+        self, spark: FakeSpark, take: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        take(60)
+        monkeypatch.setattr("harness.analysis.compare.outlook.widest", lambda _: ("w", 0.05))
+        assert main(["run", "--precision", "3%", "--minutes", "4"]) == 0
+        assert len(spark.calls()) == 4
 
     def test_of_several_series_each_has_its_part(
         self, spark: FakeSpark, take: Callable[[float], None]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.compare.outlook import outlook
+from harness.analysis.compare.outlook import outlook, widest
 from harness.analysis.observed.configuration import ConfigurationRuns
 from tests.unit.builders import column, in_runs, known
 
@@ -42,3 +42,10 @@ def test_they_are_what_the_model_says_of_the_runs_that_are_there() -> None:
 
 def test_of_one_run_nothing_is_expected() -> None:
     assert outlook(runs_of_a_minute(1), 600) is None
+
+
+def test_the_workload_that_is_known_least_well_has_the_widest_interval() -> None:
+    name, width = known(widest(runs_of_a_minute(4)))
+    assert name == "a"
+    assert 0 < width < 0.2
+    assert widest(runs_of_a_minute(1)) is None
