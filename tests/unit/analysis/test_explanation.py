@@ -1,7 +1,6 @@
 """Explained changes as they are printed: golden files, and properties of any explanation."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -190,10 +189,6 @@ def test_golden_of_full_links() -> None:
     assert_golden("explanation-full-links.txt", full_links())
 
 
-def test_full_links_fit_the_terminal() -> None:
-    assert all(len(line) <= 100 for line in full_links().split("\n"))
-
-
 class TestSentence:
     def sentences(self, scenario: Explanation) -> str:
         return " ".join(render(scenario).split())
@@ -202,13 +197,6 @@ class TestSentence:
         printed = self.sentences(plain())
         assert (
             "repartition: -7.54 s, of which -7.00 s fetch wait; 96 % of input was node-local"
-            in printed
-        )
-
-    def test_attributes_no_change_that_chance_explains(self) -> None:
-        printed = self.sentences(plain())
-        assert (
-            "sha-512: ~, -0.050 s is not significant; 96 % of input was node-local before"
             in printed
         )
 
@@ -239,10 +227,6 @@ class TestQuantity:
     )
     def test_bytes(self, count: float, written: str) -> None:
         assert size_text(count) == written
-
-    @given(st.integers(-(10**17), 10**17))
-    def test_is_narrow(self, count: int) -> None:
-        assert len(size_text(count)) <= 7
 
 
 SECONDS = st.integers(0, 10**15).map(lambda ns: ns / 1e9)
@@ -332,15 +316,6 @@ class TestCommand:
         assert "join before n1 between stages 15.1 s 75% receives" in printed
         assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
         assert "What links carry in 2.5g is unknown; measure it with: clusterlift probe" in printed
-
-    def test_prints_the_explanation(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
-        for side in (plain().before, plain().after):
-            for recorded_run in side.runs:
-                record(results, recorded_run)
-        assert main(["explain", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
-        printed = capfd.readouterr().out
-        assert printed.startswith("Where the time went, from 1g-rs")
-        assert re.search(r"^repartition: -7\.54 s", printed, re.MULTILINE)
 
     def test_a_change_is_significant_exactly_where_it_is_in_the_table(
         self, capfd: pytest.CaptureFixture[str]

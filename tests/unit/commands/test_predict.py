@@ -205,16 +205,6 @@ def test_a_condition_that_changed_makes_it_void(
     assert "median error" not in out
 
 
-@pytest.mark.parametrize("change", [{"facts.link": "300mbit"}, {"facts.mtu": "9000"}])
-def test_another_link_is_not_the_outcome(
-    change: dict[str, object], frozen_in_time: Path, capfd: Capture
-) -> None:
-    for file in (frozen_in_time / "2.5g-rs").glob("*.jsonl"):
-        change_line(file, 1, change)
-    assert main(["predict", "1g-rs", "--score", "2.5g-rs", "--results", str(frozen_in_time)]) == 2
-    assert "'1g-rs' has no prediction for the link and layout of '2.5g-rs'" in error(capfd)
-
-
 def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd: Capture) -> None:
     (frozen_in_time / "1g-rs/predictions/mine.json").write_text("{}")
     assert main(["compare", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 0

@@ -23,7 +23,6 @@ from harness.analysis.explain.attribution import (
 from harness.model.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, Trial
-from harness.model.task_metrics import Stragglers
 from tests.unit.builders import a_run, configured, failed, known, ok, recorded
 from tests.unit.metrics_builders import received, task_metrics, timed
 
@@ -124,13 +123,6 @@ class TestMedians:
         assert PYTHON not in found.parts_s
         assert found.parts_s[UNATTRIBUTED] == (5.0 + 7.0) / 2
 
-    def test_straggler_ratio_is_that_of_the_median_trial(self) -> None:
-        trials = [
-            timed("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
-        ]
-        assert of(*trials, timed("w", 1.0)).straggler_ratio == 3.0
-        assert of(timed("w", 1.0)).straggler_ratio is None
-
 
 class TestBytes:
     def test_what_is_local_is_a_fraction_of_input_with_a_preferred_node(self) -> None:
@@ -144,10 +136,6 @@ class TestBytes:
     def test_received_and_shuffled_are_those_of_all_nodes(self) -> None:
         found = of(timed("w", 1.0, received(500, 300, 200), shuffle_remote_bytes=600))
         assert (found.received_bytes, found.shuffle_bytes) == (1_000, 600)
-
-    def test_nodes_that_could_not_be_read_are_listed(self) -> None:
-        found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50))
-        assert found.unread == ("n9",)
 
     def test_are_unknown_if_no_node_could_be_read(self) -> None:
         assert of(timed("w", 1.0, received(unread=("n1",)))).received_bytes is None
@@ -170,9 +158,6 @@ class TestNotes:
                 "(jobs without an end: 1)"
             ),
         )
-
-    def test_an_ordinary_trial_has_none(self) -> None:
-        assert of(timed("w", 1.0)).notes == ()
 
 
 class TestChange:
@@ -213,18 +198,6 @@ class TestChange:
         )
         assert PYTHON not in row.parts_s
         assert row.parts_s[UNATTRIBUTED] == -2.0
-
-    def test_is_not_divided_if_one_side_is_unknown(self) -> None:
-        both = {
-            "before": [timed("w", 9.0), ok("x", 3.0)],
-            "after": [timed("w", 9.0), timed("x", 2.0)],
-        }
-        columns = [configured(n, trials) for n, trials in both.items()]
-        row = explain(compare(columns)).rows[1]
-        assert (row.workload, row.parts_s, row.rest_s) == ("x", {}, None)
-        assert row.change_s == pytest.approx(-1.0)
-        assert row.before is None
-        assert row.after is not None
 
     def test_without_any_task_metrics_the_error_says_what_to_do(self) -> None:
         with pytest.raises(

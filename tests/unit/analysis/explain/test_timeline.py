@@ -21,7 +21,6 @@ from harness.analysis.explain.timeline import (
     typical_trial,
 )
 from harness.analysis.network.mesh import RECEIVES, SENDS
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Phase, Trial
 from harness.model.timeline import NodeTimeline, Stage, Timeline
@@ -77,13 +76,6 @@ class TestCalculatedByHand:
         assert use.typical.trial.round == 1
         assert use.direction == BOTH_WAYS
         assert use.stage == "2: reads shuffle"
-
-    def test_slices_have_the_bytes_of_each_direction_and_the_stage(self) -> None:
-        slices = self.LINK.slices
-        assert [stage_of(self.LINK.timeline, part) for part in slices] == [0, 0, 0, 1, 1, None]
-        assert [part.start_s for part in slices] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-        assert known(slices[2].bit_s(RECEIVES)) == pytest.approx(150e6, rel=0.01)
-        assert known(slices[3].sent_bytes) == pytest.approx(17.5e6, rel=0.01)
 
 
 class TestTheFullShareOfATrial:
@@ -150,10 +142,6 @@ class TestWorkloads:
         use = use_of(a_trial("pi", idle))
         assert (use.full_s, use.full_share, use.direction, use.stage) == (0.0, 0.0, None, None)
 
-    def test_are_apart(self) -> None:
-        links = links_of(a_trial("join", a_join()), a_trial("sort", a_join()))
-        assert list(link_uses(links)) == ["join", "sort"]
-
     def test_are_drawn_by_the_trial_nearest_to_the_median_time(self) -> None:
         links = links_of(
             *(
@@ -198,11 +186,3 @@ class TestMissing:
         assert (use.trials, use.host, use.goodput) == (1, "n2", None)
         assert (use.full_s, use.full_share, use.direction, use.stage) == (None, None, None, None)
         assert links[0].full is None
-
-    def test_loopback_alone_fills_no_link(self) -> None:
-        """The interfaces that lead to other machines carried nothing."""
-        timeline = a_timeline(a_node("n1", [0, 0], [0, 0]), slices=2)
-        assert use_of(a_trial("join", timeline)).full_s == 0.0
-
-    def test_a_configuration_without_runs_has_no_use(self) -> None:
-        assert trial_links(ConfigurationRuns("1g", ())) == ()

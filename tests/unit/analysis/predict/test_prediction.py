@@ -164,21 +164,6 @@ def test_a_control_stays_as_it_is() -> None:
     assert pi.expected_s == pi.limit_s == pytest.approx(2)
 
 
-def test_one_run_alone_has_a_note() -> None:
-    baseline = configuration()
-    single = replace(baseline, runs=baseline.runs[:1])
-    prediction = predict(single, target(single, 250 * MBIT))
-    assert any("one run alone" in note for note in prediction.notes)
-
-
-def test_links_that_no_probe_measured_have_a_note() -> None:
-    baseline = configuration()
-    prediction = predict(baseline, target(baseline, 250 * MBIT))
-    assert any(
-        "no probe measured what the links of 100m carry" in each for each in prediction.notes
-    )
-
-
 @pytest.mark.parametrize(
     ("carried_mbit_s", "text"),
     [
@@ -243,12 +228,6 @@ class TestABacktest:
             for backcast in backtest(self.family()[::-1])
         ]
         assert found == [("40m", "100m"), ("40m", "250m"), ("100m", "250m")]
-
-    def test_has_the_ratio_of_the_links_and_the_error(self) -> None:
-        first, *_ = backtest(self.family())
-        assert first.ratio == pytest.approx(2.5)
-        [join] = first.score.judged
-        assert join.error == pytest.approx(join.predicted.expected_s / 10 - 1)
 
     def test_stays_within_a_layout_and_a_storage(self) -> None:
         in_copies = configuration("2x", link="250mbit", layout="replicated:2")
