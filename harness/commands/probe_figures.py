@@ -1,4 +1,4 @@
-"""What probes add to the report: their findings, and the tables of those that have no picture there."""
+"""What probes add to the report: their findings and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -55,7 +55,7 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
 def _tables(
     kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]
 ) -> Iterator[DataTable]:
-    """Yield each table of a kind that has rows, with those of all configurations."""
+    """Yield each table of a kind that has rows, with the rows of all configurations."""
     for table in kind.tables:
         rows = tuple(
             (name, *cells)

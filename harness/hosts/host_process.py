@@ -90,7 +90,7 @@ class HostProcess:
     def _write(self, line: str) -> None:
         """Write a whole line, into which no line of another thread comes."""
         left = f"{line}\n".encode()
-        # If it has gone, whoever waits for it finds out.
+        # If the process has gone, `_await` says so.
         with self._writing, suppress(OSError, ValueError):
             while left:
                 left = left[self._stdin.write(left) :]
@@ -123,7 +123,7 @@ class HostProcess:
         receive(piece)
 
     def _end(self) -> None:
-        """Tell whoever waits that nothing more comes."""
+        """Wake up the threads that wait: nothing more comes."""
         if self._left_bytes < 0:
             self._process.kill()
         self._process.wait()

@@ -1,8 +1,8 @@
-"""Leases: what we started on a host ends there when nothing has been heard of us for a while.
+"""Leases: what we started on a host ends there when the host has not heard of us for a while.
 
-However a connection is lost, the host may learn it late or never: a link that is down for minutes closes
-nothing. So each shell that we start reads lines, of which one comes several times in each lease, and ends
-what it started when none comes. It needs no network for that, and no clock that is right.
+A host may learn late or never that a connection is lost: a link that is down for minutes closes nothing. So
+each shell that we start reads lines, which we write several times in each lease, and ends what it started
+when no line comes. It needs no network for that, and no clock that is right.
 """
 
 import threading
@@ -11,15 +11,17 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, Self
 
 LEASE_S = 60.0
-"""A command whose host has not heard of us for so long is ended."""
+"""A host ends our command when it has not heard of us for this long."""
 RENEWALS = 5
 """How many renewals come in a lease."""
 STAY = "stay"
 """The line that renews a lease."""
 
 # A POSIX `read` waits for ever, so a shell of its own reads the line, which `timeout` kills.
-HEAR = """timeout -s KILL "$lease" sh -c 'IFS= read -r line && printf "%s\\n" "$line"'"""
-"""A command of `sh` that prints the next line. It fails at the end, or after `$lease` seconds without one."""
+HEAR = """
+hear() { timeout -s KILL "$lease" sh -c 'IFS= read -r line && printf "%s\\n" "$line"'; }
+"""
+"""A function of `sh` that prints the next line; it fails if none comes within `$lease` seconds."""
 
 
 class Leased(Protocol):

@@ -9,10 +9,10 @@ from harness.model.errors import BadInput
 T = TypeVar("T")
 
 MAX_COMMANDS = 64
-"""Commands that run by themselves at the same time, such as those of the preflight."""
+"""Commands that run at the same time, each by itself."""
 MAX_OPENING = 8
-"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
-authenticated yet (MaxStartups)."""
+"""Connections to a host that begin together. By default, sshd refuses some while more than ten are
+not authenticated yet (MaxStartups)."""
 MAX_PAIRS = 64
 """Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
 and a meter of processor time on both hosts."""

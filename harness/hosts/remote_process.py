@@ -1,8 +1,8 @@
 """Remote processes: commands on hosts that cannot outlive us, because each ends with its standard input.
 
 However this process ends - normally, interrupted or killed - the kernel closes the pipe, ssh or docker closes
-the other end, and a shell on the host ends the command. If the connection is lost and nobody closes
-anything, the shell ends the command with its lease. The shell waits for a line before it starts the command,
+the other end, and a shell on the host ends the command. If the connection is lost without being closed, the
+shell ends the command with its lease. The shell waits for a line before it starts the command,
 so that commands on many hosts start at the same moment without a common clock.
 """
 
@@ -30,15 +30,15 @@ END_S = 5.0
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
 # often lacks the directories of root's programs. Without a command, the line that starts it is a script.
-_SCRIPT = f"""
+_SCRIPT = f"""{lease.HEAR}
 PATH=$PATH:/usr/sbin:/sbin
 command -v timeout >/dev/null || {{ echo "timeout is not installed" >&2; exit 1; }}
 echo "$0"
-until script=$({lease.HEAR}) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
+until script=$(hear) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
 [ $# -gt 0 ] || set -- eval "$(printf %b "$script")"
 exec 3<&0
 "$@" </dev/null 3<&- & command=$!
-{{ while {lease.HEAR}; do :; done; kill "$command"; }} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
+{{ while hear; do :; done; kill "$command"; }} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
 wait "$command"
 """
 
@@ -50,7 +50,7 @@ class Script(str):
 
 
 def as_line(script: str) -> str:
-    """Return a script as one line, of which `printf %b` makes the script again."""
+    """Return a script as one line; `printf %b` makes the script of it again."""
     return script.replace("\\", "\\\\").replace("\n", "\\n")
 
 

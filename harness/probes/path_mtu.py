@@ -76,7 +76,7 @@ def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
 def path_mtu_steps(
     hosts: Sequence[Host], links: Links, pairing: Pairing = round_robin
 ) -> list[ProbeStep]:
-    """Find the path MTU of every pair, or of those of another pairing, in both directions."""
+    """Find the path MTU of every pair that `pairing` yields, in both directions."""
     return [
         ProbeStep(
             f"mtu: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}",

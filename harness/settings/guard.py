@@ -7,24 +7,24 @@ lost, perhaps because of what was set). It needs no network for that. The regula
 that the way is always a tested one.
 
 The guard itself runs what sets something, in a session of its own, and ends that session before it puts
-anything back: whatever the connection does, nothing is set afterwards. Scripts come to it by its standard
-input, so that `ps` does not show them.
+anything back: whatever the connection does, nothing is set afterwards. Its script is guard.sh.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
 from typing import Self
 
 from harness.hosts.host_process import ANSWER_S, HostProcess
-from harness.hosts.lease import HEAR, STAY, Renewal
+from harness.hosts.lease import HEAR, Renewal
 from harness.hosts.parallelism import allow_commands
 from harness.hosts.remote_process import END_S, as_line, error_line
 from harness.hosts.transports.host import Host, HostError
 from harness.words import last_line
 
 LEASE_S = 20
-"""A host that has not heard of us for so long puts everything back."""
+"""A host puts everything back when it has not heard of us for this long."""
 LOCKS = "/run/clusterlift"
 """The directory of a host, for root alone, in which a guard locks a file."""
 PAUSES = "0 1 2 4 8"
@@ -38,91 +38,14 @@ _ARMED, _BUSY = "clusterlift: armed", "clusterlift: busy"
 _SET, _PUT_BACK = "clusterlift: set ", "clusterlift: put back "
 """Before the exit code. What the script printed as errors comes before."""
 _CODE = re.compile("[0-9]{1,3}")
-
-# The leader of a session that runs a script. It ends all of the session when nobody can write to it any more,
-# and as it lives until then, its process id cannot have become another's. `timeout` and others make a process
-# group of their own, so processes are found by their session, until a look at /proc finds no more. All that
-# the script starts has the shared lock, so that the guard can wait until the last of it has gone.
-_SESSION = """
-exec 3<&0 </dev/null
-flock -s 6
-IFS= read -r script <&3
-{ (eval "$(printf %b "$script")") 2>&1 >/dev/null; echo "$1$?"; } 3<&- &
-cat <&3 >/dev/null
-while
-  found=
-  for stat in /proc/[0-9]*/stat; do
-    { read -r line <"$stat"; } 2>/dev/null || continue
-    set -- ${line##*) }
-    process=${stat#/proc/} process=${process%/stat}
-    [ "$1" != Z ] && [ "$4" = "$$" ] && [ "$process" != "$$" ] || continue
-    kill -s KILL "$process" 2>/dev/null && found=yes
-  done
-  [ "$found" ]
-do :; done
-"""
-# Signals must not end the guard: sshd sends one when the connection ends. They are caught and not ignored,
-# because what it starts would ignore them, too. Two network namespaces of one machine have their own
-# settings, so each has a lock. A line that was cut off has no `end`, and is not obeyed. When everything is
-# back the guard stays for a while: we can look before anybody sets anything.
-_SCRIPT = f"""
-session=$1 lease=$2 locks=$3 pauses=$4 attempt=$5
-trap : HUP INT TERM PIPE
-PATH=$PATH:/usr/sbin:/sbin
-umask 077
-for program in timeout flock setsid mkfifo; do
-  command -v "$program" >/dev/null || {{ echo "$program is not installed" >&2; exit 1; }}
-done
-mkdir -p "$locks" && [ -O "$locks" ] && [ ! -L "$locks" ] || {{
-  [ "$(id -u)" = 0 ] || echo "only root can set something there: name root@HOST" >&2
-  [ "$(id -u)" != 0 ] || echo "$locks is not a directory of root's own" >&2
-  exit 1
-}}
-lock=$locks/$(readlink /proc/self/ns/net | tr -dc 0-9)
-exec 9>>"$lock" || exit 1
-flock -n 9 || {{ echo "{_BUSY}"; exit 1; }}
-rm -f "$lock.pipe" && mkfifo "$lock.pipe" && exec 8<>"$lock.pipe" 7<"$lock.pipe" || exit 1
-rm -f "$lock.pipe"
-echo "{_ARMED}"
-leader= revert=
-while
-  line=$({HEAR} 7<&- 8>&- 9>&-)
-do
-  case $line in
-  {STAY}) ;;
-  "revert "*" end")
-    line=${{line% end}}
-    revert=${{line#revert }} ;;
-  "set "*" end")
-    line=${{line% end}}
-    setsid sh -c "$session" session "{_SET}" <&7 6>>"$lock.set" 7<&- 8>&- 9>&- &
-    leader=$!
-    printf '%s\n' "${{line#set }}" >&8 ;;
-  *) break ;;
-  esac
-done
-exec 8>&-
-[ -z "$leader" ] || {{ wait "$leader"; timeout 5 flock "$lock.set" true 7<&- 9>&-; }}
-problem=
-[ -z "$revert" ] || for pause in $pauses; do
-  sleep "$pause"
-  problem=$(script=$revert timeout -k 5 "$attempt" sh -c '
-    revert=$(printf %b "$script"); unset script; eval "$revert"' 2>&1 >/dev/null </dev/null 7<&- 9>&-
-  ) && problem= && break
-  problem=${{problem:-what puts it back failed}}
-done
-[ -z "$problem" ] || printf '%s\n' "$problem"
-[ -z "$problem" ]
-echo "{_PUT_BACK}$?"
-timeout -s KILL "$lease" cat >/dev/null 7<&- 9>&-
-"""
+_SCRIPT = HEAR + (files(__package__) / "guard.sh").read_text()
 
 
 class Guard(HostProcess):
     """The guard of one host."""
 
     def __init__(self, host: Host) -> None:
-        arguments = (_SESSION, str(LEASE_S), LOCKS, PAUSES, str(ATTEMPT_S))
+        arguments = (str(LEASE_S), LOCKS, PAUSES, str(ATTEMPT_S))
         super().__init__(host, _SCRIPT, "guard", *arguments)
 
     def await_armed(self, timeout_s: float = ANSWER_S) -> None:
@@ -190,7 +113,7 @@ class Guard(HostProcess):
 
 
 class Guards:
-    """A context in which every host has a guard, so that nobody else sets anything there.
+    """A context in which every host has a guard, so that no other experiment sets anything there.
 
     `unarmed` are the hosts where that failed, and why. When the context is left, whatever is still set is put
     back.
@@ -253,7 +176,7 @@ class Guards:
     def _on_all(
         self, wait: Callable[[Guard, float], None], timeout_s: float
     ) -> dict[Host, HostError]:
-        """Wait so long for all guards together, and return the hosts where that failed."""
+        """Wait for all guards, `timeout_s` in all, and return the hosts where that failed."""
         failed = {}
         until_s = time.monotonic() + timeout_s
         for host, guard in self._guards.items():
@@ -264,7 +187,7 @@ class Guards:
         return failed
 
     def _close(self, hosts: Iterable[Host], timeout_s: float = PUT_BACK_S) -> None:
-        """End the guards of hosts; those that do not end have so long together, however many they are."""
+        """End the guards of hosts; all of them together have `timeout_s` to end."""
         ending = [self._guards.pop(host) for host in hosts if host in self._guards]
         for guard in ending:
             guard.start_putting_back()

@@ -43,14 +43,14 @@ class NotPutBack(ClusterliftError):
 
 @dataclass(frozen=True)
 class InForce:
-    """What is set while a block runs: `wanted`, of which `changes` was not so before."""
+    """What is set while a block runs: all that is `wanted`, and the `changes` that this took."""
 
     wanted: Settings
     changes: tuple[Change, ...]
     _guards: Guards
 
     def lost(self) -> str | None:
-        """Return in one line what is no longer set, or on which host nobody knows; None if all is."""
+        """Return in one line what is no longer set, or which host does not answer; None if all is set."""
         gone = self._guards.ended()
         for (host, setting), value in _read(self.wanted).items():
             if isinstance(value, HostError):
@@ -88,7 +88,7 @@ def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
     with Guards(settings) as guards:
         for error in guards.unarmed.values():
             raise error
-        # The former values are read when nobody else can set anything any more.
+        # The guards are armed, so no other experiment changes a value after it is read.
         changes = plan(settings)
         to_put_back = _scripts_to_put_back(changes)
         journal.record(SET, changes)

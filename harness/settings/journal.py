@@ -1,8 +1,8 @@
 """The journal of an experiment: what was set on which host, and whether it was put back.
 
 A file of JSON lines beside the results. A line is on the disk before the setting is changed, so that after a
-power cut somebody knows what may still be set. It names hosts and settings and has no commands: results are
-passed on, and nobody who sends some shall choose what runs as root.
+power cut the user knows what may still be set. It names hosts and settings and has no commands: results are
+passed on, and their sender must not choose what runs as root.
 """
 
 import os

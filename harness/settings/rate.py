@@ -23,7 +23,7 @@ BURST_S = 1e-3
 LATENCY = "5ms"
 UNLIMITED = "unlimited"
 ROUNDING = 1e-4
-"""Of a rate: tc counts whole bytes, of which five digits are read; a wanted rate may have more."""
+"""Relative: tc prints five digits of whole bytes; a wanted rate may have more."""
 
 _DEFAULT_HANDLE = "0:"
 _INGRESS = frozenset({"ingress", "clsact"})

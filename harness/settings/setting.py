@@ -63,7 +63,7 @@ class Change:
 
     @property
     def to_set(self) -> Sequence[ShellCommand]:
-        """The commands that set the value in place of the former one."""
+        """The commands that set the new value."""
         return self.setting.commands(self.setting.value, self.before)
 
     @property
@@ -92,7 +92,7 @@ def script_to_put_back(changes: Sequence[Change]) -> str:
 
 
 def failed_command(commands: Sequence[ShellCommand], code: int) -> ShellCommand | None:
-    """Return the command that failed, from the exit code of its script; None if nobody knows."""
+    """Return the command that failed, by the exit code of its script; None if the code names none."""
     number = code - _FIRST_CODE
     return commands[number] if 0 <= number < len(commands) else None
 

@@ -203,7 +203,7 @@ def test_an_attempt_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_host_without_a_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for program in ("sh", "readlink", "tr", "setsid", "mkfifo", "flock"):
+    for program in ("sh", "readlink", "tr", "setsid", "pkill", "flock"):
         (tmp_path / program).symlink_to(f"/usr/bin/{program}")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HostError, match="here: timeout is not installed"), guarded("true"):
