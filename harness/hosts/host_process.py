@@ -35,8 +35,7 @@ class HostProcess:
     ) -> None:
         self.host = host
         self._lines: list[str] = []
-        self._arrived_s: list[float] = []
-        self._ended_s: float | None = None
+        self._has_ended = False
         self._heard_s = time.monotonic()
         self._changed = threading.Condition()
         self._writing = threading.Lock()
@@ -128,7 +127,7 @@ class HostProcess:
             self._process.kill()
         self._process.wait()
         with self._changed:
-            self._ended_s = time.monotonic()
+            self._has_ended = True
             self._changed.notify_all()
 
     def _take_output(self, piece: bytes) -> None:
@@ -143,12 +142,11 @@ class HostProcess:
         lines = [line.rstrip("\r") for line in whole.decode(errors="replace").split("\n")]
         self._left_bytes -= _LINE_BYTES * len(lines)
         with self._changed:
-            self._heard(lines, time.monotonic())
+            self._heard(lines)
             self._changed.notify_all()
 
-    def _heard(self, lines: list[str], moment_s: float) -> None:
+    def _heard(self, lines: list[str]) -> None:
         self._lines += lines
-        self._arrived_s += [moment_s] * len(lines)
 
     def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition on the lines is met.
@@ -156,10 +154,10 @@ class HostProcess:
         Raise HostError if the process ends before, or it is not met in time.
         """
         with self._changed:
-            self._changed.wait_for(lambda: condition() or self._ended_s is not None, timeout_s)
+            self._changed.wait_for(lambda: condition() or self._has_ended, timeout_s)
             if condition():
                 return
-            if self._ended_s is None:
+            if not self._has_ended:
                 raise self._host_error(f"no answer for {time.monotonic() - self._heard_s:.0f} s")
         raise self._flood() or self._early_end()
 

@@ -56,12 +56,11 @@ def as_line(script: str) -> str:
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command that ended by itself, at `ended_s` on this machine's monotonic clock."""
+    """A command that ended by itself: its exit code, and what it printed."""
 
     code: int
     output: str
     errors: str
-    ended_s: float
 
 
 class RemoteProcess(HostProcess):
@@ -110,23 +109,13 @@ class RemoteProcess(HostProcess):
     @property
     def has_ended(self) -> bool:
         """Whether the command ended, or the host is not reached any more."""
-        return self._ended_s is not None
-
-    @property
-    def ended_s(self) -> float | None:
-        """When it ended, on this machine's monotonic clock; None while it runs."""
-        return self._ended_s
-
-    def printed(self) -> list[tuple[float, str]]:
-        """Return the lines of output until now, and when each arrived on this machine's monotonic clock."""
-        with self._changed:
-            return list(zip(self._arrived_s, self._lines, strict=True))
+        return self._has_ended
 
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
         """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended_s is not None, timeout_s)
-            if self._ended_s is None:
+            self._changed.wait_for(lambda: self._has_ended, timeout_s)
+            if not self._has_ended:
                 took_s = time.monotonic() - self.started_s
                 raise self._host_error(f"{self._program} took longer than {took_s:.0f} s")
         if flood := self._flood():
@@ -134,7 +123,7 @@ class RemoteProcess(HostProcess):
         code = self._process.wait()
         if not self.is_ready or code == NOT_FOUND:
             raise self._early_end()
-        return CompletedCommand(code, "\n".join(self._lines), self._errors, self._ended_s)
+        return CompletedCommand(code, "\n".join(self._lines), self._errors)
 
     def finish_parsed(
         self, parse: Callable[[CompletedCommand], T], timeout_s: float = ANSWER_S
@@ -150,13 +139,13 @@ class RemoteProcess(HostProcess):
             error_line(self._errors) or f"{self._program} ended with code {code}"
         )
 
-    def _heard(self, lines: list[str], moment_s: float) -> None:
+    def _heard(self, lines: list[str]) -> None:
         """Keep the lines that the command itself prints: those after READY."""
         if not self.is_ready and READY in lines:
             self.is_ready = True
             lines = lines[lines.index(READY) + 1 :]
         if self.is_ready:
-            super()._heard(lines, moment_s)
+            super()._heard(lines)
 
 
 class RemoteProcesses:

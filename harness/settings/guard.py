@@ -55,7 +55,7 @@ class Guard(HostProcess):
     def has_ended(self) -> bool:
         """Whether the guard has put everything back, or has gone."""
         with self._changed:
-            return self._ended_s is not None or self._is_there(_PUT_BACK)
+            return self._has_ended or self._is_there(_PUT_BACK)
 
     def prepare(self, script: str) -> None:
         """Tell the guard how to put everything back; do not wait for it."""

@@ -24,7 +24,7 @@ def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str | None, limited: str
 ) -> None:
     def run_all(commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
-        return [CompletedCommand(0, printed(command), "", 0.0) for _, command in commands]
+        return [CompletedCommand(0, printed(command), "") for _, command in commands]
 
     def printed(command: Sequence[str]) -> str:
         if command[0] == "ip":

@@ -25,7 +25,7 @@ def test_as_many_pairs_are_measured_by_rdma_at_once_as_by_tcp(
         measured.append(len(flows))
         yield from ()
 
-    has_a_device = CompletedCommand(0, "mlx5_0", "", 0.0)
+    has_a_device = CompletedCommand(0, "mlx5_0", "")
     monkeypatch.setattr(remote_process, "run_all", lambda asked: [has_a_device] * len(asked))
     monkeypatch.setattr(latency, "_measure_rdma_pairs", measure)
     *_, rdma = latency.latency_steps(HOSTS, Load(1), 64, pairs_at_once=pairs_at_once)

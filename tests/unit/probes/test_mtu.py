@@ -113,9 +113,9 @@ def pings(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 def _ping(path: str, size: int) -> CompletedCommand:
     if not path.isdecimal():
-        return CompletedCommand(2, "", path, 0)
+        return CompletedCommand(2, "", path)
     received = 3 if size <= int(path) else 0
-    return CompletedCommand(int(not received), f"3 packets transmitted, {received} received", "", 0)
+    return CompletedCommand(int(not received), f"3 packets transmitted, {received} received", "")
 
 
 class TestPaths:

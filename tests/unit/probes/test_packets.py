@@ -38,7 +38,7 @@ class FakeNetwork:
         for host, _command in commands:
             received = 0 if host.name in self.lost else 3
             text = f"3 packets transmitted, {received} received"
-            answers.append(CompletedCommand(0, text, "", 0))
+            answers.append(CompletedCommand(0, text, ""))
         return answers
 
     def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:

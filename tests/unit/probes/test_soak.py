@@ -40,7 +40,7 @@ class Network:
         return {
             host: HostError(f"{host}: it does not answer")
             if host.name in self.down
-            else parse(host, CompletedCommand(0, text, "", 0.0))
+            else parse(host, CompletedCommand(0, text, ""))
             for host in commands
         }
 

@@ -80,7 +80,7 @@ def job(output_file: str | None = None) -> MpiJob:
 
 
 def completed(output: str = "", code: int = 0, errors: str = "") -> CompletedCommand:
-    return CompletedCommand(code, output, errors, 0.0)
+    return CompletedCommand(code, output, errors)
 
 
 class TestOutput:

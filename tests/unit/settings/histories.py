@@ -431,7 +431,7 @@ class Simulation:
     def _read(self, host: SimulatedHost, script: Script) -> CompletedCommand | HostError:
         if host.is_frozen:
             return HostError(f"{host.name}: no answer within 30 s")
-        return CompletedCommand(0, host.values[script.removeprefix("read ")], "", 0.0)
+        return CompletedCommand(0, host.values[script.removeprefix("read ")], "")
 
     def _write_to_journal(self, descriptor: int, data: bytes) -> int:
         half = len(data) // 2

@@ -120,7 +120,7 @@ class TestInForce:
 
         def run_all(commands: Sequence[tuple[Host, Script]]) -> list[CompletedCommand]:
             begun.append(len(commands))
-            return [CompletedCommand(0, "2", "", 0.0) for _ in commands]
+            return [CompletedCommand(0, "2", "") for _ in commands]
 
         monkeypatch.setattr("harness.settings.in_force.run_all", run_all)
         many = [sysctl(f"net.ipv4.x{number:02}", "1") for number in range(20)]

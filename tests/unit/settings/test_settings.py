@@ -21,7 +21,7 @@ MBIT = 10**6
 
 
 def printed(output: str, code: int = 0, errors: str = "") -> CompletedCommand:
-    return CompletedCommand(code, output, errors, 0.0)
+    return CompletedCommand(code, output, errors)
 
 
 def lines(commands: Sequence[ShellCommand]) -> list[str]:

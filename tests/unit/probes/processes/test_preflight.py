@@ -43,7 +43,7 @@ class TestAddress:
         def run_all(commands: Sequence[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
             asked.update(str(host) for host, (program, *_) in commands if program == "getent")
             printed = {"getent": "10.0.0.7 STREAM", "ip": "[]"}
-            return [CompletedCommand(0, printed.get(c[0], ""), "", 0) for _, c in commands]
+            return [CompletedCommand(0, printed.get(c[0], ""), "") for _, c in commands]
 
         for place in (module, remote_process):
             monkeypatch.setattr(place, "run_all", run_all)

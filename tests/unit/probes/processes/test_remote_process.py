@@ -311,8 +311,8 @@ class TestErrors:
         def parse(_: CompletedCommand) -> str:
             raise ToolError("printed no report")
 
-        failed = CompletedCommand(1, "", "note\niperf3: error - no route\niperf3: exiting\n", 0)
-        silent = CompletedCommand(0, "", "", 0)
+        failed = CompletedCommand(1, "", "note\niperf3: error - no route\niperf3: exiting\n")
+        silent = CompletedCommand(0, "", "")
         assert str(parse_completed("n1", failed, parse)) == "n1: iperf3: error - no route"
         assert str(parse_completed("n1", silent, parse)) == "n1: printed no report"
 
@@ -333,12 +333,12 @@ class TestErrors:
     def test_an_answer_that_no_parser_expects_is_an_error_of_its_host(
         self, parse: Callable[[CompletedCommand], object]
     ) -> None:
-        error = parse_completed("n1", CompletedCommand(0, "", "", 0), parse)
+        error = parse_completed("n1", CompletedCommand(0, "", ""), parse)
         assert isinstance(error, HostError)
         assert str(error) == "n1: its answer cannot be read"
 
     def test_a_long_text_of_a_host_is_shortened(self) -> None:
-        failed = CompletedCommand(1, "", f"error: {'x' * 10**6} the end", 0)
+        failed = CompletedCommand(1, "", f"error: {'x' * 10**6} the end")
         error = str(parse_completed("n1", failed, lambda _: int("x")))
         assert error.startswith("n1: error: xxx")
         assert error.endswith("the end")
