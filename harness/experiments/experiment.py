@@ -18,7 +18,7 @@ from harness.model.limits import (
 )
 from harness.model.link import rate_text
 from harness.programs.program import Program
-from harness.settings import kinds
+from harness.settings import simple
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
 from harness.settings.speed import speed
@@ -84,13 +84,13 @@ class Configuration:
         """Yield what to set on a host, in order. `device` leads to the others, and has this MTU now."""
         if self.speed_mbit_s:
             yield speed(device, self.speed_mbit_s)
-        yield from map(kinds.bond_member, self.bond_members_down)
+        yield from map(simple.bond_member, self.bond_members_down)
         if self.mtu:
-            yield kinds.mtu(device, self.mtu)
+            yield simple.mtu(device, self.mtu)
         if self.rate_bit_s:
             yield rate(device, self.rate_bit_s, self.mtu or mtu)
         for key, text in self.sysctls:
-            yield kinds.sysctl(key, text)
+            yield simple.sysctl(key, text)
         if self.own_command:
             yield self.own_command
 

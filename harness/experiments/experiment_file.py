@@ -76,8 +76,8 @@ from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.document import converted, toml_values
 from harness.runtime.option_values import what_exists
-from harness.settings.kinds import own_command
 from harness.settings.setting import Setting
+from harness.settings.simple import own_command
 from harness.words import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"

@@ -28,7 +28,6 @@ ON_WIRE_BYTES = 8 + 14 + 4 + 12
 """What the wire carries of a frame beyond the IP packet."""
 HEADERS_BYTES = 20 + 20 + 12
 """What is not TCP payload in an IP packet."""
-"""What is not UDP payload in an IPv4 packet."""
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,17 @@ _HEADINGS = (
     *("workload", "", "busiest node", "mostly during this stage"),
     *("link full", "of the time", "direc- tion"),
 )
-_COURSES = (
+_OVER_TIME = (
     "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
     "the link of the busiest node carried, in the direction that carried more. █: it was full."
 )
 _LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
-_COURSE_WIDTH = 56
+_SPARKLINE_WIDTH = 56
 _NAME_WIDTH, _HOST_WIDTH, _STAGE_WIDTH = 20, 14, 32
 
 
 def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
-    """Return the table with two lines for each workload, its caption, and the courses of the links.
+    """Return the table with two lines for each workload, its caption, and the rate of the links over time.
 
     Nothing without a timeline. `names` are those of the two configurations.
     """
@@ -43,8 +43,8 @@ def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
         _limit(name, of_side) for name, of_side in zip(names, uses, strict=True) if of_side
     )
     table = narrow_table(_HEADINGS, lines, left_aligned=4)
-    courses = [line for name in workloads for line in _courses(name, uses)]
-    drawn = [fill(_COURSES), "\n".join(courses)] if courses else []
+    sparklines = [line for name in workloads for line in _sparklines(name, uses)]
+    drawn = [fill(_OVER_TIME), "\n".join(sparklines)] if sparklines else []
     return "\n\n".join([table, fill(f"{EXPLANATION} {limits}."), *drawn])
 
 
@@ -66,8 +66,8 @@ def _cells(use: LinkUse | None) -> tuple[str, ...]:
     )
 
 
-def _courses(workload: str, uses: Sequence[LinkUses]) -> Iterator[str]:
-    """Yield the course of the link before and after, on one scale of time; where the goodput is known."""
+def _sparklines(workload: str, uses: Sequence[LinkUses]) -> Iterator[str]:
+    """Yield a sparkline of the link before and after, on one scale of time, where the goodput is known."""
     found = {
         side: of_side[workload].typical
         for side, of_side in zip(("before", "after"), uses, strict=True)
@@ -77,14 +77,14 @@ def _courses(workload: str, uses: Sequence[LinkUses]) -> Iterator[str]:
     name = shorten(visible(workload), _NAME_WIDTH)
     for side, link in found.items():
         wall_s = link.trial.wall_s or 0
-        width = max(1, round(_COURSE_WIDTH * wall_s / longest_s))
+        width = max(1, round(_SPARKLINE_WIDTH * wall_s / longest_s))
         length = quantities.time_text(wall_s)
         executions = f" x {link.trial.executions}" if link.trial.executions > 1 else ""
-        yield f"{name:{_NAME_WIDTH}} {side:6} {course_text(link, width)}| {length}{executions}"
+        yield f"{name:{_NAME_WIDTH}} {side:6} {sparkline(link, width)}| {length}{executions}"
         name = ""
 
 
-def course_text(link: TrialLink, width: int) -> str:
+def sparkline(link: TrialLink, width: int) -> str:
     """Return a character for each part of a trial's time: the highest rate of the busiest link in it."""
     count = len(link.slices)
     cells = [

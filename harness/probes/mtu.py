@@ -27,7 +27,7 @@ from harness.probes.site import Site
 from harness.probes.traffic import Load
 from harness.settings.in_force import NotPutBack, in_force, put_back
 from harness.settings.journal import Journal, open_journal
-from harness.settings.kinds import mtu
+from harness.settings.simple import mtu
 from harness.terminal import say
 
 

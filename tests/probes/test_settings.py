@@ -19,9 +19,9 @@ from harness.probes.traffic import Load
 from harness.settings import guard
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import Journal
-from harness.settings.kinds import mtu, own_command, sysctl
 from harness.settings.rate import rate
 from harness.settings.setting import Setting, script
+from harness.settings.simple import mtu, own_command, sysctl
 from tests.probes.machines import machines, missing
 from tests.probes.networks import DEVICE, Network, run, star
 from tests.waiting import eventually

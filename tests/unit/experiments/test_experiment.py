@@ -36,7 +36,7 @@ from harness.programs.run import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
-from harness.settings import kinds
+from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
@@ -113,7 +113,7 @@ class TestReading:
         slow, fast = read.configurations
         assert list(slow.settings("eth0", 1500)) == [rate("eth0", 10**8, 1500)]
         assert list(fast.settings("eth0", 1500)) == [
-            kinds.mtu("eth0", 9000),
+            simple.mtu("eth0", 9000),
             rate("eth0", 25 * 10**7, 9000),
         ]
         assert [data.name for data in read.datasets] == ["coded"]  # no configuration uses `plain`
@@ -193,9 +193,9 @@ class TestReading:
         slow, _ = read.configurations
         assert list(slow.settings("eth0", 1500)) == [
             speed("eth0", 1000),
-            kinds.bond_member("eth1"),
-            kinds.sysctl("net.ipv4.tcp_congestion_control", "bbr"),
-            kinds.own_command("a", "r", "c"),
+            simple.bond_member("eth1"),
+            simple.sysctl("net.ipv4.tcp_congestion_control", "bbr"),
+            simple.own_command("a", "r", "c"),
         ]
         assert slow.spark == (("spark.shuffle.compress", "false"),)
         assert read.site == HostsSpec(
@@ -718,7 +718,7 @@ class TestRunExperiment:
     def test_what_cannot_be_set_is_known_before_data_is_generated(
         self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        wanted = {by_local("here"): [kinds.mtu("nosuch0", 9000)]}
+        wanted = {by_local("here"): [simple.mtu("nosuch0", 9000)]}
         monkeypatch.setattr(site, "settings", lambda _: wanted)
         with pytest.raises(HostError, match=r"here: MTU of nosuch0: .*No such file"):
             site.run()

@@ -12,7 +12,7 @@ from harness.lab import cluster
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput
-from harness.settings.kinds import own_command
+from harness.settings.simple import own_command
 
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
 

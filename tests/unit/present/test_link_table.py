@@ -6,7 +6,7 @@ from harness.analysis.explain.timeline import LinkUse, link_uses, trial_links
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.timeline import Timeline
-from harness.present.link_table import course_text, link_section
+from harness.present.link_table import link_section, sparkline
 from tests.unit.builders import configured
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -31,11 +31,11 @@ class TestCourse:
     )
     def test_shows_the_highest_rate_of_each_part(self, width: int, drawn: str) -> None:
         [use] = uses_of(a_course(*self.RATES)).values()
-        assert course_text(use.typical, width) == drawn
+        assert sparkline(use.typical, width) == drawn
 
     def test_shows_what_is_unknown(self) -> None:
         [use] = uses_of(a_course(*[100.0] * 19, None)).values()
-        assert course_text(use.typical, 20) == "█" * 19 + "·"
+        assert sparkline(use.typical, 20) == "█" * 19 + "·"
 
     def test_of_a_shorter_trial_is_shorter(self) -> None:
         section = link_section(

@@ -18,9 +18,9 @@ from harness.settings import guard
 from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back
 from harness.settings.journal import SET, Entry, Journal, open_journal
-from harness.settings.kinds import mtu, own_command, sysctl
 from harness.settings.rate import rate
 from harness.settings.setting import Change, Setting
+from harness.settings.simple import mtu, own_command, sysctl
 from tests.waiting import eventually
 
 HOST = by_local("here")
@@ -226,7 +226,7 @@ from harness.hosts.transports.host import by_local
 from harness.settings import guard
 from harness.settings.in_force import in_force
 from harness.settings.journal import Journal
-from harness.settings.kinds import own_command
+from harness.settings.simple import own_command
 directory, guard.LOCKS = sys.argv[1:]
 file = f"'{directory}/switch-a'"
 setting = own_command(f"touch {file}", f"rm -f {file}", f"test -e {file}", "switch-a")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.link import MIN_BIT_S, Link, parse_rate
-from harness.settings.kinds import bond_member, mtu, own_command, sysctl
 from harness.settings.rate import HANDLE, limit_outgoing, rate
 from harness.settings.setting import Setting, ShellCommand, failed_command, script
+from harness.settings.simple import bond_member, mtu, own_command, sysctl
 from harness.settings.speed import speed
 
 MBIT = 10**6

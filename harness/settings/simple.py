@@ -1,4 +1,4 @@
-"""What experiments can set by one command; `rate.py` and `speed.py` have the two that need more."""
+"""Settings that one command sets; `rate.py` and `speed.py` have the settings that need more."""
 
 import hashlib
 import json
