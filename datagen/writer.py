@@ -29,7 +29,7 @@ from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
 from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line
-from datagen.storage import Storage, locate
+from datagen.storage import locate
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
@@ -143,7 +143,12 @@ def write_dataset(
         stored = wait_for_copies(
             lambda: observe_files(storage, directory, files), layout, request.patience_s
         )
-        _check_layout(directory.uri, storage, layout, stored)
+        if problem := stored.problem(layout):
+            requested = f"layout {layout} was requested" if layout else "no layout was requested"
+            raise ClusterliftError(
+                f"the new dataset at {directory.uri} is not accepted: {requested}, but {problem}"
+                f"{in_brackets(storage.explain(layout, stored))}"
+            )
         manifest = Manifest(
             recipe=request.recipe,
             format=request.format,
@@ -160,18 +165,6 @@ def write_dataset(
         check_ours()
         directory.write(FILE_NAME, manifest.to_json())
     return Dataset(directory, manifest, stored)
-
-
-def _check_layout(
-    uri: str, storage: Storage, requested: Layout | None, stored: StoredFiles
-) -> None:
-    """Raise ClusterliftError unless every file is stored as requested."""
-    if problem := stored.problem(requested):
-        request = f"layout {requested} was requested" if requested else "no layout was requested"
-        raise ClusterliftError(
-            f"the new dataset at {uri} is not accepted: {request}, but {problem}"
-            f"{in_brackets(storage.explain(requested, stored))}"
-        )
 
 
 def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:

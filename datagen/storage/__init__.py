@@ -102,31 +102,31 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """
     conf = scala_context(spark).hadoopConfiguration()
     with spark_errors_as_one_line(repr(uri), BadInput):
-        root = uri if urlsplit(uri).scheme else _default_file_system(spark, conf)
+        root = uri
+        if not urlsplit(uri).scheme:
+            file_system = java_packages(spark).org.apache.hadoop.fs.FileSystem
+            root = str(file_system.getDefaultUri(conf).toString())
         scheme = urlsplit(root).scheme
-    # Before Hadoop is involved: its error message would name Java classes.
-    storage = _storage_for(scheme, root)
+    known = storages()
+    if scheme not in known:  # Hadoop's own error message would name Java classes
+        schemes = ", ".join(f"{each}: ({known[each].name})" for each in sorted(known))
+        raise BadInput(
+            f"{root}: there is no storage for the scheme '{scheme}:'; the known ones are {schemes}; "
+            "to add a storage, write a module in datagen/storage/"
+        )
+    storage = known[scheme]
     _check_answers(storage, conf, root)
     storage.set_defaults(conf, root)
-    directory = _directory(spark, uri, storage)
-    storage.check_available(directory)
-    return directory, storage
-
-
-def _default_file_system(spark: SparkSession, conf: Any) -> str:
-    """Return the URI of the file system that has what is named without a scheme."""
-    return str(java_packages(spark).org.apache.hadoop.fs.FileSystem.getDefaultUri(conf).toString())
-
-
-def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
     if urlsplit(uri).scheme:
         # Hadoop takes a scheme in capitals for another scheme, and does not accept an empty path.
-        uri = f"{storage.scheme}:{uri.partition(':')[2]}"
+        uri = f"{scheme}:{uri.partition(':')[2]}"
         uri += "" if urlsplit(uri).path else "/"
     try:
-        return Directory(spark, uri)
+        directory = Directory(spark, uri)
     except BadInput as error:
         raise BadInput(f"{error}{storage.advice and '; '}{storage.advice}") from error
+    storage.check_available(directory)
+    return directory, storage
 
 
 def _check_answers(storage: Storage, conf: Any, uri: str) -> None:
@@ -146,14 +146,3 @@ def _check_answers(storage: Storage, conf: Any, uri: str) -> None:
             f"{uri}: nothing answers at {host}, port {port} ({reason}); "
             "is the file system up, and is that its port?"
         ) from error
-
-
-def _storage_for(scheme: str, uri: str) -> Storage:
-    known = storages()
-    if scheme not in known:
-        schemes = ", ".join(f"{each}: ({known[each].name})" for each in sorted(known))
-        raise BadInput(
-            f"{uri}: there is no storage for the scheme '{scheme}:'; the known ones are {schemes}; "
-            "to add a storage, write a module in datagen/storage/"
-        )
-    return known[scheme]

@@ -80,25 +80,22 @@ def running(service: Service, servers: int) -> Iterator[Cluster]:
 def up(service: Service, name: str, servers: int) -> Cluster:
     """Start a cluster and wait until all its servers are live.
 
-    Raises BadInput if the name is taken, ClusterliftError if a daemon does not start.
+    Raises BadInput if the name is taken, ClusterliftError if a daemon does not start, OSError if the disk is
+    full.
     After an error, only the logs are left.
     """
-    with _os_error_as_one_line(f"{service.title} cannot be started"):
-        for _ in range(ATTEMPTS - 1):
-            with suppress(_PortLost):
-                return _up_once(service, name, servers)
-        return _up_once(service, name, servers)
+    for _ in range(ATTEMPTS - 1):
+        with suppress(_PortLost):
+            return _up_once(service, name, servers)
+    return _up_once(service, name, servers)
 
 
 def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
     """Kill a cluster's daemons and remove its data. Signals wait until that is done.
 
-    Raises ClusterliftError if that fails; then it can be tried again.
+    Raises ClusterliftError or OSError if that fails; then it can be tried again.
     """
-    with (
-        deferred_signals(),
-        _os_error_as_one_line(f"{cluster.scheme} {cluster.name!r} cannot be stopped"),
-    ):
+    with deferred_signals():
         # SIGKILL loses nothing: the data is removed, too.
         end(cluster.daemons, cluster.directory)
         remove(cluster)
@@ -108,18 +105,6 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
 
 class _PortLost(ClusterliftError):
     """Another program took a port after we had chosen it and before the daemon opened it."""
-
-
-@contextmanager
-def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
-    """Turn an OSError, such as a full disk, into a ClusterliftError of one line."""
-    try:
-        yield
-    except OSError as error:
-        # shutil.Error has no errno; its text lists what went wrong.
-        named = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-        reason = named if error.errno else str(error)
-        raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 
 def _up_once(service: Service, name: str, servers: int) -> Cluster:

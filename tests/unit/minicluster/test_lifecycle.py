@@ -242,7 +242,7 @@ class TestAStartThatFails:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(Path, "write_bytes", Mock(side_effect=OSError(28, "No space left")))
-        with pytest.raises(ClusterliftError, match=r"^FakeFS cannot be started: No space left$"):
+        with pytest.raises(OSError, match="No space left"):
             up(FakeFileSystem(), "a", 1)
 
     def test_a_missing_program_leaves_nothing(self, cache: Path) -> None:
@@ -308,7 +308,7 @@ class TestDown:
         cluster.conf_directory.mkdir()
         with monkeypatch.context() as patch:
             patch.setattr(clusters.shutil, "rmtree", denied)
-            with pytest.raises(ClusterliftError, match=r"^fake 'a' cannot be stopped: Permission"):
+            with pytest.raises(PermissionError):
                 down(cluster)
         down(find("fake", "a"))
         assert not cluster.directory.exists()
