@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def _ignore_ctrl_c() -> None:
-    """Let whoever keeps pressing Ctrl-C get no stack trace."""
+    """Exit quietly on repeated Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -11,7 +11,7 @@ from harness.runtime.interrupt import deferred_signals, interruptible
 from harness.terminal import say
 
 # Run a command until the shell's standard input is closed: then interrupt it. The input is also
-# closed when whoever submitted the command dies. The shell leads the command's process group.
+# closed when the process that submitted the command dies. The shell leads the command's process group.
 END_WITH_INPUT = """
 exec 3<&0 </dev/null
 { cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &

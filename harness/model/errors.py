@@ -29,4 +29,4 @@ class ToolError(ClusterliftError):
 
 
 UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What a reader of an answer may raise if a host, a program or a server answers what nobody expects."""
+"""Errors of reading an unexpected answer of a host, a program or a server."""

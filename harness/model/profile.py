@@ -93,7 +93,7 @@ class Profile:
     - `executors`: who was asked, as `id on host`; `silent`: why some of them gave no stacks.
     - `frames`, `parents`, `frame_of`: a tree. Node number n, counted from 1, has the frame number
       `frame_of[n - 1]` and is called by node `parents[n - 1]`; 0 is Spark's runner of tasks.
-    - `cut_samples`: of rare stacks of which only the top is kept.
+    - `cut_samples`: samples of rare stacks that were cut to their top.
     """
 
     interval_s: Interval

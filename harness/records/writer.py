@@ -88,9 +88,7 @@ class _LineWriter:
         """Append an event."""
         kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
         values = asdict(event)
-        values.pop(
-            "disturbed", None
-        )  # whoever reads the counters judges them by the rules of today
+        values.pop("disturbed", None)  # the reader judges the counters by the rules of today
         self._append(kind, values, durable=durable)
 
     def discard(self) -> None:
@@ -196,7 +194,7 @@ class Recording(_LineWriter):
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None
     ) -> None:
-        """Append how the run ended; the other arguments are those of RecordedRun. Nothing follows."""
+        """Append how the run ended; the arguments are as in RecordedRun. Nothing follows."""
         self._end({"ending": ending, "stopped": stopped, "link_errors": link_errors})
 
 
@@ -253,7 +251,7 @@ def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | Prob
 
 
 def _say_if_not_newest(path: Path) -> None:
-    """Say so if a file beside has a later time: whoever asks for the newest one gets that."""
+    """Say so if a file beside has a later time: commands take that one for the newest."""
     own = _TIME_OF_NAME.match(path.name)
     names = [file.name for file in results_files(path.parent)]
     # Runs that start in the same second have names in any order.
