@@ -68,7 +68,7 @@ def bound(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
 
 
 def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
-    """Return the mean of the gains of trials, of which each has a standard error."""
+    """Return the mean of the gains of trials; each gain has a standard error."""
     trials, share = len(gains), fmean(gain for gain, _ in gains)
     error, df = hypot(*(error for _, error in gains)) / trials, NORMAL_DF
     if trials >= MIN_TRIALS:
@@ -128,8 +128,8 @@ class Replay:
     def _likely_shares(self, waits: Sequence[float]) -> list[float]:
         """Return in which part of its time each group waited, by its stage and its own samples.
 
-        By its own samples alone, the last task of a stage would end too late: it would be the one of which
-        too few waits were seen by chance.
+        By its own samples alone, the last task of a stage would end too late: it would be the one whose
+        waits were seen too seldom by chance.
         """
         groups = self.profile.groups
         found: dict[int, float] = {}
@@ -152,7 +152,7 @@ class Replay:
         return 1 - self._replayed_s(lengths_ms) / self.unchanged_s
 
     def _replayed_s(self, lengths_ms: Sequence[float]) -> float:
-        """Return the time of all executions if tasks take so long; what follows the last task stays."""
+        """Return the time of all executions if tasks last that long; what follows the last task stays."""
         spans = [span for span, _ in self._tasks]
         last_ms = max(span.launched_ms + span.lasted_ms for span in spans)
         after_ms = max(0.0, self.whole_s * MS_PER_S - last_ms)
@@ -170,9 +170,9 @@ def _drawn(share: float, samples: int, chance: random.Random) -> float:
 def replayed_ms(spans: Sequence[TaskSpan], lengths_ms: Sequence[float], slots: int) -> float:
     """Return when the last of these tasks ends if they last as long as given, not as they did.
 
-    In the order in which they were launched, tasks start on the slot that is free first. A stage can begin as
-    long as it could after the last of those stages which had ended before: those it may have depended on,
-    and the driver worked in between.
+    In the order in which they were launched, tasks start on the slot that is free first. A stage begins as
+    long after the last of the stages that had ended before it as it really did: it may have depended on
+    them, and the driver worked in between.
     """
     began: dict[int, int] = {}
     ended: dict[int, int] = {}
