@@ -255,6 +255,7 @@ class TestMistakes:
             ),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
             (["improve"], "No such command 'improve'"),
+            (["compar"], "Did you mean 'compare'?"),
         ],
     )
     def test_a_mistake_is_one_line_with_exit_code_2(

@@ -48,8 +48,9 @@ class TestCommandLine:
         ]
 
     def test_two_dashes_may_separate_them(self, spark: FakeSpark) -> None:
-        assert main(["run", "--runs=1", "--conf", "a=b", "--", "--trials", "6"]) == 0
-        assert spark.calls()[0][-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
+        script = ["--trials", "auto", "--precision", "1%"]
+        assert main(["run", "--runs=1", "--conf", "a=b", "--", *script]) == 0
+        assert spark.calls()[0][-5:] == [str(ROOT / "jobs/benchmark.py"), *script]
 
     def test_no_option_of_the_script_is_one_of_spark_submit(self) -> None:
         own = {option for action in _parser()._actions for option in action.option_strings}
