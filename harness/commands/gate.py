@@ -58,7 +58,7 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
 def verdict(newest: Sequence[NewestProbe], network: Network, faults: Sequence[Finding]) -> str:
     """Return the number of faults or what was checked, then each probe that was judged with its faults.
 
-    `faults` are those of the gate itself.
+    `faults` are what the gate itself finds.
     """
     return "".join(f"{line}\n" for line in _verdict_lines(newest, network, faults))
 

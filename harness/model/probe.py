@@ -133,7 +133,7 @@ EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
 
 @dataclass(frozen=True)
 class RecordedProbes:
-    """A probe run and its events in order; the other fields are those of RecordedRun."""
+    """A probe run and its events in order; the other fields are as in RecordedRun."""
 
     run: ProbeRun
     events: tuple[ProbeEvent, ...] = ()

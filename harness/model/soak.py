@@ -48,8 +48,8 @@ class SoakFlow:
     """A transfer of a round, from `start_s` for `seconds`, or why it failed.
 
     `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not report them.
-    `stolen_percent` and `busiest_percent` are those of the worse of both hosts: the share of processor time
-    that a hypervisor took, and how busy the busiest processor was. The first round is 1.
+    `stolen_percent` is the share of processor time that a hypervisor took, and `busiest_percent` how busy the
+    busiest processor was, on the worse of both hosts. The first round is 1.
     """
 
     round: Number

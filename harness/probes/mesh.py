@@ -1,4 +1,4 @@
-"""The mesh probe: TCP goodput between all pairs of hosts, or between those of some rounds."""
+"""The mesh probe: TCP goodput between all pairs of hosts, or between the pairs of some rounds."""
 
 import random
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ class ProbePlan:
     """What to probe. `programs` must be installed on every host.
 
     `make_steps` gets the hosts that can be used, at least `min_hosts`, and their links. `parameters` are
-    what a record says of how it was measured. Whoever runs the plan enters `context` before.
+    what a record says of how it was measured. The caller enters `context` before.
     """
 
     hosts: Sequence[Host]
@@ -127,7 +127,7 @@ def run_steps(
 def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:
     """Pair all hosts with each other, by the circle method: the first stays, the others move on by one.
 
-    Return N - 1 rounds of N / 2 disjoint pairs; for an odd N, N rounds in each of which one host is left out.
+    Return N - 1 rounds of N / 2 disjoint pairs; for an odd N, N rounds, and each leaves out one host.
     """
     return [round_robin_round(hosts, number) for number in range(count_rounds(len(hosts)))]
 

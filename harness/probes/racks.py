@@ -155,7 +155,7 @@ def _plan(
     load = Load(seconds, streams, first_port=port)
 
     def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
-        # These hosts have addresses, and are those of the racks that can be used.
+        # Unlike the hosts of `first` and `second`, these can be used, and have addresses.
         usable = {host.name: host for host in hosts}
         a, b = (
             Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
@@ -209,7 +209,7 @@ def oversubscription_text(
 ) -> str:
     """Return how far a rack's uplink is oversubscribed, with the range of the draws.
 
-    `ratios` are those of the draws; `across_bit_s` is their goodput across racks, from which the line
+    `ratios` has one for each draw; `across_bit_s` is their goodput across racks, from which the line
     estimates the uplink's rate on the wire.
     """
     ratio = median(ratios)

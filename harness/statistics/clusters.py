@@ -1,4 +1,4 @@
-"""Shares that are counted in clusters, such as samples of tasks: those of one task are not independent."""
+"""Shares that are counted in clusters, such as samples of tasks: samples of one task are not independent."""
 
 import math
 from collections.abc import Sequence

@@ -23,9 +23,9 @@ MOST = 0.75
 
 
 def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
-    """Return a finding for each subject and error.
+    """Return a finding for each host or pair, and error.
 
-    A host of whose pairs most failed, with two peers or more, is one finding in place of its pairs.
+    A host whose pairs mostly failed, with MIN_PEERS or more, is one finding in place of its pairs.
     """
     found = [sample for sample in samples(measurements) if sample.values or sample.errors]
     hosts = _failing_hosts(found)
@@ -41,7 +41,7 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
 
 
 def _failing_hosts(found: Sequence[ProbeSample]) -> set[str]:
-    """Return the hosts of whose pairs most failed: a sound host fails only with those that do not work."""
+    """Return hosts whose pairs mostly failed."""
     pairs = {sample.hosts for sample in found if len(sample.hosts) > 1}
     failed = {sample.hosts for sample in found if sample.errors and not sample.values} & pairs
     hosts = set()

@@ -36,7 +36,7 @@ class Network:
     """A network as its newest probes show it.
 
     `mtu_probe` and `mesh_probe` are the newest that measured path MTUs and goodputs, None if none did.
-    `findings` are those of all the probes.
+    `findings` are what all the probes show.
     """
 
     links: Mapping[str, HostLink]
@@ -175,7 +175,7 @@ def _slower(before: Network, after: Network) -> Iterator[Finding]:
 
 
 def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
-    """Yield a fault if neither links nor goodput show a change: perhaps nobody plugged the upgrade in."""
+    """Yield a fault if neither links nor goodput show a change: perhaps the upgrade was not plugged in."""
     links = [before.links, after.links]
     if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
         return

@@ -24,7 +24,7 @@ def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:
 
 
 def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[ProbeSample]:
-    """Return two samples for each host in place of those of its pairs: of the case `sends`, and `receives`.
+    """Return two samples for each host, of the cases `sends` and `receives`, in place of its pairs' samples.
 
     Each has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
     probes are summarized; others stay as they are. Hosts are in natural order.

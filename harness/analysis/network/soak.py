@@ -24,7 +24,7 @@ from harness.words import count_of
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
-"""Cards also count as dropped what nobody asked for, and pause frames are how some switches work."""
+"""Cards also count as dropped what no program asked for, and pause frames are how some switches work."""
 _INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.LOST}
 
 
@@ -122,7 +122,7 @@ def _failures(flows: Iterable[SoakFlow]) -> list[Finding]:
 
 
 def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Iterator[Finding]:
-    """Yield the findings with the rounds, and the first moment, of those of the transfers that they name."""
+    """Yield the findings with the rounds and the first moment of the transfers that they name."""
     for finding in findings:
         own = [
             flow for flow in flows if finding.subject in {*flow.pair, ARROW.join(flow.pair)}

@@ -13,7 +13,7 @@ from harness.words import count_of, shorten, visible
 R = TypeVar("R")
 
 MAX_ROWS, WORST_ROWS = 100, 20
-"""Of more rows than anybody reads, only the worst are listed."""
+"""Of more rows, only the worst are listed."""
 _NAME_WIDTH = 40
 
 

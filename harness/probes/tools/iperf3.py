@@ -18,7 +18,7 @@ _REPORT_BYTES, _INTERVAL_BYTES = 2**20, 4096
 class Report:
     """The outcome of one transfer, without the seconds that were omitted.
 
-    `goodput_bit_s` counts the payload that arrived. The processor times are those of iperf3 itself, in
+    `goodput_bit_s` counts the payload that arrived. The processor times are iperf3's own, in
     percent of one processor. What an iperf3 version does not report is None.
     """
 
