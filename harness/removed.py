@@ -8,6 +8,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
     **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3", "yarn")},
     **dict.fromkeys([("plan",), ("power",), ("aa",), ("noise",)], "use clusterlift ready instead"),
     ("compare", "--earlier"): "name the configuration before: clusterlift compare BEFORE AFTER",
+    ("probe", "--alone"): "use --pairs-at-once 1 instead",
     ("probe", "--exhaustive"): "all pairs are measured unless --rounds is given",
     ("probe", "path"): "use clusterlift probe mesh and clusterlift probe latency instead",
     ("probe", "incast"): "use clusterlift probe racks, or clusterlift probe mesh, instead",

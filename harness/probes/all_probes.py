@@ -10,7 +10,7 @@ from harness.model.probe import RecordedProbes
 from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
-from harness.probes.mesh import MESH_OPTIONS, Mesh, chosen_mesh
+from harness.probes.mesh import MESH_OPTIONS, Mesh
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.options import (
     message_option,
@@ -72,7 +72,7 @@ def _plan(
     return all_probes(
         hosts,
         Load(seconds, streams, first_port=port),
-        chosen_mesh(hosts, **choice),
+        Mesh(**choice),
         message_bytes=None if no_latency else message_bytes,
         sizes=packet_sizes(sizes),
     )

@@ -11,7 +11,6 @@ from harness.analysis.network.failures import record_findings
 from harness.analysis.network.gate import Network
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
-from harness.model.network_metrics import MESH, MTU
 from harness.model.probe import LinkSnapshot, RecordedProbes
 from harness.probes.kind import ProbeKind
 
@@ -87,8 +86,13 @@ def network_of(newest: Sequence[NewestProbe]) -> Network:
     for each in reversed(newest):
         links |= each.probed.links()
     shown = [finding for each in newest for finding in each.findings]
-    of_kind = by_kind(newest)
-    return Network(links, of_kind.get(MTU), of_kind.get(MESH), shown)
+    measurements = [
+        measurement
+        for kind, probed in by_kind(newest).items()
+        for measurement in probed.measurements
+        if measurement.probe == kind
+    ]
+    return Network(links, measurements, shown)
 
 
 def _without_links_of(probed: RecordedProbes, hosts: set[str]) -> RecordedProbes:

@@ -58,7 +58,8 @@ class Mesh:
         return [round_robin_round(places, number) for number in chosen]
 
     def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
-        """Return the steps of the mesh probe."""
+        """Return the steps of the mesh probe. Raise BadInput if the pairs need too many open files."""
+        allow_commands(COMMANDS_PER_PAIR * min(self.pairs_at_once, len(hosts) // 2))
         return [
             step
             for pairs in self.pairing(hosts)
@@ -77,29 +78,8 @@ class Mesh:
         }
 
 
-def chosen_mesh(
-    hosts: Sequence[Host],
-    *,
-    rounds: int | None,
-    seed: int,
-    both_ways: bool,
-    alone: bool,
-    pairs_at_once: int,
-) -> Mesh:
-    """Return the mesh that the MESH_OPTIONS describe."""
-    if alone:
-        pairs_at_once = 1
-    allow_commands(COMMANDS_PER_PAIR * min(pairs_at_once, len(hosts) // 2))
-    return Mesh(rounds, seed, both_ways, pairs_at_once)
-
-
 MESH_OPTIONS = (
     both_ways_option,
-    click.option(
-        "--alone",
-        is_flag=True,
-        help="Measure one pair at a time, so that a shared link does not show.",
-    ),
     click.option(
         "--rounds",
         type=WholeNumber(1, 1000),
@@ -112,7 +92,7 @@ MESH_OPTIONS = (
 
 def _plan(site: Site, *, seconds: int, streams: int, port: int, **choice: Any) -> ProbePlan:
     hosts, load = site.hosts(), Load(seconds, streams, first_port=port)
-    mesh = chosen_mesh(hosts, **choice)
+    mesh = Mesh(**choice)
     return ProbePlan(
         hosts,
         PAIR_PROGRAMS,

@@ -17,7 +17,6 @@ from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 FIRST_PORT = 5201
 OMITTED_S = 1

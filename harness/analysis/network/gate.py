@@ -16,9 +16,7 @@ from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
-from harness.model.probe import ARROW, Pair, RecordedProbes
-
-_NO_PAIRS = PairMatrix((), {}, {})
+from harness.model.probe import ARROW, Measurement, Pair
 
 T = TypeVar("T")
 
@@ -33,31 +31,21 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Network:
-    """A network as its newest probes show it.
-
-    `mtu_probe` and `mesh_probe` are the newest that measured path MTUs and goodputs, None if none did.
-    `findings` are what all the probes show.
-    """
+    """A network as its newest probes show it: `measurements` are their path MTUs and goodputs."""
 
     links: Mapping[str, HostLink]
-    mtu_probe: RecordedProbes | None
-    mesh_probe: RecordedProbes | None
+    measurements: Sequence[Measurement]
     findings: Sequence[Finding] = ()
 
     @cached_property
     def paths(self) -> PairMatrix:
         """The path MTU of each pair, in bytes."""
-        probe = self.mtu_probe
-        return _NO_PAIRS if probe is None else pair_matrix(probe.measurements, PATH_MTU)
+        return pair_matrix(self.measurements, PATH_MTU)
 
     @cached_property
     def goodput(self) -> PairMatrix:
         """The goodput of each pair, in bit/s."""
-        return (
-            _NO_PAIRS
-            if self.mesh_probe is None
-            else pair_matrix(self.mesh_probe.measurements, MESH_GOODPUT)
-        )
+        return pair_matrix(self.measurements, MESH_GOODPUT)
 
     def has_fault(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair, or of one of its hosts."""
@@ -115,21 +103,20 @@ def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
 
 def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -> Iterator[Finding]:
     """Yield the hosts and pairs that are slower than the expected rate allows."""
-    goodput, probe = network.goodput, network.mesh_probe
+    goodput = network.goodput
     if rate_bit_s is None or mtu is None:
         if goodput.values:
             rate = "rate; give it, for example --expect 2500mbit"
             what = rate if rate_bit_s is None else "MTU; give it, for example --mtu 1500"
             yield Finding("", f"the goodput cannot be judged, because no link reports its {what}")
         return
-    if probe is not None:
-        source = f"at {rate_text(rate_bit_s)} and MTU {mtu}, TCP can carry"
-        values = {pair: v for pair, v in goodput.values.items() if not network.has_fault(pair)}
-        yield from slow_findings(
-            replace(goodput, values=values),
-            Reference(goodput_bit_s(rate_bit_s, mtu), source),
-            partial(processor_limits, probe.measurements),
-        )
+    source = f"at {rate_text(rate_bit_s)} and MTU {mtu}, TCP can carry"
+    values = {pair: v for pair, v in goodput.values.items() if not network.has_fault(pair)}
+    yield from slow_findings(
+        replace(goodput, values=values),
+        Reference(goodput_bit_s(rate_bit_s, mtu), source),
+        partial(processor_limits, network.measurements),
+    )
     yield from _unmeasured("goodput", goodput, network.links)
 
 
@@ -138,14 +125,15 @@ def _unmeasured(
 ) -> Iterator[Finding]:
     """Yield a fault if nothing has the metric, or one for each host that lacks it in a direction."""
     run = "run clusterlift probe all"
-    if len(links) > 1 and not matrix.values and not matrix.errors:
+    if len(links) <= 1:
+        return
+    if not matrix.values and not matrix.errors:
         yield Finding("", f"no {metric} was measured; {run}")
-    elif len(links) > 1:
-        for host in links:
-            if not matrix.failures(host) and not (
-                matrix.sent_by(host) and matrix.received_by(host)
-            ):
-                yield Finding(host, f"its {metric} was not measured both ways; {run}")
+        return
+    for host in links:
+        both_ways = matrix.sent_by(host) and matrix.received_by(host)
+        if not both_ways and not matrix.failures(host):
+            yield Finding(host, f"its {metric} was not measured both ways; {run}")
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
