@@ -89,11 +89,11 @@ help:
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
 	@echo "                   draw one figure of that report, or of another, into build/, to look at it"
-	@echo "make check         lint, format, types, and which room imports which"
+	@echo "make check         lint, format, types, which room imports which, and the size of the house"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
-	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost"
+	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
 	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [HISTORIES="$(call quoted,HISTORIES)"] [SEED=N]"
@@ -174,6 +174,7 @@ check: setup
 	@ruff format --check .
 	@mypy
 	@lint-imports --no-logo --no-cache
+	@python -m tests.size
 
 test: setup
 	@$(PYTEST) $(PARALLEL) -m "not slow" $(APART:%=--ignore=tests/%)
@@ -185,7 +186,8 @@ test-e2e: setup classes
 	@$(PYTEST) -m "not slow" tests/e2e
 
 test-slow: setup classes
-	@$(PYTEST) -m slow tests/e2e tests/spark
+	@$(PYTEST) -m slow tests/e2e tests/spark tests/unit
+	@HOSTILE=20 $(PYTEST) $(PARALLEL) tests/hostile
 
 # These wait for their transfers: four processes together keep two processors busy for two thirds of the time.
 test-probes: setup
