@@ -60,7 +60,7 @@ def test_links_carry_the_theoretical_goodput(rate: str, tmp_path: Path) -> None:
         main([*probe, "--configuration", "links", "--results", str(tmp_path)])
         *_, latest = results_files(probes_directory(tmp_path, "links"))
         found = [
-            each.value
+            each.value or 0.0
             for each in load_probes(latest).measurements
             if each.metric == MESH_GOODPUT.name
         ]
