@@ -35,14 +35,30 @@ _ASSIGNMENT = re.compile(
     r"""|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})):\s*"""
     rf"""(?:(?:bearer|basic|token|digest|apikey)\s+)?){_WORD}"""
     rf"""|((?<=[._])(?:{_SENSITIVE}){_REST}(?::\s+|(?<=\.key)\s+{_NO_SENTENCE})){_WORD}"""
+    r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
     r"""|(\b(?:bearer|basic)\s+)[\w+/=.~-]{8,}""",
     re.IGNORECASE,
 )
 _OPTION = re.compile(
-    rf"""(?<![\w-])(--?(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
-    rf"""\s+{_NO_SENTENCE}){_WORD}""",
+    rf"""((?<![\w-])--?(?:(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
+    rf"""|passin|passout)\s+{_NO_SENTENCE}){_WORD}"""
+    r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+""",
     re.IGNORECASE,
 )
+_SHORT_OPTIONS = {
+    r"(?:sshpass|(?:docker|podman)\s+login|mongo\w*)": r"p\s*",
+    r"(?:mysql\w*|mariadb[\w-]*)": "p",
+    r"(?:ipmitool|sqlcmd|unzip)": r"P\s*",
+    "redis-cli": r"a\s*",
+    r"ldap\w+": r"w\s*",
+    r"snmp\w+": r"[cAX]\s*",
+    "plink": r"pw\s+",
+}
+"""The options of programs that take a secret, where a letter means something else to other programs."""
+_OF_PROGRAMS = [
+    re.compile(rf"(\b{program}\b[^|;&\n]{{0,300}}?\s-{option})(?!\*\*\*){_WORD}")
+    for program, option in _SHORT_OPTIONS.items()
+]
 _TOKEN = re.compile(
     r"(?<![\w-])(?:eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*|(?:AKIA|ASIA)[A-Z0-9]{16}\b|gh[opsru]_\w{20,}|github_pat_\w{20,}"
     r"|(?:glpat|xox[abeprs])-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|AIza[\w-]{35}|hf_\w{30,}|npm_\w{36})"
@@ -55,14 +71,18 @@ def without_credentials(text: str) -> str:
     """Return the text with `***` in place of credentials that have a known form.
 
     These are the user-info of a URI (`hdfs://user:password@host`), the value after a name, header or option
-    that announces a secret (`password=...`, `"token": "..."`, `X-Api-Key: ...`, `--password ...`), HTTP
-    authorization, and tokens which have a form of their own. A secret without such a sign cannot be
-    recognized: for values of unknown meaning use `digest`. The time is linear in the length of the text.
+    that announces a secret (`password=...`, `"token": "..."`, `X-Api-Key: ...`, `--password ...`), the
+    options of well-known programs for one (`curl -u`, `sshpass -p`), HTTP authorization, and tokens which
+    have a form of their own. A secret without such a sign cannot be recognized: for values of unknown meaning
+    use `digest`. The time that this takes is linear in the length of the text.
     """
     if "@" in text:
         text = _USER_INFO.sub(f"{HIDDEN}@", text)
     if "-" in text:
         text = _OPTION.sub(_hidden, text)
+        for options in _OF_PROGRAMS:
+            while (hidden := options.sub(_hidden, text)) != text:
+                text = hidden
     return _TOKEN.sub(HIDDEN, _ASSIGNMENT.sub(_hidden, text))
 
 
