@@ -13,10 +13,7 @@ from harness.runtime.warm_up import with_phases
 
 
 def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """Return the trials, which are in the order of their time, each with a new verdict on what disturbed it.
-
-    A trial without counters keeps the verdict that its run recorded.
-    """
+    """Return the trials, which are in the order of their time, each with a verdict on what disturbed it."""
     earlier = EarlierTrials()
     return tuple(judged(trial, earlier) for trial in trials)
 

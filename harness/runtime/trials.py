@@ -72,9 +72,8 @@ class TrialRunner(Protocol):
 def wait_for_release(configuration: str) -> None:
     """Wait until the file that CLUSTERLIFT_HOLD_FILE names, with a configuration's name in it, is removed.
 
-    So the command that submits a benchmark can prepare the next trials: the lab limits the workers'
-    processors once Spark has started, and an experiment sets the links for each turn. Without the variable
-    there is nothing to wait for. Raises BadInput if the file cannot be written.
+    So an experiment can set the links for each turn before its trials. Without the variable there is nothing
+    to wait for. Raises BadInput if the file cannot be written.
     """
     file = os.environ.get(HOLD_FILE)
     if not file:

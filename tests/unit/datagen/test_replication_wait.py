@@ -73,13 +73,3 @@ def test_files_of_another_layout_are_not_waited_for() -> None:
     scripted = Scripted(3)
     scripted.wait(layout=Layout.parse("replicated:3"))
     assert scripted.now == 0
-
-
-def test_on_a_terminal_one_line_is_rewritten_and_finally_erased() -> None:
-    scripted = Scripted(1, 1, 0)
-    scripted.output.isatty = lambda: True  # type: ignore[method-assign]
-    scripted.wait()
-    text = scripted.output.getvalue()
-    assert "\n" not in text
-    assert text.count("has created 1 copies") == 2
-    assert text.endswith("\r\x1b[K")

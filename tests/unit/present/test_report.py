@@ -559,7 +559,8 @@ class TestPage:
             presenting_commands=["clusterlift compare"],
         )
         parsed = assert_self_contained(html)
-        anchors = [a["id"] for _, a in parsed.elements if a.get("id")]
+        ids = [a["id"] for _, a in parsed.elements if a.get("id")]
+        anchors = [name for name in ids if not name.startswith("note-")]
         evidence = Evidence(rich, measured)
         first, *others = [s.anchor for s in sections() if s.draw(evidence)]
         assert anchors == [*("answer", first, "table", "cost", *others, "environment", "reproduce")]
