@@ -1,6 +1,6 @@
 """A network namespace of this process's own: no other user of the machine reaches what listens in it.
 
-Hadoop's daemons and QFS authenticate nobody: who reaches them may do what their user may.
+Hadoop's daemons and QFS do not authenticate clients: any client may do what the daemons' user may do.
 """
 
 import ctypes

@@ -17,7 +17,7 @@ from harness.words import percent, significant
 class NodeInterference(Quantities):
     """What a node counted from just before a trial until just after it. None means unknown.
 
-    - `duration_s`: the time between the two readings; `processors`: those of the machine.
+    - `duration_s`: the time between the two readings; `processors`: how many the machine has.
     - `loop_s`: the mean CPU time of a loop that is always the same, and `loops`, how often it ran: it
       takes longer while the processors are slower.
     - `busy_s`: the processor time of all processes of the machine; `stolen_s`: what the hypervisor took;

@@ -52,7 +52,7 @@ class Bounds:
 class PredictedTime:
     """One workload: its time in seconds now, the time to expect, and the intervals of 80 and of 95 %.
 
-    The intervals are those of what as many runs will measure after the upgrade. `limit_s` is the time to
+    The intervals are for what as many runs will measure after the upgrade. `limit_s` is the time to
     expect over an infinitely fast network, `network_share` the part of the present time in which tasks wait
     for the network or a link is full, whichever `basis` names. From the rate `useful_up_to_bit_s` on, the
     time is within 5 % of `limit_s`; None if it is already.

@@ -45,7 +45,7 @@ def require_same_work(
 ) -> None:
     """Raise BadInput if runs of the configuration did other work, which no table can pool with new ones.
 
-    `wanted` has the values of the new runs by their names, `done` those of each file, as far as it has them.
+    `wanted` has the new runs' values by name; `done` has the values that each file recorded.
     """
     for source, values in done.items():
         for name, value in wanted.items():

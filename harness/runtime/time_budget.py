@@ -23,7 +23,7 @@ def seconds_left() -> float:
 
 
 class TimeBudget:
-    """Plans turns, each of which is a run or several, within `total_s` seconds from now on.
+    """Plans turns of one or several runs within `total_s` seconds from now on.
 
     Runs differ more than trials, and a run has a start that costs time. So in the first plan a turn takes the
     square root of all minutes: two turns in 5 minutes, four in 20, ten in 100 or more. Later plans

@@ -109,4 +109,4 @@ def why_it_failed(command: ShellCommand, error: str) -> str:
 
 _UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
 _FIRST_CODE = 10
-"""Lower ones are those of `sh` itself."""
+"""`sh` itself uses lower ones."""

@@ -5,8 +5,8 @@ Let `share` be the part of the present time T0 in which a link is full. Over lin
 
     T0 * share * slowness
 
-Not every second of a full link is one that the workload waits for: of those saved, `effect` is the part by
-which the time shrinks. So
+The workload does not wait for every second of a full link: `effect` is the part of the saved seconds by
+which its time shrinks. So
 
     T = T0 * (1 - effect * share * (1 - slowness))
 

@@ -1,4 +1,4 @@
-"""Which facts of which nodes differ between two configurations."""
+"""The facts of nodes that differ between two configurations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -56,7 +56,7 @@ def without_python_time(parts: Parts) -> Parts:
 class Attribution:
     """What the time of one workload in one configuration was spent on.
 
-    `parts_s` has the median of each part over `n` trials, those of the `trials` with task metrics.
+    `parts_s` has the median of each part over the `n` of the `trials` that have task metrics.
     `straggler_ratio` is the duration of the longest task divided by that of the median task. `notes`
     are lines on failed and speculative tasks, spilling and incomplete event logs.
 
@@ -182,7 +182,7 @@ def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
 class ExplainedRow:
     """The change of one workload's time, divided into parts.
 
-    `cells` are those of the comparison, before and after. `change_s` is the difference of their
+    `cells` are the comparison's cells, before and after. `change_s` is the difference of their
     times in seconds, None if a side has none. `before` and `after` are None if no trial of that
     side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
     both attributions are known. `rest_s` is the remainder of the change: medians do not add up as

@@ -38,8 +38,8 @@ class ClassTime:
 class ProfiledTime:
     """What the tasks of a workload did, on average over its profiled trials.
 
-    - `task_s`: the seconds of all tasks of an execution; `garbage_s`: those of collecting garbage, which
-      stacks do not show, by Spark's own metric.
+    - `task_s`: the seconds of all tasks of an execution; `garbage_s`: the seconds of garbage collection
+      by Spark's own metric, because stacks do not show it.
     - `by_class`: the largest first.
     - `profiled`: the trials, with their profiles.
     """

@@ -131,7 +131,7 @@ def trial_links(
 ) -> tuple[TrialLink, ...]:
     """Return the trials of a configuration that count and for whose links enough bytes are known.
 
-    `measurements` are those of the configuration's probes; `without` names workloads to leave out.
+    `measurements` come from the configuration's probes; `without` names workloads to leave out.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
     links = (

@@ -64,7 +64,7 @@ class Score:
 
     @property
     def slowness(self) -> float:
-        """The seconds that the new link takes for a bit, as a fraction of those of the old one."""
+        """The time that the new link takes for a bit, as a fraction of the old link's time."""
         return self.prediction.baseline_goodput_bit_s / self.prediction.target.goodput_bit_s
 
 
@@ -76,8 +76,8 @@ def ledger_of(column: ConfigurationRuns) -> Path:
 def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> Iterator[Score]:
     """Yield the score of each configuration that was predicted before it was measured.
 
-    It is that of the latest prediction for its links and layout. Configurations of which no predicted
-    workload was measured are left out.
+    It scores the latest prediction for its links and layout. It leaves out configurations in which no
+    predicted workload was measured.
     """
     ledger = frozen_predictions(ledger_of(baseline))
     for after in others:
