@@ -1,6 +1,6 @@
 """The deterministic definition of the rows.
 
-The schema and the meaning of the columns are those of the pyspark-benchmark of 2020
+The columns have the names, types and meaning that they have in the pyspark-benchmark of 2020
 (github.com/DIYBigData/pyspark-benchmark), which drew new random rows in every generation. Here, row
 number `n` of seed `s` is the same on every machine and in every partitioning:
 

@@ -28,7 +28,7 @@ class StackProfiler:
         start = partial(_start, inspect.getsource(stacks), own_jvm(spark))
         self._started = _on_executors(spark, self._hosts, start)
         self._answers: Mapping[str, Mapping[str, Any]] = {}
-        # The trial's stages come between those of the jobs that start and stop the profiler.
+        # The trial's stages come after the job that starts the profiler and before the job that stops it.
         self._after, self._before = last_own_stage(spark), math.inf
 
     def stop(self) -> None:

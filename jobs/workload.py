@@ -44,7 +44,7 @@ class Context:
 
     `data` is the rows of the dataset, which every action reads again, `totals` the right sums over
     them, and `digests` the right digests over some of their columns. If no workload of the run reads
-    data, all are those of no rows. `repartition` and `pi_samples` are options of the benchmark,
+    data, all three are empty. `repartition` and `pi_samples` are options of the benchmark,
     `parallelism` is Spark's default number of partitions.
     """
 
@@ -84,7 +84,7 @@ class Workload(ABC):
         """Return aggregates over the rows of `context.data` as they are read, by name.
 
         They are for a workload whose own rows do not show every value that it read. They belong to the
-        answer as those of `observe` do.
+        answer, like the aggregates of `observe`.
         """
         return {}
 
@@ -140,8 +140,8 @@ def shuffles(plan: str) -> int:
 class Selection:
     """The workloads of a run, in order.
 
-    `omitted` has the reason for each workload that cannot run here, by name; `not_requested` the names
-    of those that the user did not choose.
+    `omitted` has the reason for each workload that cannot run here, by name; `not_requested` names the
+    workloads that the user did not choose.
     """
 
     workloads: tuple[Workload, ...]

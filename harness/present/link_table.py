@@ -33,7 +33,7 @@ _NAME_WIDTH, _HOST_WIDTH, _STAGE_WIDTH = 20, 14, 32
 def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
     """Return the table with two lines for each workload, its caption, and the rate of the links over time.
 
-    Nothing without a timeline. `names` are those of the two configurations.
+    Return nothing without a timeline. `names` are the names of the two configurations.
     """
     workloads = list(dict.fromkeys(name for of_side in uses for name in of_side))
     if not workloads:

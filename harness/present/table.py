@@ -55,8 +55,8 @@ class Line:
 class Table:
     """A table with a line for each workload or host and a column for each configuration.
 
-    The first column is the baseline. `heading` is the heading of the names, and `headings` are those of
-    the fields; `warnings` precede the table, and `caption` follows it. If every cell has the same number of
+    The first column is the baseline. `heading` stands above the names, and `headings` stand above the
+    fields; `warnings` precede the table, and `caption` follows it. If every cell has the same number of
     runs and measurements, the caption states it, and no entry does.
     """
 

@@ -89,7 +89,7 @@ def quantity(
 ) -> Spec:
     """Return the encoding of a field of numbers; without a title, unless the options name one.
 
-    `ends` are those of the scale; without them, it takes in all numbers.
+    `ends` are the ends of the scale; without them, the scale includes all numbers.
     """
     scale = {"domain": ends, "nice": False, **(scale or {})} if ends else scale
     scaled = {} if scale is None else {"scale": scale}
@@ -111,7 +111,7 @@ SHAPE: Spec = {"shape": as_is("shape")}
 
 
 def mark(kind: str, encoding: Spec, *, rows: Rows | None = None, **style: Any) -> Spec:
-    """Return a layer: a mark for each row, of those of the picture if no other rows are given."""
+    """Return a layer with a mark for each row; by default, the rows are the picture's."""
     layer: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
     if rows is not None:
         layer["data"] = _data(rows)

@@ -61,7 +61,7 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `scores` are those of its predictions, and `soaks` the newest soak of each that has one.
+    `scores` are the scores of its predictions, and `soaks` the newest soak of each configuration with one.
     """
 
     comparison: Comparison

@@ -42,7 +42,7 @@ def render(
     """Return the page as HTML.
 
     `benefits` and `performances` are ranked, and `presenting_commands` make the tables and the page from the
-    recorded runs. `probe_sections` are what probes found, and the tables of those that have no picture.
+    recorded runs. `probe_sections` are what probes found, and the tables of probes without a picture.
     """
     comparison = evidence.comparison
     facts = fact_rows(comparison.columns)

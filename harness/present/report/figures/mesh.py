@@ -47,7 +47,7 @@ class Square(NamedTuple):
 
 @partial(Section, 70, "mesh", "Throughput between hosts")
 def figure(evidence: Evidence) -> Figure | None:
-    """Return the figure of measurements by configuration; None without pairs, or with those of many hosts."""
+    """Return the figure of measurements by configuration; None without pairs, or for many hosts."""
     every = {name: pair_matrix(some, MESH_GOODPUT) for name, some in evidence.measured.items()}
     meshes = {name: mesh for name, mesh in every.items() if mesh.hosts}
     if not meshes or any(len(mesh.hosts) > MAX_HOSTS for mesh in meshes.values()):
