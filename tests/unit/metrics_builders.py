@@ -34,7 +34,7 @@ def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskM
 
 
 def timed(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
-    """Return an ok trial with task metrics, whose arguments are those of `task_metrics`."""
+    """Return an ok trial with task metrics; `task_metrics` gets the other arguments."""
     return ok(workload, wall_s, tasks=task_metrics(**more), wire=wire)
 
 

@@ -113,7 +113,7 @@ def page_of(probe: str, recorded: RecordedProbes) -> str:
 def gate_faults(
     recorded: RecordedProbes, expected: Expectation, before: RecordedProbes | None = None
 ) -> list[str]:
-    """Return the faults that the gate finds, in its order: those of the probes, then its own."""
+    """Return the faults that the gate finds, in its order: the probes' faults, then its own."""
     network = network_of(newest_probes([recorded]))
     faults = [*(f for f in network.findings if f.is_fault), *expectation_faults(network, expected)]
     if before is not None:

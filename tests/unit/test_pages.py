@@ -45,7 +45,7 @@ EXEMPT = {"--help"}
 
 
 def unnamed_options(command: click.Command) -> Iterator[str]:
-    """Yield the long name of each option of which no page has a name."""
+    """Yield the long name of each option that no page names."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not any(map(is_named, parameter.opts)):
             yield from {max(parameter.opts, key=len)} - EXEMPT
@@ -116,8 +116,8 @@ def figures_of(
 ) -> tuple[str, list[str], list[float]]:
     """Return the layout of configurations, and a workload's seconds and bytes received for one of input.
 
-    The seconds are the medians of each application, a text for each configuration; the bytes, those of each
-    trial, a list of all.
+    The seconds are the medians of each application, a text for each configuration; the bytes are a list
+    with each trial's bytes.
     """
     [layout] = {text for column in columns for text in column.layouts}
     seconds, received = [], []

@@ -26,7 +26,7 @@ LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), ("hdfs",), 0.5)
 
 @pytest.fixture(autouse=True)
 def own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a lab that somebody uses on this machine lock nobody out."""
+    """Use a lock of the test's own, so that a lab in use on this machine does not lock it out."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 

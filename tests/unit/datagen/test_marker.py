@@ -27,7 +27,7 @@ def generate(
     overwrite: bool = True,
     meanwhile: Callable[[Directory], object] = lambda _: None,
 ) -> None:
-    """Write a dataset each of whose files has this content."""
+    """Write a dataset in which each file has this content."""
     rows = directory(fs, ROWS)
     check_replaceable(rows, overwrite=overwrite, reuse=False)
     with generating(rows, take_over=overwrite) as check_ours:

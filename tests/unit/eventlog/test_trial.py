@@ -45,7 +45,7 @@ class TestCalculatedByHand:
     """Two tasks of one stage on two slots, and one whose executor was lost."""
 
     METRICS = metrics_of_tasks(
-        # 500 ms, which its own metrics exceed: run 600, of which fetch 450 and CPU 300.
+        # 500 ms, which its own metrics exceed: run 600, including fetch 450 and CPU 300.
         task_ended(
             0, 1_000, 1_500,
             locality="ANY",

@@ -29,7 +29,7 @@ def test_the_log_of_a_failed_trial_is_not_that_of_the_next_one(
         log._file.write_text("the events of the trial that failed\n")
 
     with EventLog(spark) as log:
-        # Spark's listener gives the file its name when it is stopped, which nobody did after a failure.
+        # Spark's listener names the file when it is stopped; after a failure, nothing stopped it.
         log._listener = SimpleNamespace(stop=rename_log)
         monkeypatch.setattr(log, "_attach", disk_full)
         log.begin()

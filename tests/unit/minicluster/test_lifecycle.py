@@ -178,7 +178,7 @@ class TestUp:
 
 class TestAStartThatFails:
     def fail_to_start(self, scripts: dict[str, str]) -> tuple[str, Cluster]:
-        """Return the error message and the cluster, of which nothing but logs may be left."""
+        """Return the error message and the cluster; it may leave nothing but logs."""
         system = FakeFileSystem(scripts)
         pids = []
 

@@ -1,4 +1,4 @@
-"""What object stores need to start, what daemons and clients are told, and how buckets are made."""
+"""What object stores need to start, what daemons and clients receive, and how buckets are made."""
 
 import json
 import os
@@ -164,8 +164,8 @@ class TestConfiguration:
         assert set(keyed) == {"user.json", "spark-defaults.conf"}
         for file in (*keyed.values(), cluster.directory / "keyring"):
             assert file.stat().st_mode & 0o77 == 0
-        told = [(launch.command, launch.environment) for launch in ceph.launches(cluster)]
-        assert "the-" not in f"{told} {ceph.client_environment(cluster)} {ceph}"
+        launched = [(launch.command, launch.environment) for launch in ceph.launches(cluster)]
+        assert "the-" not in f"{launched} {ceph.client_environment(cluster)} {ceph}"
 
     def test_each_layout_has_a_pool_and_a_placement_of_the_same_name(
         self, ceph: CephCluster, cluster: Cluster

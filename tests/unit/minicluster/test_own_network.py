@@ -1,4 +1,4 @@
-"""What listens in a network of its own cannot be reached by anybody outside, whoever he is."""
+"""No user outside can reach what listens in a network of its own, not even root."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ input()
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("who", ["root", "user"])
 def test_a_user_outside_cannot_reach_it(who: str) -> None:
-    with socket.socket() as reserved:  # so that nobody else listens at this port outside
+    with socket.socket() as reserved:  # so that no other program listens at this port outside
         reserved.bind(("127.0.0.1", 0))
         _try_to_reach(who, reserved.getsockname()[1])
 

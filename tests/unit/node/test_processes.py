@@ -63,7 +63,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_are_the_driver_the_executors_and_their_descendants(machine: Machine) -> None:
-    """And the kernel's threads, which belong to nobody."""
+    """And the kernel's threads, which belong to no application."""
     assert usage(APPLICATION, machine.root) == (1 + 2 + 4 + 8 + 16 + 32, 150 + 5)
 
 

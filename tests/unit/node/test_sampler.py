@@ -75,7 +75,7 @@ def test_sums_grow(address: str, watched: subprocess.Popen[bytes]) -> None:
 def test_it_ends_when_the_watched_process_was_killed(
     address: str, watched: subprocess.Popen[bytes]
 ) -> None:
-    """Even if nobody waits for that process, so that it remains as a zombie."""
+    """Even if that process remains as a zombie because its parent does not wait for it."""
     ask(address, watched)
     os.kill(watched.pid, signal.SIGKILL)
     eventually(lambda: not is_running(address))

@@ -38,7 +38,7 @@ def test_what_was_counted_is_what_grew_and_is_not_the_kernels_own() -> None:
     assert (counted.duration_s, counted.processors, counted.quota_processors) == (0.5, 2, 1.5)
     assert (counted.busy_s, counted.stolen_s) == pytest.approx((0.6, 0.1))
     assert counted.others_s == pytest.approx(0.5)
-    assert counted.major_faults is None  # of which only one reading is known
+    assert counted.major_faults is None  # only one reading has it
 
 
 def test_processes_of_a_name_are_one_and_what_their_children_used_is_theirs() -> None:

@@ -1,4 +1,4 @@
-"""The report: its numbers are those of `compare`, its text is correct, and its page loads nothing else."""
+"""The report: it has the numbers of `compare`, its text is correct, and its page loads nothing else."""
 
 import json
 import os

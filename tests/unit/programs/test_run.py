@@ -57,7 +57,7 @@ class Solver(Program):
 
 
 class Cluster:
-    """Answers in place of hosts: `outputs` are those of the jobs, in order, or errors to raise."""
+    """Answers in place of hosts: `outputs` has the jobs' outputs, in order, or errors to raise."""
 
     def __init__(self) -> None:
         self.outputs: list[str | Exception | type[BaseException]] = []

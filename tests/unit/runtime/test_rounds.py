@@ -190,7 +190,7 @@ class TestUntilPrecise:
         assert bench.rounds == 11
 
 
-eighths = st.integers(76, 84).map(lambda number: number / 8)  # sums of which are exact
+eighths = st.integers(76, 84).map(lambda number: number / 8)  # their sums are exact
 
 
 @given(

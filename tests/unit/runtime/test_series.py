@@ -40,7 +40,7 @@ def test_a_file_system_of_this_machine_may_have_another_port() -> None:
 
 
 def other_with_same_digest(secret: str) -> str:
-    """Return another text of which as much is recorded."""
+    """Return another text with the same recorded digest."""
     return next(f"guess-{n}" for n in range(10**7) if digest(f"guess-{n}") == digest(secret))
 
 

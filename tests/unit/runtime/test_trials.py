@@ -287,7 +287,7 @@ def test_a_trial_keeps_what_was_observed() -> None:
 
 
 def test_a_trial_is_judged_while_it_runs_as_it_is_when_its_file_is_read() -> None:
-    """Of a trial whose answer is wrong, a file has no counters: it tells nobody what is usual."""
+    """A file has no counters of a trial with a wrong answer, so that trial does not show what is usual."""
     answers = iter([raising(WrongAnswer("no")), *repeat(nothing, 5)])
     loops = iter([4e-4, 4e-4, 4e-4, 8e-4, 4e-4, 8e-4])
     runner = FakeRunner("a")

@@ -385,7 +385,7 @@ class Simulation:
         return steps, problems
 
     def _lost(self, force: InForce) -> Iterator[str]:
-        """Yield that something is lost and nobody says so."""
+        """Yield a line for what is lost without a report."""
         if force.lost() is None:
             for host in self.world.hosts.values():
                 if {host.values[name] for name in self._before[host.name]} != {WANTED}:

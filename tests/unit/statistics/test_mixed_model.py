@@ -127,7 +127,7 @@ class TestABalancedTable:
     AFTER: Side = ({"a": [9, 9, 10], "b": [20, 21, 22]}, {"a": [8, 10, 11], "b": [20, 22, 24]})
 
     def test_agrees_with_a_calculation_by_hand(self) -> None:
-        """The formulas of the model, written out for two workloads of which one is the average."""
+        """The formulas of the model, written out for two workloads."""
         sides = [
             {name: np.log([run[name] for run in side]) for name in "ab"}
             for side in (self.BEFORE, self.AFTER)

@@ -427,7 +427,7 @@ class TestRunsOfDifferentWork:
     def test_but_runs_that_read_no_data_are_pooled_with_those_of_a_dataset(
         self, tmp_path: Path
     ) -> None:
-        """Such as those of `--workloads calc-pi`: their dataset was another one, and no table came."""
+        """Such as runs of `--workloads calc-pi`: their dataset counted as another, and no table came."""
         data = {"uri": "file:/d", "layout": {}, "digest": "a"}
         for run_id, dataset in (("one", None), ("other", data)):
             with Recording(tmp_path, a_run("1g", run_id, dataset=dataset)) as recording:

@@ -48,7 +48,7 @@ class TestReplay:
         assert replayed_ms(spans, [100, 300], slots=1) == 400
 
     def test_who_did_not_wait_is_not_faster(self) -> None:
-        """Of stage 0, a task of 400 ms remains, so 200 ms less of stage 1 help nobody."""
+        """A task of 400 ms remains in stage 0, so 200 ms less in stage 1 save no time."""
         assert replayed_ms(self.STAGES, [400, 100, 300, 200, 250], slots=2) == 100 + 400 + 300
 
     @given(
@@ -94,7 +94,7 @@ def scheduled(stages: Sequence[Sequence[int]], slots: int) -> list[TaskSpan]:
 
 class TestBound:
     def test_only_waits_are_removed_and_the_longest_task_decides(self) -> None:
-        """1000 ms of which half is waiting, and 800 ms of work: 800 ms remain, and 200 before and after."""
+        """1000 ms, half of them waiting, and 800 ms of work: 800 ms remain, and 200 before and after."""
         trial = profiled(
             (span(1, 100, 1_000), {CSV: (500, 0), FETCH: (0, 500)}),
             (span(1, 100, 800), {CSV: (1_000, 0), FETCH: (1_000, 0)}),

@@ -25,7 +25,7 @@ SLOW = "n1: processors slower than usual (by 31 %)"
 def run(
     configuration: str = "1g", disturbed: tuple[str | None, ...] = (None,), **fields: Any
 ) -> RecordedRun:
-    """A run of one workload; the fields are those of each trial's node."""
+    """A run of one workload; each trial's node has the fields."""
     nodes = (NodeInterference("n1", **QUIET | fields),)
     trials = [
         ok("group-by", 10.0 + number, number, interference=nodes, disturbed=reason)

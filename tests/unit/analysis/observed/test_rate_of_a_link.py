@@ -1,4 +1,4 @@
-"""A link has one rate, the lower of its card's speed and the limit that tc sets, whoever asks for it."""
+"""All code sees the same rate of a link: the lower of its card's speed and the limit that tc sets."""
 
 from collections.abc import Mapping
 from typing import Any

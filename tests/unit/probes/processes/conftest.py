@@ -1,4 +1,4 @@
-"""Programs in front of those that are installed."""
+"""Programs that come before the installed ones on the PATH."""
 
 from collections.abc import Callable
 from pathlib import Path

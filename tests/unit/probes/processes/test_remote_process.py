@@ -105,7 +105,7 @@ class TestRemoteProcess:
     def test_ends_when_it_hears_nothing(
         self, monkeypatch: pytest.MonkeyPatch, *, is_started: bool
     ) -> None:
-        """As on a host whose link is down: nobody closes its input."""
+        """As on a host whose link is down: its input is never closed."""
         monkeypatch.setattr(lease, "LEASE_S", 0.5)
         silent = RemoteProcess(HERE, ("sleep", "600"))
         silent.await_ready()
