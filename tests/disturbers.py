@@ -1,4 +1,4 @@
-"""Processes that disturb this machine: they belong to nobody here, and each has a control group."""
+"""Processes that disturb this machine: they belong to no application, and each has a control group."""
 
 import os
 import signal

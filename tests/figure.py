@@ -14,7 +14,7 @@ from harness.terminal import show
 
 
 def write(anchor: str, arguments: list[str], directory: Path) -> list[Path]:
-    """Write the pictures of a figure as SVG and PNG; `arguments` are those of `clusterlift report`."""
+    """Write the pictures of a figure as SVG and PNG; `clusterlift report` gets the `arguments`."""
     with TemporaryDirectory() as temporary:
         file = Path(temporary) / "report.html"
         if main(["report", *arguments, f"--output={file}"]):

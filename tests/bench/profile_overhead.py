@@ -3,7 +3,7 @@
     python -m tests.bench.profile_overhead --pairs 12
 
 prints by how much profiled jobs take more processor time, and more time, each with its interval of 95 %.
-Processor seconds are those of the virtual machine and of the process that asks it.
+Processor seconds count the virtual machine and the process that asks it.
 """
 
 import argparse

@@ -37,7 +37,7 @@ class Order(StrEnum):
 class Scenario:
     """How the times of a table come about; deviations and drifts are fractions of a time.
 
-    `runs` are those of either side. `common_fraction` of the variance between runs is common to all
+    Each side has `runs` runs. `common_fraction` of the variance between runs is common to all
     workloads. `unlike` is the standard deviation of the logarithm of the factors by which workloads'
     deviations differ. Every time changes by `drift_in_run` from the first to the last trial of a run,
     give or take a half from run to run, and by `drift` from the first to the last run of the session.

@@ -67,7 +67,7 @@ class Figures:
 
 
 def simulate(workloads: Sequence[WarmUp], runs: int, seed: int = 1) -> Figures:
-    """Return the figures of runs with these workloads, each of which waits for all of them."""
+    """Return the figures of runs that wait until all of these workloads are steady."""
     random = Random(seed)  # noqa: S311  noise, not a secret
     rounds, biases, fixed_biases, limited = [], [], [], 0
     for _ in range(runs):

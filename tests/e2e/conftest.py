@@ -37,7 +37,7 @@ class Spark:
         return found
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Return the environment variables of a process, without those of the test's own Python."""
+        """Return a process's environment variables, without the variables of the test's own Python."""
         excluded = {"PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"}
         inherited = {key: value for key, value in os.environ.items() if key not in excluded}
         return inherited | {

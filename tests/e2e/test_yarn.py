@@ -62,7 +62,7 @@ class Yarn:
         return f"{self.files.uri}/rows"
 
     def command(self, *command: object) -> list[str]:
-        """Return a command that finds the checkout where nobody else does."""
+        """Return a command that finds the checkout where no other process does."""
         submit = ["unshare", "--mount", "sh", "-c", MOUNTED, self.mounted, self.checkout]
         return [str(word) for word in (*submit, *command)]
 

@@ -26,7 +26,7 @@ _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class Case:
-    """A sound answer, of which command it is, and the chance that mutates it."""
+    """A sound answer, the command that it answers, and the chance that mutates it."""
 
     asked: Asked
     answer: Answer

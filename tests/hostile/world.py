@@ -124,7 +124,7 @@ class Process:
         world.started += 1
 
     def attach(self, reader: HostProcess) -> None:
-        """Start to answer whoever reads the output."""
+        """Start to answer the reader of the output."""
         self.reader = reader
         self._world.at(LOGIN_S, self._log_in)
 
@@ -240,7 +240,7 @@ class _Reader:
 
 @contextmanager
 def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
-    """Replace this machine's processes, threads and clock by those of a world."""
+    """Replace this machine's processes, threads and clock by a world's."""
     world = World(answer, answer_of_guard)
     threads = {"Lock": threading.Lock, "Condition": lambda: _Condition(world), "Thread": _Reader}
     clock = SimpleNamespace(

@@ -28,7 +28,7 @@ JOB = re.compile(r"(?<=-)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 class OverwriteOnCeph(Scenario):
     """A dataset in place of an old one, in an object store.
 
-    The cases have one dataset, whose rows are those of the one seed and of the other in turns.
+    The cases have one dataset; its rows come from the two seeds in turns.
     """
 
     name = "generate --overwrite on Ceph"

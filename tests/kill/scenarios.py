@@ -258,7 +258,7 @@ class Benchmark(Scenario):
 
 
 class Runs(Benchmark):
-    """Runs of which the complete ones are not repeated."""
+    """Runs; a complete one is not repeated."""
 
     name = "run"
     runs = 2

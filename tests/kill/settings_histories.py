@@ -254,7 +254,7 @@ class RealWorld:
             "interrupted": lambda: process.send_signal(self.history.sends),
             "killed": process.kill,
             "disk full": self._fill_disk,
-            "clock set back": lambda: None,  # for the process, which is told of it
+            "clock set back": lambda: None,  # the process sets its own clock back
             "connection frozen": lambda: self.made.connect(name, connected=False),
             "connection thawed": lambda: self.made.connect(name, connected=True),
             "host rebooted": lambda: self.made.reboot(name),

@@ -1,6 +1,6 @@
 """A turn of an experiment, which stops at some of its steps until its parent has let something happen.
 
-The steps are those of the simulated histories: where the code talks to a guard, reads a value or writes to
+It has the steps of the simulated histories: where the code talks to a guard, reads a value or writes to
 the journal. Arguments: the experiment file, the directory of results, as JSON the steps at which to stop, and
 perhaps `faulty`: then nothing is put back or written to the journal.
 """

@@ -40,7 +40,7 @@ def missing() -> str:
 
 @dataclass
 class Network:
-    """The namespaces of a network. `addresses` are those of the hosts, by name."""
+    """The namespaces of a network. `addresses` has the hosts' addresses by name."""
 
     mark: str
     namespaces: list[str] = field(default_factory=list)

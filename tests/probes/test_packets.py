@@ -34,7 +34,7 @@ Pair = tuple[Network, list[str]]
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Two hosts whose switch carries no frame above LARGEST_FRAME, and tells nobody."""
+    """Two hosts whose switch silently drops frames above LARGEST_FRAME."""
     with star([Link(RATE, 1500)] * 2) as (made, names):
         for port in ("port1", "port2"):
             mtu = str(LARGEST_FRAME - COUNTED_BYTES)
