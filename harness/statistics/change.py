@@ -94,7 +94,7 @@ class ControlShift:
 
 @dataclass(frozen=True)
 class Difference:
-    """A ratio after / before, ahead of the adjustment for the other comparisons of its table.
+    """A ratio after / before, not yet adjusted for the other comparisons of its table.
 
     `runs` is the number of runs on the side that has fewer.
     """

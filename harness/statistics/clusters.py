@@ -11,8 +11,8 @@ from harness.statistics.median import LEVEL, Interval
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
     """Return the share of hits among all, and its interval of 95 % from the differences between clusters.
 
-    It is the ratio estimator of cluster sampling, with Student's t. Clusters that agree by chance know no
-    more than as many independent samples. None if there is one cluster, which tells nothing of others.
+    It is the ratio estimator of cluster sampling, with Student's t. The interval is at least as wide as that
+    of as many independent samples, since clusters may agree by chance; None for a single cluster.
     `sizes` are more than 0.
     """
     clusters, total = len(sizes), sum(sizes)
@@ -29,8 +29,8 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
 def likely_shares(hits: Sequence[float], sizes: Sequence[int]) -> list[float]:
     """Return the likely share of hits of each cluster.
 
-    Small clusters differ by chance: each share is drawn towards that of all, the more, the less the clusters
-    differ by more than chance (empirical Bayes). A cluster of size 0 has the share of all.
+    Small clusters differ by chance, so each share shrinks towards the share of all (empirical Bayes). It
+    shrinks less if clusters differ by more than chance. A cluster of size 0 has the share of all.
     """
     total = sum(sizes)
     if not total:

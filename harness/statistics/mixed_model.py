@@ -29,11 +29,11 @@ PRIOR_WEIGHT = 4
 MIN_TRIAL_SD = 0.001
 """The least noise of trials that is assumed: clock and scheduler alone cause as much."""
 MIN_OWN_FRACTION = 0.3
-"""Of a workload's variance between runs, the smallest fraction that counts as its own."""
+"""The smallest fraction of a workload's variance between runs that counts as its own."""
 NORMAL_DF = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
 MAX_MARGIN = 100.0
-"""Of a logarithm: a time that may be e^100 times as long is unknown, and larger numbers may overflow."""
+"""The largest margin of a logarithm: a factor of e^100 means an unknown time; more may overflow."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ Run = Mapping[str, RunMedian]
 """The times of one run, by workload."""
 
 _Residuals = dict[tuple[int, int], dict[str, float]]
-"""By number of configuration and run, and by workload."""
+"""Residuals by the numbers of configuration and run, and by workload."""
 
 
 def run_median(times_s: Sequence[float]) -> RunMedian:

@@ -20,7 +20,7 @@ POWER = 0.9
 MAX_RUNS = 200
 """On either side; a change that takes more is not worth waiting for."""
 _QUANTILES = 16
-"""Of each part of the variance, with which the power is computed."""
+"""How many quantiles of each part of the variance the power is computed with."""
 _MAX_LOG_CHANGE = 50.0
 
 

@@ -13,8 +13,8 @@ from harness.statistics.mixed_model import Estimate, MixedModel
 def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | None:
     """Return the half width of a typical workload's interval now, and after runs of `more_s` seconds more.
 
-    Both are fractions of the time, and medians over workloads. The runs to come are taken to last as long
-    as those that are there, and to differ as much. None if fewer than two are there.
+    Both are fractions of the time, and medians over workloads. The runs to come are assumed to last as long,
+    and to differ as much, as the present runs. None for fewer than two present runs.
     """
     model = table_model([column.runs], column.workloads)
     lasted = [  # from the start of a run to that of its last trial

@@ -113,8 +113,8 @@ class PerformanceForCost:
 def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[PerformanceForCost, ...]:
     """Return every workload that counts its work, without controls, by configuration; the best value first.
 
-    A performance is that of a whole cluster. So there is none unless it is known what the baseline cost:
-    otherwise, costs are of the change alone. What costs nothing is left out.
+    A performance belongs to a whole cluster. So there is none without the baseline's cost: then, costs cover
+    the change alone. Configurations that cost nothing are left out.
     """
     if costs.baseline is None:
         return ()

@@ -111,8 +111,8 @@ def declared_costs(
 ) -> tuple[dict[str, Money], tuple[str, ...]]:
     """Return what runs declare, as with `--fact cost=350USD`, by configuration, and what is left out.
 
-    A configuration has a cost if all its runs declare the same. If what the baseline declares, the first
-    column, cannot be used, none has: whether costs are of whole clusters would depend on a mistake.
+    A configuration has a cost if all its runs declare the same. If the declaration of the baseline, the first
+    column, is unusable, none has: a mistake would decide whether costs cover whole clusters.
     """
     found: dict[str, Money] = {}
     left_out: dict[str, str] = {}

@@ -24,7 +24,7 @@ NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"
 """Locality levels of input; input at any other level is remote."""
 
 MIN_STOPPED = 0.01
-"""Of a quota's periods; fewer explain no time."""
+"""The least fraction of a quota's periods that explains lost time."""
 
 Parts = Mapping[str, float]
 """Seconds by the names of PARTS; if PYTHON is missing, UNATTRIBUTED includes it."""

@@ -128,8 +128,8 @@ class Replay:
     def _likely_shares(self, waits: Sequence[float]) -> list[float]:
         """Return in which part of its time each group waited, by its stage and its own samples.
 
-        By its own samples alone, the last task of a stage would end too late: it would be the one whose
-        waits were seen too seldom by chance.
+        With its own samples alone, the last task of a stage would end too late: chance would choose the task
+        with too few observed waits.
         """
         groups = self.profile.groups
         found: dict[int, float] = {}

@@ -15,17 +15,17 @@ from harness.statistics.clusters import share_of_clusters
 from harness.statistics.median import Interval
 
 MIN_SHARE = 0.01
-"""Of the time of all tasks: what takes less is not worth a line."""
+"""The least share of the time of all tasks that gets a line."""
 UNKNOWN = "? "
 """How the name of a frame begins that no rule knows: it is a class of its own."""
 
 
 @dataclass(frozen=True)
 class ClassTime:
-    """The seconds of all tasks of a trial in a class, as a share of their time, too.
+    """The seconds that all tasks of a trial spent in a class, and their share of the tasks' time.
 
-    `waiting` is the fraction of them in which the thread did not run. The interval of 95 % is that of the
-    share; None if a single group of tasks tells nothing about others.
+    `waiting` is the fraction of these seconds in which the thread did not run. The interval of 95 % is the
+    share's; None if there is a single group of tasks.
     """
 
     seconds: float

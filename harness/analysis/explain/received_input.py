@@ -5,9 +5,9 @@ from harness.analysis.observed.environment import storage
 from harness.model.layout import Layout, LayoutKind
 
 LITTLE = 0.1
-"""Of each byte of input: what is less needs no cause."""
+"""Bytes received for each byte of input; fewer need no explanation."""
 ALL = 1.1
-"""Of each byte of input: with more, nodes receive bytes that no task uses."""
+"""Bytes received for each byte of input; with more, nodes receive bytes that no task uses."""
 _STRIPED = (LayoutKind.REED_SOLOMON, LayoutKind.XOR)
 
 

@@ -21,7 +21,7 @@ FULL = 0.7
 BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
 _MAX_UNKNOWN = 0.1
-"""Of a node's slices; with more, it is unknown for how long its link was full."""
+"""The largest unknown fraction of a node's slices; with more, the time of its full link is unknown."""
 _WAYS = (RECEIVES, SENDS)
 _MIN_OTHER_WAY = 0.5
 """A link is full both ways if one direction is full for at least this part of the other's time."""

@@ -22,7 +22,7 @@ SLOW = 1 - GOODPUT_TOLERANCE
 """A goodput below this fraction of the reference is slow. Repeated measurements of a healthy pair differ by a
 few percent; typical faults, such as a port at a lower rate, half duplex or a bad cable, cost far more."""
 MIN_PEERS = 2
-"""Of a single slow pair, either host may be the slow one."""
+"""Either host of a single slow pair may be the slow one."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, Pair
 
 MAX_STOLEN_PERCENT = 10.0
-"""Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
+"""Part of all processors' time. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
 MAX_BUSY_PERCENT = 95.0
-"""Of one processor: what is missing from 100 % are the ticks at either end of a reading."""
+"""Part of one processor's time; a reading may miss the ticks at its ends, so 100 % would be too much."""
 
 
 def processor_limits(

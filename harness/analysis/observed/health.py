@@ -28,9 +28,9 @@ MIN_SHARE = 0.01
 """Processes that take less are not named."""
 MAX_NAMED = 4
 MAX_SWAP_USED = 0.01
-"""Of the memory. What was swapped out long ago and is not needed is less."""
+"""Part of the memory. Pages that were swapped out long ago, and are not needed, take less."""
 MAX_LOAD = 0.25
-"""Of the processors: what the first trials allow other processes, too."""
+"""Part of the processors. The first trials, too, allow other processes this much."""
 
 _TOP = "ps -eo pcpu,pid,args --sort=-pcpu | head"
 _MEMORY = "stop what needs the memory: ps -eo rss,pid,args --sort=-rss | head"
@@ -44,7 +44,7 @@ _REMEDIES = {
     IO_WAIT: _DISKS,
     DISKS: _DISKS,
 }
-"""Of each disturbance: why it matters, and what ends it."""
+"""Why each disturbance matters, and what ends it."""
 
 _TURBO = "turbo on: the clock depends on heat and on how many processors work"
 _CPU = "/sys/devices/system/cpu"

@@ -198,7 +198,7 @@ class Predictor:
 
 
 def _after(present: Estimate, change: NormalDist) -> Estimate:
-    """Return the time after a change, as many runs will measure it that vary as much as the present ones.
+    """Return the time after a change that as many runs, equally noisy, will measure.
 
     Their noise and the present noise add up. The degrees of freedom are Welch's and Satterthwaite's.
     """

@@ -30,7 +30,7 @@ from harness.statistics.power import detectable_change, runs_needed
 from harness.words import count_of
 
 DEFAULT_CHANGE = 0.05
-"""Whose number of runs is shown."""
+"""The relative change to detect if the user gives none."""
 
 
 class CheckStatus(StrEnum):
@@ -72,7 +72,7 @@ class DetectableChange:
 class Readiness:
     """A baseline with its checks by name, and what a comparison of each workload detects.
 
-    `change` is the relative change whose number of runs was asked about.
+    `change` is the relative change that the user wants to detect.
     """
 
     baseline: ConfigurationRuns

@@ -27,7 +27,7 @@ class ScoredTime:
 
     @property
     def error(self) -> float:
-        """By which part of the measured time the prediction was too long; negative if it was too short."""
+        """The predicted time relative to the measured time, minus 1; negative if it was too short."""
         return self.predicted.expected_s / self.actual_s - 1
 
     @property
@@ -169,8 +169,8 @@ def _notes(
 class Summary:
     """The errors of scored times together, as fractions.
 
-    `unchanged` and `proportional` are the median errors of two guesses: that nothing changes, and that every
-    time shrinks as the seconds for a bit do. `inside_80` and `inside_95` count the times that were measured
+    `unchanged` and `proportional` are the median errors of two guesses: no time changes, and every time
+    shrinks in proportion to the seconds for a bit. `inside_80` and `inside_95` count the times that were measured
     inside their intervals.
     """
 

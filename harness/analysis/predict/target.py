@@ -15,7 +15,7 @@ from harness.model.prediction import Target
 from harness.model.run import Run
 
 NOT_SLOWER = 0.99
-"""A target that carries this part of what is carried now is not a slower one: it was measured with errors."""
+"""A target with at least this part of the present goodput counts as no slower: measurements have errors."""
 
 
 @dataclass(frozen=True)
