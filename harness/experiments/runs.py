@@ -262,7 +262,7 @@ class _ExperimentRunner:
         return [part for part in turns[::-1] if part not in self._probed]
 
     def _programs(self, runs: Sequence[PlannedRun]) -> list[str]:
-        """Return what every host needs for these runs, to be missed before a dataset is generated."""
+        """Return the programs that every host needs for these runs; they are checked before data exists."""
         probes = self._probe_plan(()).programs if any(map(self._to_probe, runs)) else ()
         own = (program.executables for run in runs for program in run.programs)
         return list(dict.fromkeys((*probes, *chain.from_iterable(own))))
@@ -310,7 +310,7 @@ class _ExperimentRunner:
         return all_probes(hosts, Load(self._experiment.probe_seconds or 1), Mesh())
 
     def _record_for(self, part: Part, probed: RecordedProbes) -> RecordedProbes:
-        """Record once more what was probed, so that this configuration, too, has its network."""
+        """Record another configuration's probes for this one, too, because the network is the same."""
         say(f"{part}: its links are those of {probed.run.configuration}, which were probed")
         run = replace(
             probed.run,

@@ -32,7 +32,7 @@ def docker(*arguments: str) -> str:
 
 
 def last_message(container: str) -> str:
-    """Return the last line that a container printed, to whichever stream. Raises errors like `docker`."""
+    """Return the last line that a container printed to either stream. Raises errors like `docker`."""
     done = finished([docker_program(), "logs", "--tail", "20", container])
     if done.returncode:
         raise _error("logs", done.stderr)

@@ -16,7 +16,7 @@ IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")
 IMAGE = "clusterlift-lab"
 MAX_BYTES = 2**30
-"""Of a tarball, which is read as a whole."""
+"""The largest tarball: it is read as a whole."""
 
 
 def qfs_variables(tag: str) -> dict[str, str]:

@@ -38,12 +38,12 @@ def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
 
 
 def ceph_layouts(nodes: int) -> list[Layout]:
-    """Return the layouts that a Ceph of so many OSDs can store, each on other ones."""
+    """Return the layouts that a Ceph with an OSD on each node can store."""
     return [layout for layout in _layouts("ceph") if layout.nodes <= nodes]
 
 
 def ceph_bucket(layout: str | None, nodes: int) -> str:
-    """Return the name of the bucket of a layout, which the lab's Ceph has; of None, the first one."""
+    """Return the name of the lab's bucket for a layout; for None, the first bucket."""
     requested = layout and Layout.parse(layout)
     return next(
         bucket_name(each)

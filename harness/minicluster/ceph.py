@@ -56,7 +56,7 @@ class CephCluster(ObjectStore):
         return f":{bucket}"
 
     def port_count(self, servers: int) -> int:
-        """Return 2, of gateway and monitor; OSDs choose and report their own ports."""
+        """Return 2, for gateway and monitor; OSDs choose and report their own ports."""
         return 2
 
     def prepare(self, cluster: Cluster) -> None:

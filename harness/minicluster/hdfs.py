@@ -72,12 +72,12 @@ class HdfsCluster:
 
 
 def _spark_configuration(cluster: Cluster) -> Path:
-    """Return a directory of its own: to a client, that of the daemons would name the default file system."""
+    """Return the clients' own directory: the daemons' directory would set a client's default file system."""
     return cluster.directory / "spark"
 
 
 def _site(cluster: Cluster) -> dict[str, str]:
-    """Return the properties that the daemons need, and those that make them detect failures quickly."""
+    """Return the properties that daemons need to run and to detect failures quickly."""
     rpc, http = cluster.ports
     any_port = f"{LOCALHOST}:0"
     return {

@@ -8,7 +8,7 @@ from harness.model.interface import HostLink, counter_growth
 from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
-"""By host, and by the name of the interface."""
+"""The links by host and by the name of the interface."""
 
 _NOT_FACTS = ("host", "device", "counters")
 """Fields of a link that its facts leave out: names are the keys, and counters are of a moment."""

@@ -11,7 +11,7 @@ _KERNEL_THREAD = 0x00200000
 _TRANSFERS = ("read_bytes", "write_bytes")
 
 ProcessorTimes = dict[str, tuple[float, float, str]]
-"""By process: its own seconds, the seconds of ended children that it waited for, and its parent.
+"""The seconds of each process, the seconds of ended children that it waited for, and its parent.
 
 A process is named by its number and the tick in which it started, because numbers are used again.
 """

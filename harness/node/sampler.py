@@ -37,7 +37,7 @@ LOOPS_PER_CHECK = 20
 """Loops between checks that the watched process is alive."""
 SAMPLE_EACH_S = 0.2
 MAX_SAMPLES = 1200
-"""Of more than these, every second one is dropped, and the next ones come half as often."""
+"""When there are more, the sampler drops every second one and takes the next ones half as often."""
 TIMEOUT_S = 10.0
 PATIENCE_S = 0.1
 """How long the process waits for a request after a connection."""

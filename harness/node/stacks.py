@@ -31,7 +31,7 @@ PAUSE = 5
 TIMEOUT_S = 10.0
 POLL_S = 0.02
 MAX_NODES = 200_000
-"""Of the tree of stacks. Further stacks are cut to their top frame."""
+"""The largest tree of stacks. Further stacks are cut to their top frame."""
 
 _READY, _STOP, _ANSWER = "ready", "stop", "profile.json"
 _REQUEST = b"1\0threaddump\0\0\0\0"

@@ -81,8 +81,8 @@ def plan(settings: Settings) -> list[Change]:
 def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
     """Set everything on its host, verify that it is set, and put it back when the block is left.
 
-    Each host puts it back by itself if this process ends before; none lets anybody else set something
-    meanwhile, whether something is to be changed there or not. Raise HostError, with nothing set, if
+    Each host puts it back by itself if this process ends before. Meanwhile, every host refuses other
+    experiments, even if nothing changes there. Raise HostError, with nothing set, if
     something cannot be set; NotPutBack at the end if something could not be put back.
     """
     with Guards(settings) as guards:
@@ -104,7 +104,7 @@ def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
 def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> list[Change]:
     """Put back what the journal says is still set, and return it.
 
-    Of the journal come names and values alone. What somebody has changed since is left alone. Raise
+    The journal supplies names and values alone. Values that were changed since stay as they are. Raise
     NotPutBack if something cannot be put back, or is not of these hosts, or not of the known settings.
     """
     by_name = {str(host): host for host in hosts}

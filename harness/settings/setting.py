@@ -46,7 +46,7 @@ class Setting:
     has_parts: bool = field(default=False, compare=False)
 
     def can_be(self, value: str) -> bool:
-        """Whether this can be a value of the setting. What else the text is shall not run as root."""
+        """Whether this can be a value of the setting. Any other text must not run as root."""
         return re.fullmatch(self.values, value) is not None
 
 
