@@ -1,6 +1,5 @@
 """The metrics that probes measure, by probe."""
 
-from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from harness.model.probe import HIGHER, LOWER, Metric
@@ -65,19 +64,3 @@ def packet_case(packet_bytes: int, *, both_ways: bool = False, mtu_is_set: bool 
     """
     subject = "an MTU" if mtu_is_set else "packets"
     return f"{subject} of {packet_bytes} bytes{f', {BOTH_WAYS}' if both_ways else ''}"
-
-
-def _declared() -> Iterator[Metric]:
-    for value in list(globals().values()):
-        if isinstance(value, Metric):
-            yield value
-        elif isinstance(value, EndMetrics):
-            yield from value
-        elif isinstance(value, dict):
-            yield from (each for each in value.values() if isinstance(each, Metric))
-
-
-METRICS: Mapping[tuple[str, str], Metric] = {
-    (metric.probe, metric.name): metric for metric in _declared()
-}
-"""All of these, by probe and name."""
