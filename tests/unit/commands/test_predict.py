@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.commands.compare import FORMATS
 from tests.e2e.conftest import ROOT
 from tests.unit.builders import change_line
 
@@ -158,7 +159,7 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     assert "6 predicted times, controls not counted: median error" in out
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.for_people])
 def test_a_table_says_how_good_the_prediction_was(
     form: str, frozen_in_time: Path, capfd: Capture
 ) -> None:

@@ -104,6 +104,11 @@ PROBES = {
 every_probe = pytest.mark.parametrize(("recorded", "subjects"), PROBES.values(), ids=PROBES)
 
 
+def test_every_probe_is_here() -> None:
+    missing = kinds().keys() - PROBES.keys() - {"all"}
+    assert not missing, f"add what {missing} records to PROBES"
+
+
 class TestEveryPlaceNamesTheSame:
     @every_probe
     def test_faults_have_these_subjects(self, recorded: RecordedProbes, subjects: set[str]) -> None:

@@ -5,8 +5,9 @@ import random
 import pytest
 
 from harness.analysis.compare.probe_comparison import compare_probes
+from harness.commands.compare import FORMATS
 from harness.model.probe import HIGHER, LOWER, Measurement, Metric
-from harness.present import markdown, text
+from harness.present import text
 from harness.present.probe_table import probe_table
 from harness.statistics.change import Verdict
 from tests.unit.builders import assert_golden
@@ -120,6 +121,7 @@ def test_the_printed_tables() -> None:
     first, second = measured(2.5)
     after = [first, [*second, GOODPUT.failed(("a", "c"), "no route to c")]]
     tables = compare_probes({"1g": measured(), "2.5g": after})
-    for name, render in (("text", text.render_table), ("markdown", markdown.render_table)):
-        whole = "\n".join(render(probe_table(table)) for table in tables)
-        assert_golden(f"probes-{name}.txt", whole)
+    for name, form in FORMATS.items():
+        if form.render_probes:
+            whole = "\n".join(form.render_probes(probe_table(table)) for table in tables)
+            assert_golden(f"probes-{name}.txt", whole)
