@@ -170,8 +170,8 @@ class Summary:
     """The errors of scored times together, as fractions.
 
     `unchanged` and `proportional` are the median errors of two guesses: no time changes, and every time
-    shrinks in proportion to the seconds for a bit. `inside_80` and `inside_95` count the times that were measured
-    inside their intervals.
+    shrinks in proportion to the seconds for a bit. `inside_80` and `inside_95` count the times that were
+    measured inside their intervals.
     """
 
     count: int
