@@ -11,7 +11,7 @@ from harness.commands.command import Group, group
 from harness.commands.options import Decorator, converted
 from harness.minicluster.beside import check_program, run_beside
 from harness.minicluster.ceph import CephCluster
-from harness.minicluster.cluster import Cluster, find, find_all
+from harness.minicluster.cluster import Cluster, find, read_state, state_files
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import bouncy_castle_jars, minicluster_jar
 from harness.minicluster.lifecycle import Service, down, running, up
@@ -87,12 +87,18 @@ def file_system(system: Service, servers: int) -> Group:
         show(visible(f"# stop: clusterlift local {cluster.scheme} down --name {cluster.name}"))
 
     @commands.command("status", help=f"Show each {title} that is up, and its daemons.")
-    def status_command() -> None:
-        clusters = find_all(system.scheme)
-        if not clusters:
+    def status_command() -> int:
+        files = state_files(system.scheme)
+        if not files:
             show(f"no {title} is up")
-        for cluster in clusters:
-            show_status(system, cluster)
+        exit_code = 0
+        for file in files:
+            try:
+                show_status(system, read_state(file))
+            except BadInput as error:  # a damaged state file does not hide the other clusters
+                say(str(error))
+                exit_code = 2
+        return exit_code
 
     @commands.command("down", help=f"Stop {title} and remove everything that it stores.")
     @name_option

@@ -4,6 +4,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -21,7 +22,7 @@ class Cluster:
 
     scheme: str
     name: str
-    ports: tuple[int, ...]
+    ports: Annotated[tuple[int, ...], msgspec.Meta(min_length=1)]
     servers: int
     daemons: tuple[Daemon, ...] = ()
 
@@ -97,28 +98,37 @@ def find(scheme: str, name: str) -> Cluster:
     if not file.exists():
         existing = ", ".join(cluster.name for cluster in find_all(scheme)) or "none"
         raise BadInput(f"--name: no {scheme} is called {name!r} (existing: {existing})")
-    return _read_state(file)
+    return read_state(file)
 
 
 def find_all(scheme: str) -> list[Cluster]:
     """Return all clusters of a service that are up, or were up when the machine went down."""
     found = []
-    for file in sorted(root().glob(f"{scheme}-*/{STATE_FILE}")):
+    for file in state_files(scheme):
         try:
-            found.append(_read_state(file))
+            found.append(read_state(file))
         except BadInput as error:  # a damaged state file does not hide the other clusters
             say(str(error))
     return found
 
 
-def _read_state(file: Path) -> Cluster:
+def state_files(scheme: str) -> list[Path]:
+    """Return the state files of all clusters of a service."""
+    return sorted(root().glob(f"{scheme}-*/{STATE_FILE}"))
+
+
+def read_state(file: Path) -> Cluster:
+    """Return the cluster of a state file. Raises BadInput if the file is damaged, or of another cluster."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Cluster)
+        cluster = msgspec.json.decode(file.read_bytes(), type=Cluster)
+        if cluster.directory != file.parent:
+            raise msgspec.ValidationError(f"it describes {cluster.directory}")
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise BadInput(
             f"{file} is not a state file of this clusterlift ({error}); "
             f"end its processes yourself and remove {file.parent}"
         ) from error
+    return cluster
 
 
 def remove(cluster: Cluster) -> None:

@@ -58,7 +58,7 @@ class HdfsCluster:
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
         bean = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
-        match answer_of(Request(f"http://{LOCALHOST}:{cluster.ports[1]}", "/jmx", bean)):
+        match answer_of(Request(f"http://{LOCALHOST}:{cluster.ports[-1]}", "/jmx", bean)):
             case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:
                 return live if state == "Operational" else 0
             case _:

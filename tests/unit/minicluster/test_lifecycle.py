@@ -313,7 +313,14 @@ class TestDown:
         down(find("fake", "a"))
         assert not cluster.directory.exists()
 
-    @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"daemons": [{}]}'])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", "{", "[]", "{}", '{"daemons": [{}]}'),
+            '{"scheme": "fake", "name": "a", "ports": [], "servers": 1}',
+            '{"scheme": "fake", "name": "b", "ports": [1], "servers": 1}',
+        ],
+    )
     def test_a_damaged_state_file_is_named(self, text: str) -> None:
         cluster = up(FakeFileSystem(), "a", 1)
         file = cluster.directory / "cluster.json"
