@@ -120,8 +120,8 @@ def busy_line(runs: Sequence[RecordedRun]) -> str | None:
 def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return how many measured trials do not count, and why; None if all do.
 
-    For example: `3 of 54 measured trials were disturbed and do not count: 2 of them because n2: it
-    swapped`. The commonest reasons come first.
+    For example: `3 of 54 measured trials were disturbed and do not count: n2: it swapped (3)`. The
+    commonest reasons come first.
     """
     # The numbers that follow a reason in brackets differ in every trial.
     reasons = Counter(str(trial.disturbed).partition(" (")[0] for trial in disturbed_trials(runs))
@@ -148,4 +148,4 @@ def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     if not found:
         return None
     listed = "; ".join(f"{workload} ({reason})" for workload, reason in found.items())
-    return f"every measured trial of a run was disturbed, and so all of them count: {listed}"
+    return f"all measured trials of a workload in a run were disturbed, and so they count: {listed}"

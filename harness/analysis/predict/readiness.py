@@ -12,7 +12,11 @@ from functools import partial
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.interference import disturbed_line, interference_facts
+from harness.analysis.observed.interference import (
+    disturbed_line,
+    interference_facts,
+    throughout_line,
+)
 from harness.analysis.observed.machines import KERNEL, driver_facts, unlike_peers
 from harness.analysis.observed.sample import (
     disturbed_trials,
@@ -215,8 +219,9 @@ def _undisturbed(baseline: ConfigurationRuns) -> Check:
         return _advice(
             "what disturbed the trials is not recorded: an older version measured them, or they were imported"
         )
-    if line := disturbed_line(baseline.runs):
-        return _advice(line)
+    lines = filter(None, (disturbed_line(baseline.runs), throughout_line(baseline.runs)))
+    if text := "; ".join(lines):
+        return _advice(text)
     return _ok("no measured trial was disturbed")
 
 

@@ -120,7 +120,7 @@ class TestWorkloadsOfWhichAllTrialsWereDisturbed:
         assert take_sample("group-by", [busy]).times_s == (11.0, 12.0)
         throughout, on_a_busy_machine = caveats([busy])
         assert throughout == (
-            "every measured trial of a run was disturbed, and so all of them count: "
+            "all measured trials of a workload in a run were disturbed, and so they count: "
             "group-by (n1: other processes took processor time)"
         )
         assert on_a_busy_machine == (

@@ -343,6 +343,14 @@ class TestDisturbances:
             "n2: it swapped (2); n1: processors slower than usual (1)"
         )
 
+    def test_throughout_are_an_advice_too(self) -> None:
+        run = replace(
+            recorded(baseline_run(), trials()), disturbed_throughout={"sha-512": "n2: ..."}
+        )
+        found = readiness(a_column(run)).checks["disturbances"]
+        assert found.status is CheckStatus.ADVICE
+        assert found.message.endswith("and so they count: sha-512 (n2: ...)")
+
     def test_of_no_trials_nothing_is_known_nor_of_failures(self) -> None:
         checks = readiness(of_trials()).checks
         for name in ("disturbances", "failures"):
