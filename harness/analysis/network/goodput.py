@@ -24,7 +24,7 @@ TYPICAL = "measured by probes, on typical hosts"
 
 @dataclass(frozen=True)
 class Goodput:
-    """The most payload that a host receives and sends in bit/s, and in words where that is known from."""
+    """The most payload that a host receives and sends in bit/s, and the source of these numbers in words."""
 
     received_bit_s: float
     sent_bit_s: float
@@ -41,7 +41,7 @@ class Goodput:
 def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
     """Return the goodput of a host in a run; None if neither probes nor the link's rate are known.
 
-    Probes may name hosts otherwise than Spark does; then what is typical of all hosts counts.
+    Probes and Spark may name hosts differently; then the typical goodput of all hosts counts.
     """
     received, sent = (
         max(pairs.values(), default=0.0) for pairs in (mesh.received_by(host), mesh.sent_by(host))

@@ -24,7 +24,7 @@ from harness.words import count_of
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
-"""Cards also count as dropped what no program asked for, and pause frames are how some switches work."""
+"""Cards also count packets as dropped that no program asked for, and some switches work by pause frames."""
 _INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.LOST}
 
 
