@@ -91,7 +91,7 @@ help:
 	@echo "                   draw one figure of that report, or of another, into build/, to look at it"
 	@echo "make check         lint, format, types, which room imports which, and the size of the house"
 	@echo "make test          the tests of every room"
-	@echo "make test-scripts  one run of each script under the real spark-submit"
+	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
 	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
@@ -177,10 +177,11 @@ check: setup
 	@python -m tests.size
 
 test: setup
-	@$(PYTEST) $(PARALLEL) -m "not slow" $(APART:%=--ignore=tests/%)
+	@$(PYTEST) $(PARALLEL) -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
 
 test-scripts: setup classes
 	@$(PYTEST) $(PARALLEL) -m smoke tests/e2e
+	@$(PYTEST) $(PARALLEL) -m "daemons and not slow" tests/spark
 
 test-e2e: setup classes
 	@$(PYTEST) -m "not slow" tests/e2e
@@ -206,7 +207,7 @@ test-kills: setup classes
 test-histories: setup
 	@HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill/test_settings_histories.py
 
-test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
+test-all: check spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill
 
 microbench: setup
 	@pytest -s tests/bench

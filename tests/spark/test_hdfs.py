@@ -30,6 +30,8 @@ from tests.waiting import eventually
 
 from .conftest import CLUSTER_ROWS, Write
 
+pytestmark = pytest.mark.daemons
+
 DATANODES = 5
 
 

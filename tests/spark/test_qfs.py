@@ -22,6 +22,7 @@ from tests.daemons import kill
 from .conftest import CLUSTER_ROWS, Write
 
 pytestmark = [
+    pytest.mark.daemons,
     pytest.mark.qfs,
     pytest.mark.skipif("QFS_HOME" not in os.environ, reason="QFS_HOME is not set: there is no QFS"),
 ]

@@ -24,9 +24,10 @@ from tests.waiting import eventually
 
 from .conftest import CLUSTER_ROWS, Write
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH"
-)
+pytestmark = [
+    pytest.mark.daemons,
+    pytest.mark.skipif(shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH"),
+]
 
 OSDS = 4
 CLASS = "fs.s3a.create.storage.class"
