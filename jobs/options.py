@@ -26,7 +26,6 @@ PROG = "benchmark.py"
 
 
 PRECISION = 0.02
-MAX_FACTS = 10_000
 MAX_TIME_S = 30 * 60.0
 
 

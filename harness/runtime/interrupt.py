@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
@@ -66,11 +66,6 @@ def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def ignored_signals() -> AbstractContextManager[None]:
-    """Return a context that ignores the INTERRUPTS: for waiting for what ends by itself."""
-    return signal_handlers(dict.fromkeys(INTERRUPTS, lambda _number, _frame: None))
 
 
 def _retry_interrupt(dropped: "sys.UnraisableHookArgs") -> None:

@@ -7,8 +7,6 @@ from harness.model.run import EMULATED
 
 UNKNOWN = "?"
 """Stands for a value that is not known."""
-REMARKED = frozenset({EMULATED, PROBED_IN})
-"""The facts that `remarks` mentions."""
 
 
 def page(sections: Iterable[str]) -> str:
