@@ -12,6 +12,9 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, signal_handlers
 from harness.terminal import say
 
+# If we are killed before the guard is there, the pipe closes without a line, and the command never runs.
+_WHEN_GUARDED = 'read -r line < "/dev/fd/$0" && exec "$@"'
+
 
 def check_program(command: Sequence[str]) -> None:
     """Raise BadInput, before anything is started, if there is no such program."""
@@ -39,11 +42,17 @@ def run_beside(
     # A terminal sends SIGINT to the command, too. SIGTERM and SIGHUP reach this process alone.
     with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
         with deferred_signals():  # a signal that arrives before there is a child would be lost
+            waits_at, goes = os.pipe()
             try:
-                child = subprocess.Popen(command, env={**os.environ, **environment})
+                child = subprocess.Popen(
+                    ["/bin/sh", "-c", _WHEN_GUARDED, str(waits_at), *command],
+                    env={**os.environ, **environment},
+                    pass_fds=[waits_at],
+                )
             except OSError as error:
                 raise ClusterliftError(f"cannot run {command[0]}: {error.strerror}") from error
         with guarded("sh", "-c", f"kill {child.pid} || exit {NOTHING_TO_CLEAN_UP}"):
+            os.write(goes, b"\n")
             code = child.wait()
     for cluster in clusters:
         for daemon in cluster.dead():
