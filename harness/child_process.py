@@ -1,5 +1,6 @@
 """Programs that are run to their end, or are interrupted when this process ends, however that happens."""
 
+import os
 import signal
 import subprocess
 import time
@@ -9,6 +10,13 @@ from typing import IO
 
 from harness.runtime.interrupt import deferred_signals, interruptible
 from harness.terminal import say
+
+ENGLISH = {"LC_ALL": "C", "LANGUAGE": "C", "TZ": "UTC"}
+"""Environment of programs that we read: English words, decimal points and one time zone.
+
+Python's translations follow LANGUAGE whatever LC_ALL says. Spark and local daemons keep the user's locale, as
+Java cannot open a file whose name is not ASCII in the locale C.
+"""
 
 # Run a command until the shell's standard input is closed: then interrupt it. The input is also
 # closed when the process that submitted the command dies. The shell leads the command's process group.
@@ -28,10 +36,10 @@ def finished(
     stdin: IO[str] | int = subprocess.DEVNULL,
     timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end and capture its output."""
+    """Run a program to its end in ENGLISH, and capture its output."""
     return subprocess.run(  # noqa: S603  no shell, and argument vectors of ours
         command,
-        env=environment,
+        env={**(os.environ if environment is None else environment), **ENGLISH},
         stdin=stdin,
         capture_output=True,
         text=True,

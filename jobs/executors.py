@@ -22,6 +22,7 @@ from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, is_local, java_packages, scala_context
+from harness.child_process import finished
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
 from harness.node import sampler
@@ -102,15 +103,8 @@ def _own_local_dirs(spark: SparkSession) -> str | None:
 
 def _describe_node(local_dirs: str | None) -> tuple[str, dict[str, str]]:
     """Return what this node reports about its machine, and about each of its interfaces, as text."""
-    run = partial(
-        subprocess.run,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=LINK_TIMEOUT_S,
-        env=os.environ | ({LOCAL_DIRS: local_dirs} if local_dirs else {}),
-    )
+    environment = os.environ | ({LOCAL_DIRS: local_dirs} if local_dirs else {})
+    run = partial(finished, environment=environment, timeout_s=LINK_TIMEOUT_S)
     links = {device: run(link_command(device)).stdout for device in interface_traffic()}
     return run(machine_command(sys.executable)).stdout, links
 

@@ -8,17 +8,18 @@ group is asked which objects it has, and whether all its OSDs have them.
 """
 
 import re
-import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from subprocess import TimeoutExpired
 from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
 from datagen.storage.s3_server import S3Server
+from harness.child_process import finished
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import S3A_CEPH_CONF
@@ -235,21 +236,13 @@ class Ceph(S3Server):
         command = [program, *([f"--conf={conf}"] if conf else []), *arguments]
         shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
         try:
-            done = subprocess.run(  # noqa: S603  Ceph's own programs
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=PROGRAM_S,
-                check=False,
-            )
+            done = finished(command, timeout_s=PROGRAM_S)
         except FileNotFoundError as error:
             raise BadInput(
                 f"{shown} is not installed on the driver's node: install Ceph's ceph-common and radosgw, and "
                 f"set {S3A_CEPH_CONF} unless its configuration is /etc/ceph/ceph.conf"
             ) from error
-        except subprocess.TimeoutExpired as error:
+        except TimeoutExpired as error:
             raise BadInput(
                 f"{shown} does not answer within {PROGRAM_S:.0f} s: is the store up?"
             ) from error

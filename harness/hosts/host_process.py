@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, cast
 
+from harness.child_process import ENGLISH
 from harness.hosts.lease import STAY
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
@@ -21,10 +22,11 @@ _LINE_BYTES = 64
 """What a line takes here beside its text."""
 _PIECE_BYTES = 2**16
 _POLL_S = 0.05
+_EXPORT = f"export {' '.join(map('='.join, ENGLISH.items()))}"
 
 
 class HostProcess:
-    """A shell on a host that runs `script`; what it prints is read as it comes.
+    """A shell on a host that runs `script` in ENGLISH; what it prints is read as it comes.
 
     Output and errors have up to `max_bytes` together: a host that prints more is given up. Raise BadInput if
     this machine lacks the program that reaches the host.
@@ -41,11 +43,12 @@ class HostProcess:
         self._writing = threading.Lock()
         self._max_bytes = self._left_bytes = max_bytes
         self._unfinished, self._error_bytes = bytearray(), bytearray()
-        command = host.argv("sh", "-c", script, *arguments)
+        command = host.argv("sh", "-c", f"{_EXPORT}\n{script}", *arguments)
         try:
             self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
                 command,
                 bufsize=0,
+                env={**os.environ, **ENGLISH},  # ssh may forward it
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from harness.child_process import finished
+from harness.child_process import ENGLISH, finished
 from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import say
 from harness.words import last_line
@@ -51,7 +51,7 @@ def run_showing_output(
     lines = []
     with subprocess.Popen(
         command,
-        env=environment,
+        env={**environment, **ENGLISH},
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

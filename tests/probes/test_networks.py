@@ -1,6 +1,7 @@
 """Probes measure shaped links as theory predicts, name what is broken, and leave no server running."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,29 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
         holes = list(path_mtu_findings(probed(links.values(), found)))
         assert {hole.subject for hole in holes} == {f"{host} -> {small}" for host in jumbo}
         assert all(f"{small}'s MTU is 1500" in hole.text for hole in holes)
+
+
+def test_hosts_whose_programs_are_translated_say_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    german = (
+        '[ "$LC_ALL" = C ] && [ "$LANGUAGE" = C ] && exec "$0" "$@"\n'
+        "echo 'Übersetzt: 3 Pakete übertragen, 1,5 MiB belegt, Datei oder Verzeichnis nicht gefunden'"
+    )
+    with star([Link(20 * MBIT, 1500), Link(20 * MBIT, 1400)]) as (made, names):
+        hosts = ["--via", "netns", "--hosts", made.hosts_option(names)]
+        commands = (["probe", "mtu", *hosts], ["probe", "link", *hosts])
+        pages = [(main(list(each)), capsys.readouterr().out) for each in commands]
+        for program in ("ping", "ip", "tc", "ethtool", "df", "grep", "cat", "getconf", "readlink"):
+            if found := shutil.which(program):
+                (tmp_path / program).write_text(f"#!/bin/sh\n{german.replace('$0', found)}\n")
+                (tmp_path / program).chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        monkeypatch.setenv("LANG", "de_DE.UTF-8")
+        monkeypatch.setenv("LANGUAGE", "de")
+        assert run("ping").startswith("Über")
+        assert [(main(list(each)), capsys.readouterr().out) for each in commands] == pages
+        assert "1400" in pages[0][1]
 
 
 def test_packets_larger_than_the_path_mtu_are_not_measured() -> None:

@@ -5,7 +5,13 @@ import subprocess
 
 import pytest
 
-from harness.child_process import run_to_its_end
+from harness.child_process import finished, run_to_its_end
+
+
+@pytest.mark.parametrize("environment", [None, {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"}])
+def test_a_program_that_is_read_speaks_english(environment: dict[str, str] | None) -> None:
+    shown = finished(["/bin/sh", "-c", "echo $LC_ALL $LANGUAGE $TZ"], environment)
+    assert shown.stdout == "C C UTC\n"
 
 
 def test_a_signal_does_not_fall_into_what_looks_after_the_program(

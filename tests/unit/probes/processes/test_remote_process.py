@@ -27,7 +27,14 @@ from harness.hosts.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.hosts.transports.host import Host, HostError, by_docker, by_local, by_ssh
+from harness.hosts.transports.host import (
+    Host,
+    HostError,
+    by_docker,
+    by_local,
+    by_netns,
+    by_ssh,
+)
 from harness.model.errors import BadInput, ToolError
 from harness.terminal import MAX_ERROR
 from tests.waiting import eventually
@@ -278,6 +285,30 @@ class TestOverSsh:
         programs(ssh=f"echo '{warning}' >&2; echo '{reason}' >&2; exit 255")
         [error] = run_all([(by_ssh("node9"), ("true",))])
         assert str(error) == f"node9: {reason}"
+
+
+class TestLanguage:
+    @pytest.mark.parametrize("reach", [by_local, by_netns, by_docker, by_ssh])
+    def test_is_english_on_hosts_that_speak_another(
+        self, programs: Programs, monkeypatch: pytest.MonkeyPatch, reach: Callable[[str], Host]
+    ) -> None:
+        german = "LANGUAGE=de LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 TZ=Europe/Berlin"
+        for variable, value in (each.split("=") for each in german.split()):
+            monkeypatch.setenv(variable, value)
+        there = f'{german} exec "$@"'
+        programs(ssh=SSH.replace("exec", f"{german} exec"), docker=f"shift 5; {there}")
+        programs(ip=f"shift 3; {there}")
+        done = completed_on(reach("node1"), "sh", "-c", "echo $LANGUAGE $LC_ALL; date -d @0 +%H%Z")
+        assert done.output == "C C\n00UTC"
+
+    def test_is_not_one_that_a_login_shell_lacks(
+        self, programs: Programs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What it says of that would come before the reason of what fails. ssh forwards LC_ALL."""
+        monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
+        programs(ssh=SSH.replace("/bin/sh", "/bin/bash"))
+        done = completed_on(by_ssh("node1"), "sh", "-c", "echo no room >&2; exit 1")
+        assert done.errors == "no room\n"
 
 
 class TestClientServerRun:
