@@ -21,8 +21,10 @@ _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ra
 _CPU = "/sys/devices/system/cpu"
 DF = re.compile(r"(?<!\S)(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
-_SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
+_CLOCK_STATES = range(6)
 """What adjtimex(2) returns."""
+_UNSYNCHRONISED_US = 16_000_000
+"""The kernel's NTP_PHASE_LIMIT, which the greatest error of a clock that nothing sets reaches in hours."""
 
 
 def _first(lines: Sequence[str]) -> str | None:
@@ -83,8 +85,11 @@ def _count(lines: Sequence[str]) -> str | None:
 
 
 def _is_synchronised(lines: Sequence[str]) -> str | None:
-    state = int(lines[0])
-    return {_NOT_SYNCHRONISED: "no", **dict.fromkeys(_SYNCHRONISED, "yes")}.get(state)
+    """Judge by the greatest error: the kernel's flag stays at no where chronyd runs without rtcsync."""
+    state, greatest_error_us = map(int, lines[0].split())
+    if state not in _CLOCK_STATES:
+        return None
+    return "yes" if greatest_error_us < _UNSYNCHRONISED_US else "no"
 
 
 def _mitigations(lines: Sequence[str]) -> str | None:
@@ -148,9 +153,10 @@ FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
 }
 
 PROGRAM = inspect.getsource(cgroup) + (
-    "import ctypes\nprint('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))\n"
+    "import ctypes\ntimex = (ctypes.c_long * 64)()\n"
+    "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
 )
-"""The program of SCRIPT: the limits, and the clock's state."""
+"""The program of SCRIPT: the limits, and the clock's state and greatest error in microseconds."""
 # Spark tells Python workers which directories the executor uses. The first processor is enough of
 # /proc/cpuinfo. What is missing prints nothing.
 SCRIPT = (

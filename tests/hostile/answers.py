@@ -68,7 +68,7 @@ def _ping(asked: Asked) -> Answer:
 
 _MACHINE = """/uname:x86_64
 /getconf:8
-/adjtimex:0
+/adjtimex:0 1098
 /proc/sys/kernel/osrelease:6.1.0-18-amd64
 /sys/class/dmi/id/product_name:PowerEdge R640
 /sys/class/dmi/id/bios_version:2.10.2

@@ -60,7 +60,7 @@ PRINTED = {
         "madvise",
     ),
     "clock_source": ("/sys/devices/system/clocksource/clocksource0/current_clocksource:tsc", "tsc"),
-    "clock_synchronised": ("/adjtimex:5", "no"),
+    "clock_synchronised": ("/adjtimex:5 16000000", "no"),
     "cpu_limit": ("/cpu_quota:1.50", "1.5"),
     "cpu_weight": ("/cpu_weight:cpu.weight 79", "cpu.weight 79"),
     "memory_limit": ("/memory_limit:3221225472", "3 GiB"),
@@ -85,6 +85,12 @@ def test_each_fact_is_read_from_its_files(key: str) -> None:
     assert read_machine(f"{text}\n") == {key: value}
 
 
+@pytest.mark.parametrize("printed", ["0 1098", "5 9776", "5 15999999"])
+def test_a_clock_is_synchronised_while_its_greatest_error_is_small(printed: str) -> None:
+    """The kernel's state is 5 also where chronyd runs without rtcsync."""
+    assert read_machine(f"/adjtimex:{printed}\n") == {"clock_synchronised": "yes"}
+
+
 def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
     assert {fact.key for fact in FACTS if "." not in fact.key} <= PRINTED.keys()
 
@@ -97,7 +103,8 @@ def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
         "/getconf:",
         "/cpu_quota:max",
         "/df-T:x",
-        "/adjtimex:-1",
+        "/adjtimex:-1 0",
+        "/adjtimex:0",
         "/proc/meminfo:MemTotal: much",
         "/sys/devices/system/node/online:x",
         f"{CPU}/smt/active:2",
