@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from harness.runtime.option_values import (
     parse_fraction,
     parse_time,
 )
+from harness.runtime.order import MAX_SEED
 from harness.runtime.shared_options import add_shared_options
 from harness.runtime.warm_up import AUTO
 from jobs.workload import discover, known_workloads
@@ -42,12 +44,13 @@ class BenchmarkOptions:
     """All options.
 
     - `dataset`: a URI; None for the default dataset.
-    - `workloads`: names in the order in which to run them; None for all.
+    - `workloads`: names of those to run; None for all.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
       ± `precision`, a fraction that is None otherwise.
     - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
     - `profile`: the number of profile rounds after all others; None for one if time is left.
+    - `seed`: of the order of the workloads in each round.
     - `sink`: a name in SINKS.
     - `facts`: what the user declares.
     - `nodes`: the number of nodes that the executors have to be on; None if any will do.
@@ -63,6 +66,7 @@ class BenchmarkOptions:
     precision: float | None
     max_time_s: float | None
     profile: int | None
+    seed: int
     sink: str
     repartition: int
     pi_samples: int
@@ -108,6 +112,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         "precision": (precision or PRECISION) if trials is None else None,
         "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
         "facts": facts,
+        "seed": secrets.randbelow(MAX_SEED) if given["seed"] is None else given["seed"],
     }
     return BenchmarkOptions(**given | decided)
 
@@ -124,8 +129,7 @@ def _parser() -> Parser:
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
         "kept in the cache")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
-        help="workloads to run, in this order; by default all, in this order: "
-        f"{', '.join(discover())}")  # fmt: skip
+        help=f"workloads to run; by default all: {', '.join(discover())}")  # fmt: skip
     add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
         help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
         f"as a fraction of the median (default: {PRECISION:.0%}%)")  # fmt: skip

@@ -80,7 +80,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         ]
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options, names)
-        ending = run_trials(sides, rounds, TrialProgress(names, rounds).finished)
+        progress = TrialProgress(names, rounds).finished
+        ending = run_trials(sides, rounds, options.seed, progress)
         for side in sides:
             side.end(ending, rounds.stopped)
 

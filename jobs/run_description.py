@@ -65,6 +65,7 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
     parameters: dict[str, Any] = {
         "trials": AUTO if options.trials is None else options.trials,
         "warmup": AUTO if options.warmup is None else options.warmup,
+        "seed": options.seed,
         "sink": options.sink,
         "repartition": options.repartition,
         "pi_samples": options.pi_samples,

@@ -17,6 +17,7 @@ from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
 from harness.records.series import Series, is_complete, missing_runs, require_same_work
 from harness.runtime.clock import duration_text
+from harness.runtime.order import first_seed, seed_of_run
 from harness.runtime.series import SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.runtime.warm_up import AUTO
@@ -116,7 +117,7 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
             left_s = (time.monotonic() - started) / len(codes) * (len(missing) - len(codes))
             outlook = f"; about {duration_text(left_s)} left"
         say(f"{series.configuration}, run {number} of {runs}{outlook}")
-        code, is_recorded = _make_run(series, submissions[series])
+        code, is_recorded = _make_run(series, submissions[series], number)
         codes.append(code)
         if not is_recorded:
             return code
@@ -157,7 +158,7 @@ def make_runs_within(
                 + (f"{duration_text(left_s)} left" if left_s else over)
             )
             end_by = {END_BY: str(time.time() + share_s / len(turn))}
-            code, is_recorded = _make_run(series, submissions[series], end_by)
+            code, is_recorded = _make_run(series, submissions[series], number, end_by)
             codes.append(code)
             if not is_recorded:
                 return code
@@ -220,15 +221,18 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
 
 
 def _make_run(
-    series: Series, submission: Submission, end_by: Mapping[str, str] | None = None
+    series: Series, submission: Submission, number: int, end_by: Mapping[str, str] | None = None
 ) -> tuple[int, bool]:
-    """Return the exit code of a run, and whether it recorded anything.
+    """Make the run of this number, and return its exit code, and whether it recorded anything.
 
     `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
     """
     before = len(series.recorded())
     environment = {SERIES: series.id, **(end_by or {})}
-    code = run_script(BENCHMARK, submission.options, submission.arguments, environment)
+    given = submission.given.seed
+    seed = seed_of_run(first_seed(series.id) if given is None else given, number)
+    arguments = [*submission.arguments, f"--seed={seed}"]
+    code = run_script(BENCHMARK, submission.options, arguments, environment)
     return code, len(series.recorded()) > before
 
 

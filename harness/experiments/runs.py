@@ -25,9 +25,10 @@ from harness.programs.program import Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
-from harness.records.series import in_turns, is_complete
+from harness.records.series import is_complete
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
+from harness.runtime.order import in_turns, seed_of_run
 from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
@@ -130,21 +131,21 @@ def results_of(experiment: Experiment, site: Site) -> Path:
 
 
 def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
-    """Yield all runs in order, there and back, so that drift affects all configurations alike."""
+    """Yield all runs in order: in turns, so that drift affects all configurations alike."""
     for number in range(1, experiment.runs + 1):
-        order = in_turns(experiment.configurations, number)
-        for configurations in _applications(experiment, order):
+        for configurations in _applications(experiment, number):
             yield PlannedRun(configurations, number, experiment.programs, experiment.has_spark)
 
 
-def _applications(
-    experiment: Experiment, order: Sequence[Configuration]
-) -> list[tuple[Configuration, ...]]:
+def _applications(experiment: Experiment, number: int) -> list[tuple[Configuration, ...]]:
     """Return the configurations that one application measures in turns: it stays on its nodes."""
+    order = in_turns(experiment.configurations, experiment.seed, number)
     if experiment.turns == "runs":
         return [(configuration,) for configuration in order]
     numbers = dict.fromkeys(configuration.nodes for configuration in order)
-    return [tuple(each for each in order if each.nodes == nodes) for nodes in numbers]
+    together = [[c for c in experiment.configurations if c.nodes == nodes] for nodes in numbers]
+    seed = seed_of_run(experiment.seed, number)
+    return [tuple(in_turns(each, seed, 1)) for each in together]
 
 
 def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
@@ -345,13 +346,16 @@ class _ExperimentRunner:
 
     def _benchmark(self, run: PlannedRun, turns: "_Turns") -> None:
         first, *others = run.parts
-        by_name = {part.configuration.name: part.configuration for part in run.parts}
+        by_name = {each.name: each for each in self._experiment.configurations}
         properties = [f"{key}={value}" for key, value in first.configuration.spark]
-        arguments = self._arguments()
+        seed = seed_of_run(self._experiment.seed, run.number)
+        arguments = [*self._arguments(), f"--seed={seed}"]
         if nodes := first.configuration.nodes:
             arguments += ["--nodes", str(nodes)]
         if others:
-            arguments += ["--turns", json.dumps([self._turn(part) for part in run.parts])]
+            # In the order of the file, of which the seed makes that of the run.
+            parts = sorted(run.parts, key=lambda p: list(by_name).index(p.configuration.name))
+            arguments += ["--turns", json.dumps([self._turn(part) for part in parts])]
             code = self._site.submit(
                 BENCHMARK, arguments, properties, lambda name: turns.begin(by_name[name])
             )

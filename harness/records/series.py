@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.model.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
-
-T = TypeVar("T")
+from harness.runtime.order import first_seed, in_turns
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,6 @@ def missing_runs(every: Sequence[Series], runs: int) -> Iterator[tuple[Series, i
     """Yield the runs that each series lacks of this number, as series and number, in turns."""
     complete = {series: len(series.complete()) for series in every}
     for number in range(1, runs + 1):
-        for series in in_turns(every, number):
+        for series in in_turns(every, first_seed(every[0].id), number):
             if number > complete[series]:
                 yield series, number
-
-
-def in_turns(items: Sequence[T], number: int) -> Sequence[T]:
-    """Return what takes turns in its order in round `number`: there and back.
-
-    So a drift of the machine affects the first and the last alike.
-    """
-    return items if number % 2 else items[::-1]

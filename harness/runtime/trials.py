@@ -17,6 +17,7 @@ from harness.model.interference import EarlierTrials
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.runtime.clock import Clock
 from harness.runtime.disturbances import judged
+from harness.runtime.order import in_turns, shuffled
 from harness.runtime.rounds import Rounds
 from harness.terminal import say, show
 from harness.words import first_line, last_line
@@ -112,26 +113,27 @@ class Side(Protocol):
 def run_trials(
     sides: Sequence[Side],
     plan: Rounds,
+    seed: int,
     progress: Callable[[Trial], object] = lambda _: None,
     clock: Clock = time.perf_counter,
 ) -> Ending:
     """Run every workload of every side once per round, so that drift of the machine affects all alike.
 
-    The sides take turns there and back: a, b, b, a. A side receives each trial as it was measured; then the
-    plan and `progress` receive it with the verdict whether something disturbed it, under label and name. The
-    run continues after failed trials. KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and
-    SparkLost end it.
+    The seed has another order of the workloads for each round, which is that of every side; the sides take
+    turns there and back. A side receives each trial as it was measured; then the plan and `progress` receive
+    it with the verdict whether something disturbed it, under label and name. The run continues after failed
+    trials. KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and SparkLost end it.
     """
     executions = {side.label + runner.name: 1 for side in sides for runner in side.runners}
     turns = [(side, EarlierTrials()) for side in sides]
     current: Side | None = None
     try:
-        for number, (phase, round_) in enumerate(plan.rounds()):
-            for side, earlier in turns[:: -1 if number % 2 else 1]:
+        for number, (phase, round_) in enumerate(plan.rounds(), 1):
+            for side, earlier in in_turns(turns, seed, number):
                 if side is not current:
                     side.begin()
                     current = side
-                for runner in side.runners:
+                for runner in shuffled(side.runners, seed, number):
                     name = side.label + runner.name
                     group = f"{name} {phase} {round_}"
                     trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)

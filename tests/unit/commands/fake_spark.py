@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
+SEED = "--seed="
 FAKE = """
 # Whatever is imported here is imported a hundred times: no command, and no analysis.
 import argparse, json, os, signal, sys, time
@@ -77,7 +78,14 @@ class FakeSpark:
         (self.home / "outcomes").write_text(" ".join(outcomes))
 
     def calls(self) -> list[list[str]]:
-        """Return the command line of each spark-submit."""
+        """Return the command line of each spark-submit, without the seed."""
+        return [[w for w in words if not w.startswith(SEED)] for words in self._words()]
+
+    def seeds(self) -> list[int]:
+        """Return the seed that each run has."""
+        return [int(words[-1].removeprefix(SEED)) for words in self._words() if SEED in words[-1]]
+
+    def _words(self) -> list[list[str]]:
         file = self.home / "calls"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 

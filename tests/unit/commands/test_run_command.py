@@ -157,6 +157,19 @@ class TestRuns:
         assert self.run("--runs", "4", "--configuration=1g") == 0
         assert len(spark.calls()) == 4
 
+    def test_each_has_a_seed_of_its_own_that_one_in_its_place_has_too(
+        self, spark: FakeSpark
+    ) -> None:
+        spark.plan("complete", "lost")
+        self.run("--runs", "2")
+        self.run("--runs", "3")
+        first, second, again, third = spark.seeds()
+        assert (second, again, third) == (first + 1, first + 1, first + 2)
+        self.run("--runs", "2", "--seed", "7")
+        self.run("--runs", "1", "--trials", "1")
+        assert spark.seeds()[4:6] == [7, 8]
+        assert spark.seeds()[6] not in {first, 7}
+
     @pytest.mark.parametrize("others", [["--trials", "7"], ["--conf", "a=b"]])
     def test_runs_with_other_arguments_do_not_count(
         self, spark: FakeSpark, others: list[str]

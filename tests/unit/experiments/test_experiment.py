@@ -47,6 +47,11 @@ from tests.tracked import name_in_repository, tracked
 from tests.unit.builders import a_run, failed, ok
 
 
+@pytest.fixture(autouse=True)
+def _the_order_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.runtime.order.shuffled", lambda items, *_: list(items))
+
+
 def schema_choices(table: type, key: str) -> set[str]:
     """Return the values that a key of a table may have."""
     [field] = [field for field in msgspec.structs.fields(table) if field.name == key]
@@ -365,7 +370,25 @@ class TestPrograms:
             for run in runs.planned_runs(experiment(tmp_path, text))
         ]
         there = [[f"slow-n{n}", f"fast-n{n}"] for n in (1, 2, 4)]
-        assert planned == [*there, *(names[::-1] for names in there[::-1])]
+        assert planned == [*there, *there[::-1]]
+
+    @pytest.mark.parametrize("turns", ["runs", "rounds"])
+    def test_the_order_of_each_two_runs_is_random_and_the_same_for_the_same_experiment(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: str
+    ) -> None:
+        def planned(runs_: int) -> list[list[str]]:
+            text = PROGRAMS.replace("runs = 1", f'runs = {runs_}\nturns = "{turns}"')
+            text = text.replace('spark = {"spark.executor.cores" = "3"}', "")
+            found = runs.planned_runs(experiment(tmp_path, text))
+            return [[each.name for each in run.configurations] for run in found]
+
+        monkeypatch.undo()
+        size = 6 if turns == "runs" else 3
+        orders = [planned(8)[n : n + size] for n in range(0, 8 * size, size)]
+        assert planned(2) == orders[0] + orders[1]
+        assert len({str(order) for order in orders}) > 4
+        if turns == "runs":
+            assert all(back == there[::-1] for there, back in zip(*[iter(orders)] * 2, strict=True))
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
@@ -420,6 +443,7 @@ class FakeSite(Site):
         self.programs: Sequence[str] = ()
         self.calls: list[tuple[str, ...]] = []
         self.recorded_facts: list[dict[str, str]] = []
+        self.seeds: list[int] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trials = [ok("group-by", 1.0)]
         self.interrupt_after: int | None = None
@@ -478,6 +502,7 @@ class FakeSite(Site):
             return self.codes[script]
         self.arguments, self.properties = arguments, properties
         options = parse(list(arguments))
+        self.seeds.append(options.seed)
         sides = options.by_turn()
         if on_turn is None:
             [side] = sides
@@ -534,6 +559,8 @@ class TestRunExperiment:
             *(("set", FAST), ("run", "fast", "2"), ("put back", FAST)),
             *(("set", "100mbit"), ("run", "slow", "2"), ("put back", "100mbit")),
         ]
+        seed = site.read().seed
+        assert site.seeds == [seed, seed, seed + 1, seed + 1]
 
     def test_configurations_can_take_turns_after_each_round_of_a_run(self, site: FakeSite) -> None:
         assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
@@ -541,7 +568,7 @@ class TestRunExperiment:
             *(("set", "100mbit"), ("turn", "slow"), ("put back", "100mbit")),
             *(("set", FAST), ("turn", "fast"), ("turn", "fast"), ("put back", FAST)),
         ]
-        assert site.benchmarks() == [("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2")]
+        assert site.benchmarks() == [("slow", "1"), ("fast", "1"), ("slow", "2"), ("fast", "2")]
         assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
         assert site.calls == []
 

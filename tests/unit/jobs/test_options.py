@@ -1,6 +1,7 @@
 """The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_defaults_suit_a_first_run() -> None:
-    assert parse([]) == BenchmarkOptions(
+    assert replace(parse([]), seed=3) == BenchmarkOptions(
         configuration="default",
         results=Path("results"),
         dataset=None,
@@ -80,6 +81,7 @@ def test_the_defaults_suit_a_first_run() -> None:
         precision=None,
         max_time_s=1800,
         profile=None,
+        seed=3,
         sink="noop",
         repartition=200,
         pi_samples=10**7,
@@ -109,6 +111,11 @@ def test_only_a_number_of_rounds_that_is_not_fixed_has_limits(
     options = parse(arguments.split())
     assert (options.warmup, options.trials) == (warmup, trials)
     assert (options.precision, options.max_time_s) == (precision, max_time_s)
+
+
+def test_the_seed_is_random_unless_it_is_given() -> None:
+    assert len({parse([]).seed for _ in range(20)}) > 10
+    assert parse(["--seed", "0"]).seed == 0
 
 
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])

@@ -247,7 +247,8 @@ class TestSeries:
         every = on_first_hosts(planned(4, trials=1, warmup=0), (1, 2, 4))
         runs = make_runs(every, 2, tmp_path)
         computed = [len(job.placement.hosts) for job in cluster.jobs if job.command == ("solver",)]
-        assert computed == [1, 2, 4, 4, 2, 1]
+        assert sorted(computed[:3]) == [1, 2, 4]
+        assert computed == computed[::-1]
         assert [each.run.configuration for each in runs] == [
             *("1g-n1", "1g-n1", "1g-n2", "1g-n2", "1g-n4", "1g-n4")
         ]

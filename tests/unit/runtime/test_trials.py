@@ -26,6 +26,9 @@ from tests.waiting import PATIENCE_S, eventually
 
 Step = Callable[[], None]
 
+SEED = 106
+"""Its first order of two or three items is as they are; so is that of two for three rounds."""
+
 
 def nothing() -> None:
     """Take no time, and succeed."""
@@ -112,7 +115,7 @@ def run(
 ) -> tuple[Ending, list[Trial]]:
     ended: list[Trial] = []
     rounds = Rounds([runner.name for runner in runners], Goal(warm_up, trials))
-    ending = run_trials([FakeSide(runners)], rounds, ended.append, clock or FakeClock())
+    ending = run_trials([FakeSide(runners)], rounds, SEED, ended.append, clock or FakeClock())
     return ending, ended
 
 
@@ -136,13 +139,35 @@ class TestOrder:
         assert [trial.job_group for trial in trials] == runner.groups
         assert len(set(runner.groups)) == 3
 
+    def test_each_round_has_its_own_that_the_seed_decides_and_all_sides_have_the_same(self) -> None:
+        def executed(seed: int) -> list[str]:
+            sides = [
+                FakeSide([FakeRunner(name) for name in "abcde"], label) for label in ("x", "y")
+            ]
+            trials: list[Trial] = []
+            names = [side.label + runner.name for side in sides for runner in side.runners]
+            run_trials(sides, Rounds(names, Goal(1, 9)), seed, trials.append)
+            return ["".join(t.workload for t in trials[n : n + 5]) for n in range(0, 100, 5)]
+
+        orders = executed(7)
+        assert orders == executed(7) != executed(8)
+        rounds = [sorted(orders[n : n + 2]) for n in range(0, 20, 2)]
+        assert all(x[1::2] == y[1::2] for x, y in rounds)
+        assert all(sorted(x[1::2]) == list("abcde") for x, _ in rounds)
+        assert len({x for x, _ in rounds}) > 5
+        first = [order[0] for order in orders]
+        assert all(first[n] == first[n + 3] != first[n + 1] for n in range(0, 20, 4))
+        assert len(set(first[::4])) == 2
+
 
 class TestTurns:
     def test_sides_take_turns_there_and_back(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
         ended: list[Trial] = []
         rounds = Rounds(["slow: a", "fast: a"], Goal(1, 2))
-        assert run_trials([first, second], rounds, ended.append, FakeClock()) is Ending.COMPLETED
+        assert (
+            run_trials([first, second], rounds, SEED, ended.append, FakeClock()) is Ending.COMPLETED
+        )
         assert [trial.workload for trial in ended] == [
             *("slow: a", "fast: a"),
             *("fast: a", "slow: a"),
@@ -153,7 +178,7 @@ class TestTurns:
 
     def test_each_side_has_its_own_trials_under_the_workload_s_own_name(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
-        run_trials([first, second], Rounds(["slow: a", "fast: a"], Goal(0, 1)))
+        run_trials([first, second], Rounds(["slow: a", "fast: a"], Goal(0, 1)), SEED)
         assert [trial.workload for trial in first.trials + second.trials] == ["a", "a"]
         groups = {trial.job_group for trial in first.trials + second.trials}
         assert groups == {"slow: a measured 1", "fast: a measured 1"}
@@ -163,16 +188,16 @@ class TestTurns:
         slow, fast = FakeRunner("a"), FakeRunner("a")
         slow.run, fast.run = clock.passing(2), clock.passing_each(fast, repeat(0.25))
         sides = [FakeSide([slow], "slow: "), FakeSide([fast], "fast: ")]
-        run_trials(sides, Rounds(["slow: a", "fast: a"], Goal(0, 2)), clock=clock)
+        run_trials(sides, Rounds(["slow: a", "fast: a"], Goal(0, 2)), SEED, clock=clock)
         assert (slow.executions, fast.executions) == ([1, 1], [1, 4])
 
     def test_the_loss_of_spark_before_a_turn_ends_the_run(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(SparkLost("gone")))
-        assert run_trials([side], Rounds(["a"], Goal(0, 1))) is Ending.SPARK_LOST
+        assert run_trials([side], Rounds(["a"], Goal(0, 1)), SEED) is Ending.SPARK_LOST
 
     def test_an_interrupt_before_a_turn_does_too(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
-        assert run_trials([side], Rounds(["a"], Goal(0, 1))) is Ending.INTERRUPTED
+        assert run_trials([side], Rounds(["a"], Goal(0, 1)), SEED) is Ending.INTERRUPTED
 
 
 class TestClock:
