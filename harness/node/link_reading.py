@@ -23,13 +23,52 @@ _STATISTICS = ("rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
 _FILES = ("carrier_changes", "ifindex", "speed", "duplex", "device/../devnum")
 _KERNEL_LOG = "== kernel log"
 
+# What kernels from 4.18 on say of a link, card or bus in trouble, as their drivers word it. grep reads it on
+# the host and Python here, so it has only what both have, and no character that a shell would change.
+_TROUBLE = "|".join(
+    (
+        *("NETDEV WATCHDOG", "transmit.* timed out", "tx[ _](timeout|timed out|hang)", "unit hang"),
+        *("completed on time", "keep alive watchdog", "malicious driver", "rtl_[a-z_]+cond"),
+        *(
+            "reset .*USB device",
+            "reset(ting)? (the )?adapter",
+            "(initiating|starting|trigger) reset",
+        ),
+        *("reset (issued|event)", "device reset completed", "health compromised"),
+        *("firmware.* (crash|assert|fatal|not responding)", "failed to (read|write) reg"),
+        *(
+            "USB disconnect",
+            "not accepting address",
+            "device descriptor read.* error",
+            "over-current",
+        ),
+        *("unable to enumerate USB", "cable is bad", "disabled by hub", "HC died", "assume dead"),
+        *(
+            "(rx|tx|intr),? status -[0-9]",
+            "AER: .*Uncorrect",
+            "severity=Uncorrect",
+            "PCIe link lost",
+        ),
+        *(
+            "link (status )?(is |definitely )?(not ready|down)",
+            "carrier (lost|off)",
+            "lost carrier",
+        ),
+        *("link status is: 0", "link change old [0-9]+ new 0", "connection: disconnected"),
+        *("cable (unplugged|error)", "downshift", "over ?heated", "high temperature"),
+        *("without any active interface", "no 802.3ad response"),
+    )
+)
+_ELSEWHERE = re.compile("SATA link down|veth", re.IGNORECASE)
+"""Ports of disks without a disk, and cables of containers, which come and go."""
+
 # $0 is the device. A file that cannot be read is left out: a link that is down has no speed.
 _SCRIPT = f"""
 cat /proc/uptime
 grep -s . /dev/null "$@"
 ethtool -S "$0" 2>/dev/null | grep -i pause
 echo "{_KERNEL_LOG}"
-dmesg 2>/dev/null | grep -iE "link|carrier|usb|watchdog|transmit|tx timeout|hang" | tail -n 1000
+dmesg 2>/dev/null | grep -iE "{_TROUBLE}" | tail -n 1000
 exit 0
 """
 _COUNTER = re.compile(r"^([\w.\[\] ]*): (\d+)$", re.MULTILINE)
@@ -38,11 +77,7 @@ _NO_FRAMES = re.compile("duration|transition|storm", re.IGNORECASE)
 
 # Some kernels name the thread or the processor, too: `[  101.250000][  T512] usb 2-1: ...`.
 _KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\](?:\[ *[TC]\d+\])? (.*)$", re.MULTILINE)
-_KERNEL_TROUBLE = (
-    r"NETDEV WATCHDOG|reset \S*[Ss]peed\S* USB device|USB disconnect|transmit queue .*timed out|"
-    r"Detected Hardware Unit Hang|tx timeout|link (?:is )?(?:not ready|down)|carrier lost|Link is Down"
-)
-_TROUBLE = re.compile(_KERNEL_TROUBLE, re.IGNORECASE)
+_TROUBLE_IN_LINE = re.compile(_TROUBLE, re.IGNORECASE)
 _MAX_LINE = 2000
 """Characters of a line that are searched; a kernel's lines have half as many."""
 
@@ -104,7 +139,7 @@ def read_link(device: str, printed: str) -> LinkReading | None:
         count(files.get(f"{directory}/ifindex")),
         count(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
-        tuple(_trouble(log)),
+        tuple(kernel_trouble(log)),
     )
 
 
@@ -112,9 +147,12 @@ def _seconds(text: str) -> float:
     return float(text) if re.fullmatch(r"\d{1,12}(\.\d{1,9})?", text) else 0.0
 
 
-def _trouble(log: str) -> Iterator[tuple[float, str]]:
+def kernel_trouble(log: str) -> Iterator[tuple[float, str]]:
+    """Yield the lines of a kernel's log about links in trouble, each with its moment."""
     for clock, line in _KERNEL_LINE.findall(log):
-        if _TROUBLE.search(line, 0, _MAX_LINE):
+        if _TROUBLE_IN_LINE.search(line, 0, _MAX_LINE) and not _ELSEWHERE.search(
+            line, 0, _MAX_LINE
+        ):
             yield float(clock), line.strip()
 
 

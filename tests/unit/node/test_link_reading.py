@@ -1,11 +1,21 @@
 """What a host prints of a link becomes a reading, and differences of readings become link events."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from harness.child_process import finished
 from harness.model.soak import LinkEventKind
-from harness.node.link_reading import LinkReading, link_events, read_link
+from harness.node.link_reading import (
+    LinkReading,
+    kernel_trouble,
+    link_command,
+    link_events,
+    read_link,
+)
+from tests.unit.probe_builders import output
 
 PRINTED = """100.50 380.20
 /sys/class/net/eth0/statistics/rx_errors:1
@@ -30,6 +40,9 @@ KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed
 [  103.000000] systemd[1]: Started something
 [  150.000000] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down
 """
+
+
+TROUBLE, _, ORDINARY = output("kernel-log-4.18-to-6.12.txt").partition("== ordinary\n")
 
 
 class TestReading:
@@ -69,6 +82,27 @@ class TestReading:
         assert (
             reading.trouble[1][1] == "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"
         )
+
+
+class TestKernelLog:
+    @pytest.mark.parametrize("line", TROUBLE.splitlines())
+    def test_has_each_line_about_trouble(self, line: str) -> None:
+        [(clock_s, text)] = kernel_trouble(line)
+        assert f"[{clock_s:>12.6f}] {text}" == line
+
+    @pytest.mark.parametrize("line", ORDINARY.splitlines())
+    def test_has_no_ordinary_line(self, line: str) -> None:
+        assert list(kernel_trouble(line)) == []
+
+    def test_is_searched_on_the_host_for_the_same_words(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "dmesg").write_text(f"#!/bin/sh\ncat <<'E'\n{TROUBLE}{ORDINARY}E\n")
+        (tmp_path / "dmesg").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        printed = finished(link_command("lo")).stdout.partition("== kernel log\n")[2]
+        assert printed.startswith(TROUBLE)
+        assert len(printed) < len(TROUBLE) + 200
 
 
 class TestEvents:
