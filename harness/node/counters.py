@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.node import cgroup, sampler
+from harness.node.disks import disk_bytes
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
 from harness.node.traffic import interface_traffic
 
-_SECTOR = 512
-_SECTORS_READ, _SECTORS_WRITTEN = 2, 6
 _RESOURCES = ("memory", "io")
 
 
@@ -81,12 +80,9 @@ def _memory(vmstat: str) -> dict[str, float]:
     return found
 
 
-def _disks(root: Path) -> dict[str, float]:
-    """Return the bytes of all disks: the block devices that do not consist of others."""
-    disks = [device for device in (root / "sys/block").glob("*") if (device / "device").exists()]
-    stats = [cgroup.read_text(disk / "stat").split() for disk in disks]
-    known = [int(stat[_SECTORS_READ]) + int(stat[_SECTORS_WRITTEN]) for stat in stats if stat]
-    return {"disk_bytes": sum(known) * _SECTOR} if known else {}
+def _disks(root: Path) -> dict[str, int]:
+    found = disk_bytes(root)
+    return {} if found is None else {"disk_bytes": found}
 
 
 def _usage(application: Application, root: Path) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""Bytes of disks are counted once, whatever stands on them; `expected` is what an application alone did."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.node.disks import disk_bytes
+
+SYS_BLOCK = Path("sys/block")
+STACKS = {
+    "disks": ("sda 60 disk", "nvme0n1 40 disk"),
+    "a disk with partitions": ("sda 100 disk", "sda/sda1 70"),
+    "only the paths of NVMe count before Linux 6.3": (
+        *("nvme0n1 0 disk", "nvme0c0n1 60 disk hidden", "nvme0c33n1 40 disk hidden"),
+        *("nvme0n1/nvme0n1p3 0", "dm-0 90 nvme0n1p3"),
+    ),
+    "the head counts since Linux 6.3": (
+        *("nvme0n1 100 disk", "nvme0c0n1 60 disk hidden", "nvme0c1n1 40 disk hidden"),
+        *("nvme0n1/nvme0n1p3 90", "dm-0 90 nvme0n1p3"),
+    ),
+    "a head that was added": ("nvme1n1 0 disk", "nvme1c1n1 0 disk hidden", "sda 100 disk"),
+    "LVM on a partition": ("sda 100 disk", "sda/sda1 30", "sda/sda2 70", "dm-0 50 sda2", "dm-1 20 sda2"),
+    "encryption on LVM": ("sda 100 disk", "dm-0 100 sda", "dm-1 100 dm-0"),
+    "several paths by device mapper": ("sda 50 disk", "sdb 50 disk", "dm-0 100 sda sdb", "dm-1 100 dm-0"),
+    "a mirror that was written to": (
+        *("sda 80 disk", "sda/sda1 70", "sdb 90 disk", "sdb/sdb1 70", "md0 70 sda1 sdb1"),
+        "md0/md0p1 60",
+    ),
+    "bcache": (
+        *("sdb 100 disk", "nvme0n1 100 disk", "nvme0n1/nvme0n1p2 100 cache", "bcache0 100 sdb"),
+        "loop7 5",
+    ),
+    "a mirror as the cache of bcache": (
+        *("sda 99 disk", "sdb 99 disk", "md0 99 sda sdb cache", "sdc 40 disk", "bcache0 100 sdc"),
+    ),
+    "drbd": ("sda 100 disk", "sda/sda7 80", "drbd1 80 sda7"),
+    "a file as a disk": ("vda 100 disk", "loop0 100", "dm-0 100 loop0", "zram0 900", "ram0 9", "nbd0 9"),
+    "disks in a network": ("rbd0 60 disk", "sdc 40 disk"),
+}  # fmt: skip
+
+
+def make_blocks(root: Path, *lines: str) -> None:
+    """Make /sys/block: a line has a device or partition, its sectors, what it is and what it stands on."""
+    for path, sectors, *words in map(str.split, lines):
+        directory = root / SYS_BLOCK / path
+        directory.mkdir(parents=True)
+        half = int(sectors) // 2
+        (directory / "stat").write_text(f"9 0 {half} 0 9 0 {int(sectors) - half} 0 0 0 0 0 0\n")
+        (directory / "hidden").write_text(f"{int('hidden' in words)}\n")
+        (directory / "slaves").mkdir()
+        for word in words:
+            made = {"disk": "device", "cache": "bcache/set", "hidden": ""}.get(
+                word, f"slaves/{word}"
+            )
+            (directory / made).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_every_byte_counts_once(tmp_path: Path, stack: str) -> None:
+    make_blocks(tmp_path, *STACKS[stack])
+    assert disk_bytes(tmp_path) == 100 * 512
+
+
+def test_devices_that_the_kernel_makes_alone_are_no_disks(tmp_path: Path) -> None:
+    found = [path for kind in ("loop*", "zram*", "ram*") for path in Path("/sys/block").glob(kind)]
+    if not found:
+        pytest.skip("this kernel has neither loop devices nor zram")
+    (tmp_path / SYS_BLOCK).mkdir(parents=True)
+    for path in found:
+        (tmp_path / SYS_BLOCK / path.name).symlink_to(path)
+    assert disk_bytes(tmp_path) is None
