@@ -37,10 +37,14 @@ CHUNK_BYTES = 4 * 2**20
 NOBODY = 2**31 - 1
 """What Ceph writes for a stripe that no OSD stores."""
 
-WHOLE = re.compile(
-    r"active(\+(clean|scrubbing|deep|snaptrim|snaptrim_wait|remapped|backfilling|backfill_wait))*"
+_LACKING = (
+    r"degraded|undersized|incomplete|stale|down|inconsistent|failed_repair|recover(ing|y_\w+)|\w+_unfound|"
+    "creating|peering|peered|unknown"
 )
-"""The states of a placement group in which every copy or stripe of its objects is stored."""
+WHOLE = re.compile(rf"active(\+(?!({_LACKING})(\+|$))\w+)*")
+"""The states of a placement group in which every copy or stripe of its objects is stored: active ones in
+which Ceph 16 to 20 reports no lack. Others are of its work (snaptrim), of moves to other OSDs (remapped,
+backfill_toofull), of priorities (forced_recovery) and of answers that wait (laggy, wait)."""
 
 REED_SOLOMON = re.compile(
     r"(jerasure|isa) (reed_sol_van|reed_sol_r6_op|cauchy|cauchy_orig|cauchy_good)"
