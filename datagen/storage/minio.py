@@ -39,10 +39,14 @@ class Minio(S3Server):
                 f"{self.bucket.directory.uri}: MinIO has no storage class {storage_class}; it has "
                 f"{', '.join(PARITY_OF_CLASS)}"
             )
-        drives, parity = set(server["totalDrivesPerSet"]), int(server[name])
-        if len(drives) > 1:  # pools of different sizes: an object may come to any of them
+        sizes = set(server.get("totalDrivesPerSet") or ())
+        if (
+            len(sizes) != 1
+        ):  # pools of different sizes, any of which may get an object; an old MinIO says none
             return UNKNOWN
-        return _layout(drives.pop() - parity, parity)
+        drives = sizes.pop()
+        parity = min(int(server[name]), drives // 2)  # MinIO gives objects no more
+        return _layout(drives - parity, parity)
 
     def observe(self, names: Collection[str]) -> StoredFiles:
         """Look at K and M of every object, and at its shards on all drives."""
@@ -100,7 +104,7 @@ class Minio(S3Server):
         if layout == UNKNOWN:
             return StoredFile(UNKNOWN, found.bytes)
         blocks, rest = divmod(found.bytes, BLOCK_BYTES)
-        shard_bytes = blocks * (layout.cell_bytes or 0) - (-rest // data)
+        shard_bytes = blocks * _cell_bytes(data) - (-rest // data)
         missing = max(0, layout.nodes - len(drives))
         return StoredFile(layout, found.bytes, dict.fromkeys(drives, shard_bytes), missing)
 
@@ -110,4 +114,11 @@ class Minio(S3Server):
 
 
 def _layout(data: int, parity: int) -> Layout:
-    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, -(-BLOCK_BYTES // max(1, data)))
+    """Return the layout of K and M; one drive stores whole objects, and stripes without parity are UNKNOWN."""
+    if (data, parity) == (1, 0):
+        return Layout(LayoutKind.REPLICATED, 1)
+    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, _cell_bytes(data))
+
+
+def _cell_bytes(data: int) -> int:
+    return -(-BLOCK_BYTES // max(1, data))
