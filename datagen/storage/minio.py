@@ -114,7 +114,7 @@ class Minio(S3Server):
 
 
 def _layout(data: int, parity: int) -> Layout:
-    """Return the layout of K and M; one drive stores whole objects, and stripes without parity are UNKNOWN."""
+    """Return the layout of K and M; one drive stores whole objects, and stripes alone are UNKNOWN."""
     if (data, parity) == (1, 0):
         return Layout(LayoutKind.REPLICATED, 1)
     return striped_layout(LayoutKind.REED_SOLOMON, data, parity, _cell_bytes(data))

@@ -22,9 +22,10 @@ class NodeInterference(Quantities):
       takes longer while the processors are slower.
     - `busy_s`: the processor time of all processes of the machine; `stolen_s`: what the hypervisor took;
       `others_s`: what processes took that are not this application's.
-    - `quota_processors`: how many processors the node's cgroup may use; `quota_periods`: the kernel's
-      periods of this quota in which a process wanted to run; `quota_throttles`: those in which it was used
-      up, and `throttled_s`: the time for which processes were stopped then, added up over the processors.
+    - `quota_processors`: how many processors the node may use, by the quota and the cpuset of its cgroup;
+      `quota_periods`: the kernel's periods of this quota in which a process wanted to run;
+      `quota_throttles`: how many of them used it up, and `throttled_s`: the time for which processes were
+      stopped then, added up over the processors.
     - `memory_wait_s`, `io_wait_s`: the time in which any process waited for memory, or for I/O (the
       kernel's "pressure stall information", `some`).
     - `swapped_bytes`: into and out of the swap; `major_faults`: page faults that had to read a disk.
@@ -194,7 +195,7 @@ _DISTURBANCES = (
     _Disturbance(OTHERS, _others_share, 0.05, _percent, at_first=0.2),
     # Not how often the quota stops the node: the same work in less time is stopped more often.
     _Disturbance(
-        "its CPU quota was lowered",
+        "its CPU limit was lowered",
         _quota_inverse,
         margin=1.05,
         describe=lambda value, usual: (

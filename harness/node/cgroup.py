@@ -1,9 +1,11 @@
 """The control group of this process: its limits, what it used, and when a limit stopped it; versions 1 and 2.
 
 A container sees its own group, at the root of what is mounted there. Limits of groups above that it
-cannot see. This file is also a program: sent to a node as text (`python -c`), it prints the limits.
+cannot see. Cpusets of both versions, and taskset, show in what the kernel allows the process itself. This
+file is also a program: sent to a node as text (`python -c`), it prints the limits.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,13 @@ _NO_LIMIT = 2**62
 def cpu_quota(root: Path = Path("/")) -> float | None:
     """Return how many processors the group may use, by the tightest quota; None without any."""
     return min(_quotas(root).values(), default=None)
+
+
+def cpu_allowed(root: Path = Path("/")) -> int | None:
+    """Return on how many processors this process may run; None if on all of them."""
+    online = _numbers_in(read_text(root / "sys/devices/system/cpu/online"))
+    allowed = _allowed("Cpus", root) & online
+    return len(allowed) if allowed != online else None
 
 
 def throttling(root: Path = Path("/")) -> dict[str, float]:
@@ -54,11 +63,22 @@ def memory_limit(root: Path = Path("/")) -> int | None:
     texts = (
         read_text(group / name)
         for group in _groups("memory", root)
-        for name in ("memory.max", "memory.limit_in_bytes")
+        for name in ("memory.max", "memory.high", "memory.limit_in_bytes")
     )
     return min(
         (int(text) for text in texts if text.isdecimal() and int(text) < _NO_LIMIT), default=None
     )
+
+
+def memory_allowed(root: Path = Path("/")) -> int | None:
+    """Return the bytes of the NUMA nodes whose memory this process may use; None if it may use all."""
+    allowed = _allowed("Mems", root)
+    found = {}
+    for directory in (root / "sys/devices/system/node").glob("node[0-9]*"):
+        if total := re.search(r"MemTotal: +(\d+) kB", read_text(directory / "meminfo")):
+            found[int(directory.name[len("node") :])] = int(total[1]) * 1024
+    kept = [count for node, count in found.items() if node in allowed]
+    return sum(kept) if 0 < len(kept) < len(found) else None
 
 
 def cpu_used_s(root: Path = Path("/")) -> float | None:
@@ -74,6 +94,22 @@ def cpu_used_s(root: Path = Path("/")) -> float | None:
 def _quotas(root: Path) -> dict[Path, float]:
     """Return the quotas, in processors, of the group and of the groups above it that have one."""
     return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
+
+
+def _allowed(kind: str, root: Path) -> set[int]:
+    """Return the processors or NUMA nodes (`Cpus`, `Mems`) that this process may use, also absent ones."""
+    lists = re.findall(
+        rf"^{kind}_allowed_list:\s*(\S+)", read_text(root / "proc/self/status"), re.MULTILINE
+    )
+    return _numbers_in(lists[0]) if lists else set()
+
+
+def _numbers_in(text: str) -> set[int]:
+    """Return the numbers in a list of the kernel's such as `0-3,8`."""
+    ends = [part.partition("-") for part in text.split(",") if part]
+    return {
+        number for first, _, last in ends for number in range(int(first), int(last or first) + 1)
+    }
 
 
 def _numbers(file: Path) -> dict[str, int]:
@@ -137,5 +173,5 @@ def read_text(file: Path) -> str:
 
 
 if __name__ == "__main__":
-    for read in (cpu_quota, cpu_weight, memory_limit):
+    for read in (cpu_quota, cpu_allowed, cpu_weight, memory_limit, memory_allowed):
         print(f"/{read.__name__}:{read() or ''}")  # noqa: T201  this is its answer

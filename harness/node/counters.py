@@ -31,7 +31,8 @@ def read_node(
     counters: dict[str, Any] = {"clock_s": time.monotonic()}
     counters["processors"] = processors = os.cpu_count() or 1
     counters |= kernel_counters(lambda path: cgroup.read_text(root / path)) | _disks(root)
-    counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
+    limits = cgroup.cpu_quota(root), cgroup.cpu_allowed(root), processors
+    counters["quota_processors"] = min(limit for limit in limits if limit)
     counters |= cgroup.throttling(root) | _usage(application, root)
     traffic = interface_traffic(root)
     request = sampler.READ if with_samples else sampler.begin(traffic)

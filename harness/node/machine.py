@@ -19,6 +19,15 @@ MachineFacts = Mapping[str, str]
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
 _CPU = "/sys/devices/system/cpu"
+_TREE = "/sys/firmware/devicetree/base"
+_CPU_NAMES = ("model name", "Model Name", "cpu model", "cpu", "uarch")
+_CPU_NUMBERS = (
+    *("cpu family", "model", "stepping"),  # x86
+    *("CPU implementer", "CPU part", "CPU variant", "CPU revision"),  # Arm
+    *("revision", "machine"),  # POWER, and s390x
+    *("isa", "mvendorid", "marchid", "mimpid"),  # RISC-V
+)
+"""In /proc/cpuinfo, by architecture. The numbers tell processors apart that have one name, or none."""
 DF = re.compile(r"(?<!\S)(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
 _CLOCK_STATES = range(6)
@@ -50,6 +59,32 @@ def _field(name: str) -> Callable[[Sequence[str]], str | None]:
     return read
 
 
+def _cpu_fields(lines: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
+    """Return the fields of /proc/cpuinfo with these keys; where processors differ, `0xd05/0xd0b`."""
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    for line in lines:
+        # s390x has `processor 0: version = FF,  identification = 133EF7,  machine = 3906`.
+        key, _, value = re.sub(r"^processor \d+:.*(machine) =", r"\1:", line).partition(":")
+        if key.strip() in found and value.strip() not in {"", "unknown", *found[key.strip()]}:
+            found[key.strip()].append(value.strip())
+    return {key: "/".join(values) for key, values in found.items() if values}
+
+
+def _cpu_model(lines: Sequence[str]) -> str | None:
+    """Return the name of the processor, or the numbers that tell it apart if it has none."""
+    return next(iter(_cpu_fields(lines, _CPU_NAMES).values()), None) or _cpu_numbers(lines)
+
+
+def _cpu_version(lines: Sequence[str]) -> str | None:
+    """Return the numbers that tell processors of one name apart."""
+    return _cpu_numbers(lines) if _cpu_fields(lines, _CPU_NAMES) else None
+
+
+def _cpu_numbers(lines: Sequence[str]) -> str | None:
+    found = _cpu_fields(lines, _CPU_NUMBERS)
+    return ", ".join(f"{key} {value}" for key, value in found.items()) or None
+
+
 def _one_of(**texts: str) -> Callable[[Sequence[str]], str | None]:
     """Return a reader of `_0` and `_1`, which stand for these texts."""
     return lambda lines: texts.get(f"_{lines[0]}")
@@ -61,12 +96,12 @@ def _memory(lines: Sequence[str]) -> str | None:
     return f"{-(-int(digits) // 2**20)} GiB" if digits.isdecimal() else None
 
 
-def _processors(lines: Sequence[str]) -> str | None:
-    return f"{float(lines[0]):g}"
+def _least(lines: Sequence[str]) -> str | None:
+    return f"{min(map(float, lines)):g}"
 
 
-def _gib(lines: Sequence[str]) -> str | None:
-    return f"{int(lines[0]) / 2**30:.3g} GiB"
+def _least_gib(lines: Sequence[str]) -> str | None:
+    return f"{min(map(int, lines)) / 2**30:.3g} GiB"
 
 
 def _file_systems(lines: Sequence[str]) -> str | None:
@@ -102,8 +137,8 @@ def _mitigations(lines: Sequence[str]) -> str | None:
 class MachineFact:
     """A fact: its key in results files, its name for people, the files that have it, and their reader.
 
-    The reader gets the lines of all files that match the pattern; there is at least one. A ValueError means
-    that the fact is unknown.
+    `files` are patterns, with blanks between them. The reader gets the lines of all files that match; there
+    is at least one. A ValueError means that the fact is unknown.
     """
 
     key: str
@@ -115,9 +150,10 @@ class MachineFact:
 FACTS = (
     MachineFact("kernel", "kernel", "/proc/sys/kernel/osrelease", lambda x: f"Linux {x[0]}"),
     MachineFact("architecture", "architecture", "/uname"),
-    MachineFact("machine", "machine", "/sys/class/dmi/id/product_name"),
+    MachineFact("machine", "machine", f"/sys/class/dmi/id/product_name {_TREE}/model"),
     MachineFact("firmware", "firmware", "/sys/class/dmi/id/bios_version"),
-    MachineFact("cpu_model", "processor", "/proc/cpuinfo", _field("model name")),
+    MachineFact("cpu_model", "processor", "/proc/cpuinfo", _cpu_model),
+    MachineFact("cpu_version", "processor version", "/proc/cpuinfo", _cpu_version),
     MachineFact("cpus", "processors", "/getconf"),
     MachineFact("smt", "SMT", f"{_CPU}/smt/active", _one_of(_0="off", _1="on")),
     MachineFact("microcode", "microcode", "/proc/cpuinfo", _field("microcode")),
@@ -140,9 +176,9 @@ FACTS = (
         "/sys/devices/system/clocksource/clocksource0/current_clocksource",
     ),
     MachineFact("clock_synchronised", "clock synchronised", "/adjtimex", _is_synchronised),
-    MachineFact("cpu_limit", "CPU limit", "/cpu_quota", _processors),
+    MachineFact("cpu_limit", "CPU limit", "/cpu_quota /cpu_allowed", _least),
     MachineFact("cpu_weight", "CPU weight", "/cpu_weight"),
-    MachineFact("memory_limit", "memory limit", "/memory_limit", _gib),
+    MachineFact("memory_limit", "memory limit", "/memory_limit /memory_allowed", _least_gib),
     MachineFact("local_dirs", "file system of Spark's local directories", "/df-T", _file_systems),
     *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
 )
@@ -157,14 +193,15 @@ PROGRAM = inspect.getsource(cgroup) + (
     "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
 )
 """The program of SCRIPT: the limits, and the clock's state and greatest error in microseconds."""
-# Spark tells Python workers which directories the executor uses. The first processor is enough of
-# /proc/cpuinfo. What is missing prints nothing.
+# Spark tells Python workers which directories the executor uses. The first processors are enough of
+# /proc/cpuinfo. What is missing prints nothing. A device tree ends its texts with a NUL.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
     '[ -z "$SPARK_LOCAL_DIRS" ] || '
     '(IFS=,; set -f; df -PT -- $SPARK_LOCAL_DIRS | sed -n "2,\\$s|^|/df-T:|p"); '
     '"$0" -I -S -c "$1"; '
-    f"grep -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))}; exit 0"
+    f"grep -a -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))} | "
+    "tr -d '\\000'; exit 0"
 )
 """Prints the facts for `read_machine`; its `$0` is a Python, and its `$1` is PROGRAM."""
 
@@ -179,7 +216,12 @@ def read_machine(text: str) -> dict[str, str]:
     lines = lines_by_path(text)
     found: dict[str, str] = {}
     for fact in FACTS:
-        own = [line for path in lines if fnmatch(path, fact.files) for line in lines[path]]
+        own = [
+            line
+            for path in lines
+            if any(fnmatch(path, pattern) for pattern in fact.files.split())
+            for line in lines[path]
+        ]
         with suppress(ValueError):  # another kernel writes something else
             if own and (value_read := fact.read(own)):
                 found[fact.key] = value_read

@@ -64,8 +64,8 @@ def state_command(python: str = "python3") -> list[str]:
 def read_state(host: str, text: str) -> NodeState:
     """Return the state in the output of `state_command`. Raise ValueError or LookupError if there is none."""
     lines = lines_by_path(text)
+    facts = read_machine(text)
     processors = int(lines["/getconf"][0])
-    quota = float(lines["/cpu_quota"][0]) if "/cpu_quota" in lines else processors
     processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
 
     def counters(moment: str) -> NodeReading:
@@ -73,7 +73,7 @@ def read_state(host: str, text: str) -> NodeState:
         known: dict[str, Any] = {
             "clock_s": float(lines[f"{moment}/proc/uptime"][0].split()[0]),
             "processors": processors,
-            "quota_processors": min(quota, processors),
+            "quota_processors": min(float(facts.get("cpu_limit", processors)), processors),
             "own": {key: (each.own_s, 0.0, "") for key, each in found.items() if each.is_kernel},
         }
         counted = kernel_counters(lambda path: "\n".join(lines.get(f"{moment}/{path}", ())))
@@ -87,7 +87,7 @@ def read_state(host: str, text: str) -> NodeState:
     swap_bytes = memory.get("SwapTotal", 0)
     return NodeState(
         host,
-        read_machine(text),
+        facts,
         counted,
         _shares(processes["before"], processes["after"], counted.duration_s * processors),
         float(load[0]) if load else None,

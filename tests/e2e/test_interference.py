@@ -75,7 +75,7 @@ def test_a_quota_lowered_in_mid_run_disturbs_trials(
         with running([*within, *benchmark], spark, tmp_path):
             eventually(lambda: len(trials(results)) >= USUAL, "trials", TIMEOUT_S)
             limit_processors(group, 0.5)
-            found = disturbed_by(results, "its CPU quota was lowered (to 0.5 processors")
+            found = disturbed_by(results, "its CPU limit was lowered (to 0.5 processors")
             eventually(found, "a disturbed trial", TIMEOUT_S)
         # The sampler is in the group, too, and ends soon.
 

@@ -106,9 +106,9 @@ def _notes(state: NodeState) -> Iterable[str]:
     processors, quota = state.counted.processors, state.counted.quota_processors
     if quota is not None and quota < processors:
         yield (
-            f"its control group may use {significant(quota, 3)} of {processors} processors: work stops when "
-            "that is used up; unless you want this, systemctl set-property UNIT CPUQuota=, or docker update "
-            "--cpus 0 CONTAINER"
+            f"CPU limit {significant(quota, 3)} of {processors} processors: a quota, a cpuset or taskset "
+            "leaves no more; unless you want this, systemctl set-property UNIT CPUQuota= AllowedCPUs=, "
+            "docker update --cpus 0 --cpuset-cpus '' CONTAINER, or start without taskset"
         )
     for (key, value), text in _FACTS.items():
         if state.facts.get(key) == value:

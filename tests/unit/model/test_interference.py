@@ -39,7 +39,7 @@ DISTURBED = [
     ({"others_s": 6.0}, "n1: other processes took processor time (30 %, usually 2 %)"),
     (
         {"quota_processors": 0.5},
-        "n1: its CPU quota was lowered (to 0.5 processors, usually 2)",
+        "n1: its CPU limit was lowered (to 0.5 processors, usually 2)",
     ),
     ({"memory_wait_s": 1.0}, "n1: processes waited for memory (10 %, usually 0 %)"),
     ({"swapped_bytes": 2 * 10**8}, "n1: it swapped (20 MB/s, usually 0)"),

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.node.cgroup import cpu_quota, cpu_used_s, cpu_weight, memory_limit, throttling
+from harness.node.cgroup import (
+    cpu_allowed,
+    cpu_quota,
+    cpu_used_s,
+    cpu_weight,
+    memory_allowed,
+    memory_limit,
+    throttling,
+)
 
 NEW = "31 23 0:28 {path} /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 OLD = "32 31 0:29 {path} /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n"
@@ -62,12 +70,13 @@ class TestVersion2:
             cpu__max="max 100000",
             cpu__stat="usage_usec 1000000\nnr_periods 0\nnr_throttled 0",
             memory__max="max",
+            memory__high="805306368",
         )
         assert cpu_quota(tmp_path) == 1.5
         assert cpu_used_s(tmp_path) == 1.0
         assert throttling(tmp_path) == {"quota_periods": 5, "quota_throttles": 1}
         assert cpu_weight(tmp_path) is None
-        assert memory_limit(tmp_path) == 2**30
+        assert memory_limit(tmp_path) == 3 * 2**28
 
 
 class TestVersion1:
@@ -122,8 +131,30 @@ class TestVersion1:
         assert cpu_used_s(tmp_path) == 2
 
 
+@pytest.mark.parametrize(
+    ("cpus", "mems", "found"),
+    [
+        ("0-3,8", "0-1", (None, None)),
+        ("0-63", "0-31", (None, None)),  # also what is not there
+        ("2,8-63", "1", (2, 2**30)),
+    ],
+)
+def test_what_a_cpuset_or_taskset_leaves_is_what_the_process_may_use(
+    tmp_path: Path, cpus: str, mems: str, found: tuple[int | None, int | None]
+) -> None:
+    machine = Machine(tmp_path, "", "")
+    for node in range(2):
+        where = f"../../devices/system/node/node{node}"
+        machine.write(where, meminfo=f"Node {node} MemTotal:  {(2 - node) * 2**20} kB\n")
+    machine.write("../../devices/system/cpu", online="0-3,8\n")
+    lists = f"Cpus_allowed:\tf\nCpus_allowed_list:\t{cpus}\nMems_allowed_list:\t{mems}\n"
+    (tmp_path / "proc/self/status").write_text(f"Name:\tsh\n{lists}")
+    assert (cpu_allowed(tmp_path), memory_allowed(tmp_path)) == found
+
+
 @pytest.mark.parametrize("group", ["", "0::/\n", "0::/../outside\n", "1:cpu:/a\n"])
 def test_what_cannot_be_seen_is_unknown(tmp_path: Path, group: str) -> None:
     Machine(tmp_path, group, NEW.format(path="/"))
     assert (cpu_quota(tmp_path), cpu_used_s(tmp_path)) == (None, None)
     assert (cpu_weight(tmp_path), memory_limit(tmp_path)) == (None, None)
+    assert (cpu_allowed(tmp_path), memory_allowed(tmp_path)) == (None, None)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,7 @@ VULNERABLE = f"{CPU}/vulnerabilities"
 PRINTED = {
     "kernel": ("/proc/sys/kernel/osrelease:6.1.0-20-amd64", "Linux 6.1.0-20-amd64"),
     "architecture": ("/uname:x86_64", "x86_64"),
-    "machine": ("/sys/class/dmi/id/product_name:PowerEdge  R640", "PowerEdge R640"),
+    "machine": ("/sys/firmware/devicetree/base/model:Raspberry  Pi 5", "Raspberry Pi 5"),
     "firmware": ("/sys/class/dmi/id/bios_version:2.19.1", "2.19.1"),
     "cpu_model": ("/proc/cpuinfo:vendor_id\t: x\n/proc/cpuinfo:model name\t: EPYC 7", "EPYC 7"),
     "cpus": ("/getconf:16", "16"),
@@ -61,9 +62,9 @@ PRINTED = {
     ),
     "clock_source": ("/sys/devices/system/clocksource/clocksource0/current_clocksource:tsc", "tsc"),
     "clock_synchronised": ("/adjtimex:5 16000000", "no"),
-    "cpu_limit": ("/cpu_quota:1.50", "1.5"),
+    "cpu_limit": ("/cpu_quota:1.50\n/cpu_allowed:2", "1.5"),
     "cpu_weight": ("/cpu_weight:cpu.weight 79", "cpu.weight 79"),
-    "memory_limit": ("/memory_limit:3221225472", "3 GiB"),
+    "memory_limit": ("/memory_limit:6442450944\n/memory_allowed:3221225472", "3 GiB"),
     "local_dirs": (
         (
             "/df-T:tmpfs tmpfs 64 0 64 0% /a\n/df-T:/dev/vda ext4 9 1 8 1% /b\n"
@@ -91,8 +92,58 @@ def test_a_clock_is_synchronised_while_its_greatest_error_is_small(printed: str)
     assert read_machine(f"/adjtimex:{printed}\n") == {"clock_synchronised": "yes"}
 
 
+ARM = "CPU architecture: 8\nCPU variant: 0x{}\nCPU part: 0xd{}\nCPU revision: {}"
+PROCESSORS = {
+    "x86_64": (
+        "cpu family: 25\nmodel: 1\nmodel name: AMD EPYC\nstepping: 1\ncpu MHz: 2445\ncpu cores: 2",
+        ("AMD EPYC", "cpu family 25, model 1, stepping 1"),
+    ),
+    "a virtual machine without a name": (
+        "cpu family: 15\nmodel: 107\nmodel name: unknown\nstepping: 1",
+        ("cpu family 15, model 107, stepping 1", None),
+    ),
+    "arm64": (
+        f"processor: 0\nCPU implementer: 0x41\n{ARM.format(0, '08', 3)}",
+        ("CPU implementer 0x41, CPU part 0xd08, CPU variant 0x0, CPU revision 3", None),
+    ),
+    "arm64 with two kinds of cores": (
+        f"CPU implementer: 0x41\n{ARM.format(2, '05', 0)}\nprocessor: 4\n{ARM.format(4, '0b', 0)}",
+        ("CPU implementer 0x41, CPU part 0xd05/0xd0b, CPU variant 0x2/0x4, CPU revision 0", None),
+    ),
+    "armv7l": (
+        "model name: ARMv7 Processor rev 4 (v7l)\nCPU implementer: 0x41\nCPU part: 0xd03",
+        ("ARMv7 Processor rev 4 (v7l)", "CPU implementer 0x41, CPU part 0xd03"),
+    ),
+    "ppc64le": (
+        "cpu: POWER9, altivec supported\nclock: 2300.000000MHz\nrevision: 2.2 (pvr 004e 1202)",
+        ("POWER9, altivec supported", "revision 2.2 (pvr 004e 1202)"),
+    ),
+    "s390x": (
+        (
+            "vendor_id: IBM/S390\nprocessor 0: version = FF,  identification = 133EF7,  machine = 3906\n"
+            "processor 1: version = FF,  identification = 133EF8,  machine = 3906"
+        ),
+        ("machine 3906", None),
+    ),
+    "riscv64": (
+        "hart: 1\nisa: rv64imafdc\nmmu: sv39\nuarch: sifive,u74-mc\nmvendorid: 0x489",
+        ("sifive,u74-mc", "isa rv64imafdc, mvendorid 0x489"),
+    ),
+    "loongarch64": ("Model Name: Loongson-3A5000", ("Loongson-3A5000", None)),
+    "mips64": ("cpu model: ICT Loongson-3 V0.4", ("ICT Loongson-3 V0.4", None)),
+}
+
+
+@pytest.mark.parametrize("architecture", PROCESSORS)
+def test_a_processor_is_named_on_every_architecture(architecture: str) -> None:
+    text, expected = PROCESSORS[architecture]
+    found = read_machine("".join(f"/proc/cpuinfo:{line}\n" for line in text.splitlines()))
+    assert (found.get("cpu_model"), found.get("cpu_version")) == expected
+
+
 def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
-    assert {fact.key for fact in FACTS if "." not in fact.key} <= PRINTED.keys()
+    own = {fact.key for fact in FACTS if "." not in fact.key}
+    assert own - PRINTED.keys() == {"cpu_version"}  # in PROCESSORS
 
 
 @pytest.mark.parametrize(
@@ -129,6 +180,16 @@ def test_limits_and_directories_are_told_where_they_are_known(
     assert found["cpu_limit"] == "1.5"
     assert re.fullmatch(r"cpu\.(weight|shares) \d+", found["cpu_weight"])
     assert "tmpfs" in found["local_dirs"].split(", ")
+
+
+def test_processors_that_taskset_leaves_are_a_limit() -> None:
+    [first, *others] = sorted(os.sched_getaffinity(0))
+    if not others or not shutil.which("taskset"):
+        pytest.skip("needs two processors and taskset")
+    command = ["taskset", "-c", str(first), *machine_command(sys.executable)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = read_machine(done.stdout)
+    assert (found["cpu_limit"], found["cpus"]) == ("1", str(os.cpu_count()))
 
 
 def test_without_a_mitigation_there_is_none() -> None:

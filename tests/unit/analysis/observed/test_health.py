@@ -78,7 +78,7 @@ def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
         (node(boost="on"), "turbo on: the clock depends on heat", False),
         (node(huge_pages="always"), "huge pages always: ", False),
         (node(clock_synchronised="no"), "its clock is not synchronised: ", False),
-        (node(quota_processors=1.5), "its control group may use 1.5 of 4 processors: ", False),
+        (node(quota_processors=1.5), "CPU limit 1.5 of 4 processors: ", False),
         (node(swap_used_bytes=2 * GB), "2.0 GB of memory are swapped out: ", False),
         (node(swap_bytes=GB), "vm.swappiness 60: ", False),
         (node(load=1.5), "load 1.5 on 4 processors in the last minute: ", False),
