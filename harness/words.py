@@ -37,6 +37,11 @@ def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
     return f"{text.removesuffix('%')} %"
 
 
+def given_percent(fraction: float) -> str:
+    """Return `5 %` or `2.04 %`: as exactly as a user gives it."""
+    return f"{significant(100 * fraction)} %"
+
+
 def significant(value: float, digits: int = 4) -> str:
     """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
 

@@ -7,11 +7,18 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import Comparison, compare, require_several
+from harness.analysis.compare.limits import Judgement, Limit, exit_code, judge
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
-from harness.commands.options import adjust_option, different_data_option, results_option
+from harness.commands.options import (
+    adjust_option,
+    as_fraction,
+    different_data_option,
+    results_option,
+)
 from harness.model.errors import BadInput
 from harness.present import comparison_json, markdown, text
+from harness.present.limits import lines
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, find_probes
@@ -20,9 +27,9 @@ from harness.terminal import show
 
 @dataclass(frozen=True)
 class Format:
-    """How tables are written. One for people also says how predictions came out."""
+    """How tables are written. One for people also says how predictions came out, and limits in sentences."""
 
-    render: Callable[[Comparison], str]
+    render: Callable[..., str]
     render_probes: Callable[[Table], str] | None = None
     for_people: bool = False
 
@@ -54,17 +61,34 @@ FORMATS = {
 @click.option(
     "--probes", is_flag=True, help="Compare the probes of the network instead of the workloads."
 )
+@click.option(
+    "--fail-if-slower",
+    "slower",
+    callback=as_fraction,
+    metavar="3%",
+    help="Exit with 1 if any workload takes more than 3 % more time than in BEFORE, with 0 if none does, and "
+    "with 3 if that is not known. Each workload counts by itself; controls do not count.",
+)
+@click.option(
+    "--fail-if-not-faster",
+    "faster",
+    callback=as_fraction,
+    metavar="10%",
+    help="Likewise: exit with 0 only if every workload takes at least 10 % less time.",
+)
 @results_option
 def compare_command(
     configurations: Sequence[str],
     format_: str,
     adjust: str | None,
+    slower: float | None,
+    faster: float | None,
     results: Path,
     *,
     strict: bool,
     allow_different_data: bool,
     probes: bool,
-) -> None:
+) -> int:
     """Compare the times of workloads in two or more configurations.
 
     BEFORE is the baseline. Each argument is the name of a configuration under --results, a directory
@@ -72,32 +96,46 @@ def compare_command(
     configuration are repetitions: how much they differ decides what a change means.
     """
     form = FORMATS[format_]
+    limits = [
+        *([Limit("--fail-if-slower", slower)] if slower else []),
+        *([Limit("--fail-if-not-faster", -faster)] if faster else []),
+    ]
     if not probes:
-        how = {"allow_different_data": allow_different_data, "strict": strict}
-        relative = adjust == "controls"
-        show(table_of(configurations, results, form, relative_to_controls=relative, **how))
-        return
+        comparison = compare(
+            [find_configuration(name, results) for name in configurations],
+            relative_to_controls=adjust == "controls",
+            allow_different_data=allow_different_data,
+            strict=strict,
+        )
+        judgements = [judged for limit in limits for judged in judge(comparison, limit)]
+        show(table_of(comparison, form, judgements))
+        return exit_code(judgements)
     if form.render_probes is None:
         known = [name for name, each in FORMATS.items() if each.render_probes]
         raise BadInput(
             f"--probes supports the formats {' and '.join(known)} only; each line "
             "of the files of probes is JSON"
         )
-    if adjust or strict or allow_different_data:
+    if adjust or strict or allow_different_data or limits:
         raise BadInput(
-            "--probes compares no workloads: leave out --adjust, --strict and --allow-different-data"
+            "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
+            "--fail-if-slower and --fail-if-not-faster"
         )
     show("\n".join(map(form.render_probes, _probe_tables(configurations, results))))
+    return 0
 
 
 def table_of(
-    configurations: Sequence[str], results: Path, form: Format = FORMATS["text"], **how: bool
+    comparison: Comparison,
+    form: Format = FORMATS["text"],
+    judgements: Sequence[Judgement] = (),
 ) -> str:
-    """Return the table of these configurations; `how` are options of `compare`."""
-    columns = [find_configuration(name, results) for name in configurations]
-    comparison = compare(columns, **how)
-    table = form.render(comparison)
-    if not form.for_people or not (Path(columns[0].runs[0].source).parent / PREDICTIONS).is_dir():
+    """Return the table of a comparison, how it stands to limits, and how predictions came out."""
+    if not form.for_people:
+        return form.render(comparison, judgements)
+    table = form.render(comparison) + "".join(f"\n{text.fill(each)}" for each in lines(judgements))
+    ledger = Path(comparison.columns[0].runs[0].source).parent / PREDICTIONS
+    if not ledger.is_dir():
         return table
     # Most configurations have none, and prediction is a quarter of what there is to import.
     from harness.commands.predict import scores_of  # noqa: PLC0415

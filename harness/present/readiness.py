@@ -9,7 +9,7 @@ from harness.analysis.predict.readiness import Check, DetectableChange, Readines
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import MAX_RUNS, POWER
-from harness.words import percent, shorten, visible
+from harness.words import given_percent, percent, shorten, visible
 
 _NAME_WIDTH = 40
 _MESSAGE_WIDTH = 72
@@ -38,7 +38,7 @@ def _detectable(readiness: Readiness) -> str:
     introduction = fill(
         f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
         "follow after the upgrade, as quiet as these, and how many runs on either side detect a change of "
-        f"{percent(readiness.change, 1)}:"
+        f"{given_percent(readiness.change)}:"
     )
     rows = [
         (

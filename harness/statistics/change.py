@@ -104,12 +104,13 @@ class Difference:
 
 
 def changes_of_table(
-    model: MixedModel, controls: Sequence[Sequence[str]] | None = None
+    model: MixedModel, controls: Sequence[Sequence[str]] | None = None, beyond: float = 0.0
 ) -> dict[tuple[str, int], Change]:
     """Return the changes from the first configuration, by workload and number of configuration.
 
-    A workload without times on either side has none. Their p values are adjusted for the whole table.
-    With `controls` of each configuration, a change is relative to theirs.
+    A workload without times on either side has none. Their p values are adjusted for the whole table, and
+    belong to the hypothesis that a change is `beyond`, a fraction. With `controls` of each configuration, a
+    change is relative to theirs.
     """
     model = model.differences
     differences = {
@@ -121,7 +122,8 @@ def changes_of_table(
         for name in model.workloads
         if model.runs_of_either(0, after, name)
     }
-    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
+    changes = adjusted_changes(list(differences.values()), beyond)
+    return dict(zip(differences, changes, strict=True))
 
 
 def shift_of_controls(
@@ -140,25 +142,26 @@ def shift_of_controls(
     return ControlShift(tuple(controls), ratio.value, ratio.interval, ratio.p)
 
 
-def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:
-    """Return the changes of one table, in order, Holm-adjusted.
+def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> list[Change]:
+    """Return the changes of one table, in order, Holm-adjusted, each tested against the change `beyond`.
 
     The more comparisons a table has, the stronger the evidence that each of them needs. Those with too
     few runs are not among them.
     """
-    tested = [difference for difference in differences if difference.runs >= MIN_RUNS]
-    adjusted = iter(holm([difference.ratio.p for difference in tested]))
+    tested = [difference.ratio for difference in differences if difference.runs >= MIN_RUNS]
+    ps = [replace(ratio, log=ratio.log - math.log1p(beyond)).p for ratio in tested]
+    tests = zip(ps, holm(ps), strict=True)
     return [
-        _tested_change(difference.ratio, next(adjusted))
+        _tested_change(difference.ratio, *next(tests))
         if difference.runs >= MIN_RUNS
         else Change(math.expm1(difference.ratio.log), limit=math.expm1(difference.ratio.margin()))
         for difference in differences
     ]
 
 
-def _tested_change(ratio: Estimate, adjusted_p: float) -> Change:
+def _tested_change(ratio: Estimate, p: float, adjusted_p: float) -> Change:
     interval = Interval(*(end - 1 for end in ratio.interval))
-    return Change(math.expm1(ratio.log), interval, ratio.p, adjusted_p)
+    return Change(math.expm1(ratio.log), interval, p, adjusted_p)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

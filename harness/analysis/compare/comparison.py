@@ -208,7 +208,7 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
 def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     model = table_model((column.runs for column in columns), names)
-    controls = _common_controls(columns, model)
+    controls = controls_in_common(columns, model)
     shifts = (
         None,
         *(shift_of_controls(model, after, names) for after, names in enumerate(controls[1:], 1)),
@@ -256,7 +256,7 @@ def _summary(model: MixedModel, column: int, sample: Sample) -> Summary:
     return Summary(time.value, interval_s, runs, len(sample.times_s))
 
 
-def _common_controls(
+def controls_in_common(
     columns: Sequence[ConfigurationRuns], model: MixedModel
 ) -> list[tuple[str, ...]]:
     """Return for each column the workloads that are controls there and in the baseline, with times."""

@@ -3,6 +3,7 @@
 import math
 from statistics import median
 
+from harness.analysis.compare.comparison import Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.model.limits import MIN_RUNS
@@ -10,16 +11,16 @@ from harness.model.run import moment_of
 from harness.statistics.mixed_model import Estimate, MixedModel
 
 
-def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | None:
-    """Return the half width of a typical workload's interval now, and after runs of `more_s` seconds more.
+def outlook(comparison: Comparison, more_s: float) -> tuple[float, float] | None:
+    """Return the half width of a typical interval of the last column, now and after `more_s` seconds more.
 
     Both are fractions of the time, and medians over workloads. The runs to come are assumed to last as long,
     and to differ as much, as the present runs. None for fewer than two present runs.
     """
-    model = table_model([column.runs], column.workloads)
+    model, last = comparison.model, len(comparison.columns) - 1
     lasted = [  # from the start of a run to that of its last trial
         seconds
-        for recorded in column.runs
+        for recorded in comparison.columns[last].runs
         if recorded.trials
         and (seconds := _seconds(recorded.run.started_at, recorded.trials[-1].started_at))
     ]
@@ -27,9 +28,9 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
         return None
     more = max(1, round(more_s / median(lasted)))
     widths = [
-        (_half_width(model, name, runs), _half_width(model, name, runs + more))
+        (_half_width(model, last, name, runs), _half_width(model, last, name, runs + more))
         for name in model.workloads
-        if (runs := model.runs(0, name)) >= MIN_RUNS
+        if (runs := model.runs(last, name)) >= MIN_RUNS
     ]
     if not widths:
         return None
@@ -46,13 +47,13 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
     if min(runs.values(), default=0) < MIN_RUNS:
         return None
     return max(
-        ((name, _half_width(model, name, n)) for name, n in runs.items()), key=lambda w: w[1]
+        ((name, _half_width(model, 0, name, n)) for name, n in runs.items()), key=lambda w: w[1]
     )
 
 
-def _half_width(model: MixedModel, workload: str, total: int) -> float:
+def _half_width(model: MixedModel, column: int, workload: str, total: int) -> float:
     """Return half of the interval of a time, as a fraction of it, with `total` runs."""
-    runs, now = model.runs(0, workload), model.time(0, workload)
+    runs, now = model.runs(column, workload), model.time(column, workload)
     later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
     return math.expm1(later.margin())
 

@@ -69,7 +69,7 @@ def test_says_what_more_time_would_bring(
     assert main(["bench"]) == 0
     assert capfd.readouterr().out.splitlines()[-1] == (
         "For a more precise table, add --minutes 10: the interval of a typical workload would be about "
-        "±4.0 %, and is ±6.1 %."
+        "±4%, and is ±7%."
     )
 
 

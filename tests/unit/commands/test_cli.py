@@ -132,6 +132,17 @@ class TestCompare:
             printed.add(capfd.readouterr().out)
         assert len(printed) == 1
 
+    @pytest.mark.parametrize(("after", "code"), [("2.5g", 1), ("single", 3)])
+    def test_limits_decide_the_exit_code(
+        self, results: Path, capsys: pytest.CaptureFixture[str], after: str, code: int
+    ) -> None:
+        """A trial failed in one of the two; the other has a single run."""
+        record(results, a_run("single", "d"), ok("pi", 5.5))
+        limits = ["--fail-if-slower", "3%", "--fail-if-not-faster", "10%"]
+        assert main(["compare", "1g", after, *limits, "--format", "json"]) == code
+        found = json.loads(capsys.readouterr().out)["limits"]
+        assert [each["limit"] for each in found] == [0.03, -0.1]
+
     def test_runs_of_one_configuration_are_in_the_order_of_their_start(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
@@ -237,6 +248,8 @@ class TestMistakes:
             (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
             (["compare", "1g", "2.5g", "--format", "pdf"], "'pdf' is not one of 'text'"),
             (["compare", "--baseline", "1g"], "--baseline"),
+            (["compare", "1g", "2.5g", "--fail-if-slower", "110%"], "less than 100%"),
+            (["compare", "1g", "2.5g", "--probes", "--fail-if-slower", "3%"], "leave out --adjust"),
             (
                 ["compare", "1g", "2.5g", "--probes", "--format", "json"],
                 "formats text and markdown",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.analysis.compare.comparison import Comparison, overview
 from harness.analysis.compare.outlook import outlook, widest
 from harness.analysis.observed.configuration import ConfigurationRuns
 from tests.unit.builders import column, in_runs, known
@@ -22,26 +23,30 @@ def runs_of_a_minute(number: int) -> ConfigurationRuns:
     )
 
 
+def table(number: int) -> Comparison:
+    return overview(runs_of_a_minute(number))
+
+
 @pytest.mark.parametrize("minutes", [1, 10, 100])
 def test_more_time_makes_them_narrower(minutes: float) -> None:
-    now, then = known(outlook(runs_of_a_minute(2), minutes * 60))
+    now, then = known(outlook(table(2), minutes * 60))
     assert 0 < then < now
 
 
 def test_twice_as_many_runs_more_than_halve_the_variance() -> None:
     """More runs also make the variance better known."""
-    now, then = known(outlook(runs_of_a_minute(2), 2 * 60))
+    now, then = known(outlook(table(2), 2 * 60))
     assert then < now / 2**0.5
 
 
 def test_they_are_what_the_model_says_of_the_runs_that_are_there() -> None:
-    now, _ = known(outlook(runs_of_a_minute(4), 60))
-    more, _ = known(outlook(runs_of_a_minute(2), 60))
+    now, _ = known(outlook(table(4), 60))
+    more, _ = known(outlook(table(2), 60))
     assert now < more
 
 
 def test_of_one_run_nothing_is_expected() -> None:
-    assert outlook(runs_of_a_minute(1), 600) is None
+    assert outlook(table(1), 600) is None
 
 
 def test_the_workload_that_is_known_least_well_has_the_widest_interval() -> None:
