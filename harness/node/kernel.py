@@ -5,7 +5,7 @@ What the kernel does not know is None.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
@@ -48,6 +48,8 @@ _DEVICE_FILES = (
     *("speed", "duplex", "mtu", "operstate"),
     *(f"statistics/{direction}_{name}" for direction in _DIRECTIONS for name in PACKET_COUNTERS),
 )
+_JSON_SINCE = {"ip route": "4.17 (`ip route get`: 5.0)"}
+"""The first iproute2 that prints JSON, where it is not 4.14."""
 _DEVICE = re.compile(DEVICE_NAME)
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 
@@ -58,13 +60,28 @@ def route_to(address: str) -> list[str]:
 
 
 def read_route(text: str) -> str:
-    """Return the device of the first route. Raise ToolError if there is none, or it has no plain name."""
-    devices = [str(route["dev"]) for route in json_rows(text, "ip route") if route.get("dev")]
+    """Return the device of the first route that has one.
+
+    Raise ToolError if none has, if the route has next hops on several, or if the device has no plain name.
+    """
+    devices = next(filter(None, map(_devices_of, json_rows(text, "ip route"))), ())
     if not devices:
         raise ToolError("no route leads there")
-    if not _DEVICE.fullmatch(devices[0]):
-        raise ToolError(f"{devices[0]!r} is not a name of an interface that can be used")
+    for device in devices:
+        if not _DEVICE.fullmatch(device):
+            raise ToolError(f"{device!r} is not a name of an interface that can be used")
+    if len(devices) > 1:
+        number = {2: "two"}.get(len(devices), "several")
+        raise ToolError(f"{number} routes lead there ({', '.join(devices)})")
     return devices[0]
+
+
+def _devices_of(route: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the devices of a route, or of its next hops, each once; none where the kernel sends nothing."""
+    listed = route.get("nexthops")
+    hops = [hop for hop in listed if isinstance(hop, dict)] if isinstance(listed, list) else [route]
+    alive = (hop for hop in hops if hop.get("dev") and "dead" not in str(hop.get("flags")))
+    return tuple(dict.fromkeys(str(hop["dev"]) for hop in alive))
 
 
 def read_addresses(text: str) -> list[IPv4Interface]:
@@ -184,21 +201,14 @@ def read_bond(text: str) -> Bond | None:
     return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
 
 
-def snmp_counter(lines: Iterable[str], protocol: str, name: str) -> int | None:
-    """Return a counter of /proc/net/snmp, where a protocol has a line of names and one of numbers."""
-    tables = [line.split() for line in lines if line.startswith(f"{protocol}: ")]
-    if len(tables) != 2 or len(tables[0]) != len(tables[1]):  # noqa: PLR2004  names and numbers
-        return None
-    return count(dict(zip(*tables, strict=True)).get(name))
-
-
 def json_rows(text: str, command: str) -> list[dict[str, Any]]:
     """Return the objects in the list that `ip -j` or `tc -j` printed. Raise ToolError for anything else."""
     try:
         rows = json.loads(text)
     except (ValueError, RecursionError) as error:
+        since = _JSON_SINCE.get(command, "4.14")
         raise ToolError(
-            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
+            f"{command}: its output is not JSON, which needs iproute2 {since}"
         ) from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ToolError(f"{command}: its output is not a list of objects")

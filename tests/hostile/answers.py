@@ -170,7 +170,6 @@ COMMANDS = {
     ),
     "link": Command("/proc/net/bonding/", _always(captured("link-veth.txt"))),
     "packet of a size": Command("^ping -n -M do", _ping),
-    "round trip": Command("^ping -n -q", _always(_PINGED.format(n=10))),
     "processors": Command(r"grep \^cpu /proc/stat; sleep", _always(captured("proc-stat.txt"))),
     "transfer": Command("^iperf3 -c", _always(captured("iperf3-3.12.json"), after_s=4.0)),
     "server of transfers": Command(

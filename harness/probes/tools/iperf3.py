@@ -73,6 +73,8 @@ def read_report(text: str) -> Report:
 def _report(report: Mapping[str, Any]) -> Report:
     end = report["end"]
     received = end["sum_received"]
+    if isinstance(seconds := received["seconds"], int | float) and seconds < 0:
+        raise ToolError(f"iperf3: the clock was set back while it ran: {seconds:g} s passed")
     goodput = _number(received, "bits_per_second")
     if goodput <= 0:
         raise ToolError(

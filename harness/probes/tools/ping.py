@@ -1,4 +1,4 @@
-"""ping: whether a packet of some size arrives unfragmented, and how long a small one takes there and back."""
+"""ping: whether a packet of some size arrives unfragmented."""
 
 import re
 from dataclasses import dataclass
@@ -13,12 +13,6 @@ _TRIES = 3
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
 _MTU = re.compile(r"mtu ?= ?(\d+)", re.IGNORECASE)
-
-
-_ROUND_TRIPS = 10
-_TIMES = re.compile(
-    r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)", re.MULTILINE
-)
 
 
 class Echo(StrEnum):
@@ -59,25 +53,3 @@ def read_answer(output: str, errors: str) -> PingReply:
         mtu = _MTU.search(text)
         return PingReply(Echo.REFUSED, int(mtu[1]) if mtu else None)
     return PingReply(Echo.LOST)
-
-
-def round_trips(address: str) -> list[str]:
-    """Return the command that sends some small packets, five a second."""
-    return ["ping", "-n", "-q", "-c", str(_ROUND_TRIPS), "-i", "0.2", "-W", "1", address]
-
-
-def read_shortest_us(output: str, errors: str) -> float:
-    """Return the shortest round trip in microseconds.
-
-    Raise ToolError if nothing came back, or with ping's own error.
-    """
-    counts = _SUMMARY.search(output)
-    if counts is None:
-        raise ToolError(first_line(errors, "ping printed no summary"))
-    times = _TIMES.search(output)
-    if not int(counts[2]) or times is None:
-        raise ToolError("pings are not answered")
-    least, mean, greatest = (1000 * float(time) for time in times.groups())
-    if not 0 < least <= mean <= greatest:
-        raise ToolError("ping's round trip times are not in order")
-    return least

@@ -7,7 +7,6 @@ import pytest
 from harness.model.errors import ToolError
 from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
 from harness.node.interface import parse_link
-from harness.node.kernel import snmp_counter
 from tests.unit.probe_builders import MBIT, a_link, output
 
 
@@ -81,25 +80,6 @@ class TestBonds:
         )
         assert link.bond == Bond("IEEE 802.3ad Dynamic link aggregation", 1, members)
         assert link.kind == "bond"
-
-
-class TestCounters:
-    def test_of_a_protocol_are_read_by_their_names(self) -> None:
-        lines = "Tcp: A B\nTcp: 1 2\nUdp: InDatagrams NoPorts RcvbufErrors\nUdp: 9 0 7".splitlines()
-        assert snmp_counter(lines, "Udp", "RcvbufErrors") == 7
-        assert snmp_counter(lines, "Tcp", "B") == 2
-
-    @pytest.mark.parametrize(
-        "lines",
-        [
-            [],
-            ["Udp: InDatagrams", "Udp: 9"],
-            ["Udp: RcvbufErrors", "Udp: x"],
-            ["Udp: RcvbufErrors InErrors", "Udp: 9"],
-        ],
-    )
-    def test_that_are_not_told_are_unknown(self, lines: list[str]) -> None:
-        assert snmp_counter(lines, "Udp", "RcvbufErrors") is None
 
 
 class TestTheory:
