@@ -1,12 +1,12 @@
 """iperf3: TCP transfers and their JSON reports. Versions from 3.2 on can be read."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.model.errors import ToolError
+from harness.probes.tools.numbers import number, number_or_none
 
 LISTENING = "Server listening"
 CONNECT_TIMEOUT_MS = 5000
@@ -75,7 +75,7 @@ def _report(report: Mapping[str, Any]) -> Report:
     received = end["sum_received"]
     if isinstance(seconds := received["seconds"], int | float) and seconds < 0:
         raise ToolError(f"iperf3: the clock was set back while it ran: {seconds:g} s passed")
-    goodput = _number(received, "bits_per_second")
+    goodput = number(received, "bits_per_second")
     if goodput <= 0:
         raise ToolError(
             "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
@@ -83,24 +83,13 @@ def _report(report: Mapping[str, Any]) -> Report:
     cpu = end.get("cpu_utilization_percent", {})
     return Report(
         goodput_bit_s=goodput,
-        seconds=_number(received, "seconds"),
+        seconds=number(received, "seconds"),
         retransmits=_count_or_none(end["sum_sent"], "retransmits"),
-        sender_cpu_percent=_number_or_none(cpu, "host_total"),
-        receiver_cpu_percent=_number_or_none(cpu, "remote_total"),
+        sender_cpu_percent=number_or_none(cpu, "host_total"),
+        receiver_cpu_percent=number_or_none(cpu, "remote_total"),
     )
 
 
 def _count_or_none(values: Mapping[str, Any], key: str) -> int | None:
-    count = _number_or_none(values, key)
+    count = number_or_none(values, key)
     return None if count is None else int(count)
-
-
-def _number_or_none(values: Mapping[str, Any], key: str) -> float | None:
-    return None if values.get(key) is None else _number(values, key)
-
-
-def _number(values: Mapping[str, Any], key: str) -> float:
-    value = values[key]
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
-        raise TypeError(f"{key} is {value!r}")
-    return float(value)

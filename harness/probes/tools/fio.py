@@ -1,0 +1,84 @@
+"""fio: how fast a disk reads and writes past the page cache. Versions from 3.0 on can be read."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.model.errors import ToolError
+from harness.probes.tools.numbers import number
+
+WRITE, READ = "write", "read"
+RANDOM_WRITE, RANDOM_READ = "random-write", "random-read"
+SYNC = "sync"
+LARGE, SMALL = "--bs=1M --iodepth=16", "--bs=4k --iodepth=32"
+_JOBS = {
+    WRITE: f"--rw=write {LARGE}",
+    READ: f"--rw=read {LARGE}",
+    RANDOM_WRITE: f"--rw=randwrite {SMALL}",
+    RANDOM_READ: f"--rw=randread {SMALL}",
+    SYNC: "--rw=write --bs=4k --iodepth=1 --fdatasync=1",
+}
+_TIMED_JOBS = " ".join(
+    f'--name={name} --stonewall --time_based --runtime="$3" {options}'
+    for name, options in _JOBS.items()
+)
+# The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
+# anything is measured: what was never written is read without the disk.
+_SCRIPT = f"""
+fail() {{ echo "$1" >&2; exit 1; }}
+cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
+case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
+free=$(($(stat -f -c "%a * %S" .)))
+[ $((free / 2)) -ge "$2" ] || fail "--file-mb: $1 has $((free / 1000000)) MB free; half of it may be used"
+file=$(mktemp ./.clusterlift-disk-XXXXXXXXXX 2>/dev/null) || fail "--directory: $1 cannot be written to"
+exec 3<> "$file" && rm -f -- "$file"
+file=/proc/$$/fd/3
+truncate -s "$2" "$file" || fail "--file-mb: $1 takes no file of $2 bytes"
+exec fio --output-format=json --percentile_list=50:99 --filename="$file" --size="$2" --direct=1 \\
+  --ioengine=libaio --fallocate=none --name=fill --rw=write {LARGE} {_TIMED_JOBS}
+"""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What one job achieved: bytes and operations a second, and latencies of an operation in microseconds."""
+
+    bytes_s: float
+    per_s: float
+    median_us: float
+    p99_us: float
+
+
+def command(directory: str, file_bytes: int, seconds: int) -> list[str]:
+    """Return the command that measures with a file of its own in a directory, `seconds` for each job."""
+    return ["sh", "-c", _SCRIPT, "fio", directory, str(file_bytes), str(seconds)]
+
+
+def expected_s(seconds: int) -> float:
+    """Return how long all jobs take, without the first writing of the file."""
+    return len(_JOBS) * seconds
+
+
+def read_report(text: str) -> Mapping[str, Pace]:
+    """Return the pace of each job by its name. Raise ToolError if fio reports an error, or no value."""
+    try:
+        # What fio remarks may stand before the report.
+        report = json.loads(text[text.index("{") :])
+    except (ValueError, RecursionError) as error:
+        raise ToolError("fio printed no report") from error
+    try:
+        jobs = {job["jobname"]: job for job in report["jobs"]}
+        return {name: _pace(name, jobs[name]) for name in _JOBS}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ToolError(f"fio's report is incomplete (3.0 or newer is needed): {error}") from error
+
+
+def _pace(name: str, job: Mapping[str, Any]) -> Pace:
+    own = job["read" if name in {READ, RANDOM_READ} else "write"]
+    latency = job["sync"]["lat_ns"] if name == SYNC else own["clat_ns"]
+    median_ns, p99_ns = (number(latency["percentile"], rank) for rank in ("50.000000", "99.000000"))
+    pace = Pace(number(own, "bw_bytes"), number(own, "iops"), median_ns / 1000, p99_ns / 1000)
+    if not min(pace.bytes_s, pace.per_s, pace.median_us) > 0:
+        raise ToolError(f"fio: nothing was measured of {name}")
+    return pace
