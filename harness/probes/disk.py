@@ -1,6 +1,6 @@
 """The disk probe: how fast the disks of each host read and write, and how long until written data is safe."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
 
@@ -19,6 +19,7 @@ from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.tools import fio
+from harness.probes.tools.fio import Pace
 from harness.words import percent
 
 DISK = "disk"
@@ -67,18 +68,23 @@ def _measure(
         jobs = parse_completed(host, completed, lambda done: fio.read_report(done.output))
         if isinstance(jobs, HostError):
             yield WRITE.failed(host.name, jobs, directory)
-            continue
-        for metric, value in (
-            (WRITE, jobs[fio.WRITE].bytes_s),
-            (READ, jobs[fio.READ].bytes_s),
-            (RANDOM_WRITES, jobs[fio.RANDOM_WRITE].per_s),
-            (RANDOM_WRITE_P99, jobs[fio.RANDOM_WRITE].p99_us),
-            (RANDOM_READS, jobs[fio.RANDOM_READ].per_s),
-            (RANDOM_READ_P99, jobs[fio.RANDOM_READ].p99_us),
-            (SYNC_MEDIAN, jobs[fio.SYNC].median_us),
-            (SYNC_P99, jobs[fio.SYNC].p99_us),
-        ):
-            yield metric.of(host.name, value, directory)
+        else:
+            yield from disk_measurements(host.name, directory, jobs)
+
+
+def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> Iterator[Measurement]:
+    """Yield what fio's jobs measured in a directory of a host."""
+    for metric, value in (
+        (WRITE, jobs[fio.WRITE].bytes_s),
+        (READ, jobs[fio.READ].bytes_s),
+        (RANDOM_WRITES, jobs[fio.RANDOM_WRITE].per_s),
+        (RANDOM_WRITE_P99, jobs[fio.RANDOM_WRITE].p99_us),
+        (RANDOM_READS, jobs[fio.RANDOM_READ].per_s),
+        (RANDOM_READ_P99, jobs[fio.RANDOM_READ].p99_us),
+        (SYNC_MEDIAN, jobs[fio.SYNC].median_us),
+        (SYNC_P99, jobs[fio.SYNC].p99_us),
+    ):
+        yield metric.of(host, value, directory)
 
 
 def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:

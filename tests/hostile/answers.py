@@ -185,6 +185,7 @@ COMMANDS = {
             stays=True,
         ),
     ),
+    "disk": Command("exec fio ", _always(captured("fio-3.33.json"), after_s=5.0)),
     "RDMA devices": Command("ls /sys/class/infiniband", _always("mlx5_0\n")),
     "RDMA latency": Command("^ib_send_lat", _always(PERFTEST)),
     "server of RDMA": Command(

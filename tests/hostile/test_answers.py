@@ -40,6 +40,7 @@ COMMANDS = {
     "mtu": ("probe", "mtu", "--hosts", HOSTS, *SECONDS, "--sizes", "1400", "--bidir"),
     "mesh": ("probe", "mesh", "--hosts", HOSTS, *SECONDS),
     "latency": ("probe", "latency", "--hosts", HOSTS, *SECONDS),
+    "disk": ("probe", "disk", "--hosts", HOSTS, *SECONDS, "--directory", "/data"),
     "racks": ("probe", "racks", *RACKS, *SECONDS, "--draws", "1"),
     "soak": ("probe", "soak", "--hosts", HOSTS, "--for", "12s", "--round", "6s"),
     "hpcc": ("program", "hpcc", *ONE_RUN, "--memory", "16mb", "--block", "64"),

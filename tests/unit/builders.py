@@ -107,12 +107,13 @@ def known(value: T | None) -> T:
 
 
 def assert_golden(name: str, text: str) -> None:
-    """Compare a whole text with `tests/golden/<name>`; with UPDATE_GOLDEN=1, write that file instead."""
+    """Compare a whole text with `tests/golden/<name>`; with UPDATE_GOLDEN=1, write that file first."""
     path = GOLDEN / name
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="")
+    assert path.exists(), f"there is no {path}: UPDATE_GOLDEN=1 writes it"
     with path.open(encoding="utf-8", newline="") as golden:
-        assert text == golden.read()
+        assert text == golden.read(), "if the new text is right, UPDATE_GOLDEN=1 writes it"
 
 
 def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:

@@ -32,7 +32,10 @@ from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
+from harness.probes.disk import WRITE as DISK_WRITE
+from harness.probes.disk import disk_measurements
 from harness.probes.kinds import network_of, newest_probes
+from harness.probes.tools import fio
 from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -178,6 +181,17 @@ def test_latencies_of_rdma() -> None:
         *pairs(RDMA_P999, {("node1", "node2"): 3.93}),
     ]
     assert_golden("probe-rdma.txt", page_of("latency", probed(measurements=measured)))
+
+
+def test_disks_and_a_slow_one() -> None:
+    paces = fio.read_report(output("fio-3.33.json"))
+    slow = {name: replace(each, bytes_s=each.bytes_s / 2) for name, each in paces.items()}
+    measured = [
+        *(each for host in FOUR[:3] for each in disk_measurements(host, "/data/1", paces)),
+        *disk_measurements(FOUR[3], "/data/1", slow),
+        DISK_WRITE.failed(FOUR[0], "node1: --directory: /data/2 cannot be written to", "/data/2"),
+    ]
+    assert_golden("probe-disk.txt", page_of("disk", probed(measurements=measured)))
 
 
 def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:

@@ -28,6 +28,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present.report.figure import Evidence
+from harness.probes.disk import WRITE as DISK_WRITE
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
@@ -47,6 +48,7 @@ from tests.unit.probe_builders import (
 )
 
 SLOW = {pair: 94.0 * MBIT for pair in every_pair(FOUR, 0) if "node3" in pair}
+DISKS = {"n1": 500, "n2": 450, "n3": 300}
 BAD_BOND = Bond("802.3ad", 1, (BondMember("eth1", "down", 1000, "full", 1),))
 
 
@@ -95,6 +97,10 @@ PROBES = {
     "latency": (
         probed(measurements=[ROUND_TRIP[50.0].failed(("a", "b"), "a -> b: no sockperf")]),
         {"a -> b"},
+    ),
+    "disk": (
+        probed(measurements=[DISK_WRITE.of(host, mb * 1e6, "/data") for host, mb in DISKS.items()]),
+        {"n3"},
     ),
     "racks": (probed(measurements=[WITHIN_RACK.failed("b", "b1 -> b2: no route")]), {"b"}),
     "soak": (soak(), {"n1", "n1 -> n2", "n2 -> n1"}),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
-from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
+from harness.probes.tools import cpu, fio, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
@@ -277,6 +277,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
         f"sockperf {version}": (sockperf.read_round_trips, output(f"sockperf-{version}.txt"))
         for version in SOCKPERF
     },
+    "fio": (fio.read_report, output("fio-3.33.json")),
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
     "perftest": (perftest.read_latency, PERFTEST),
@@ -297,6 +298,8 @@ def numbers(parsed: object) -> list[float]:
             return [parsed.goodput_bit_s]
         case sockperf.RoundTrips():
             return [*parsed.microseconds.values(), parsed.per_second]
+        case dict():
+            return [each.bytes_s for each in parsed.values() if isinstance(each, fio.Pace)]
         case perftest.RdmaLatency():
             return [parsed.typical_us, parsed.p99_us, parsed.p999_us]
         case _:
