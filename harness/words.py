@@ -32,9 +32,9 @@ def count_of(number: int, noun: str) -> str:
 
 
 def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
-    """Return `54 %` as sentences have it; the cells of tables have no space: `54%`."""
-    text = f"{fraction:{'+' if signed else ''}.{decimals}%}"
-    return f"{text.removesuffix('%')} %"
+    """Return `54 %` as sentences have it; what rounds to zero has no sign."""
+    sign = "+" if signed and float(f"{fraction:.{decimals + 2}f}") else ""
+    return f"{fraction:{sign}z.{decimals}%}".replace("%", " %")
 
 
 def given_percent(fraction: float) -> str:

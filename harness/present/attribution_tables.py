@@ -70,7 +70,7 @@ def _fraction(attribution: Attribution, part: str) -> str:
     wall_s = math.fsum(attribution.parts_s.values())
     if part not in attribution.parts_s or not wall_s:
         return quantities.UNKNOWN
-    return f"{attribution.parts_s[part] / wall_s:.0%}"
+    return quantities.share(attribution.parts_s[part] / wall_s)
 
 
 _REST = "rest"
@@ -176,7 +176,7 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
 def _network_cells(found: Attribution | None) -> tuple[str, ...]:
     if found is None:
         return (quantities.UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
-    node_local = NO_NODE if found.node_local is None else f"{found.node_local:.0%}"
+    node_local = quantities.share(found.node_local) if found.node_local is not None else NO_NODE
     return (
         quantities.size_text(found.input_bytes),
         node_local if found.input_bytes else "",

@@ -89,7 +89,7 @@ def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
     text, peak = quantities.performance_text(found.value, found.unit), _peak_of(found)
-    return f"{text} ({found.efficiencies[peak]:.1%})" if peak else text
+    return f"{text} ({quantities.share(found.efficiencies[peak], 1)})" if peak else text
 
 
 def _peak_of(found: Performance) -> str | None:
@@ -132,7 +132,7 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
             else f"assuming that runs differ by {percent(PRIOR_RUN_SD)}"
         )
         yield (
-            f"With one run on a side, a change below {percent(limit)} may be no more than the usual "
+            f"With one run on a side, a change below {percent(limit, 1)} may be no more than the usual "
             f"difference between runs, {source}."
             if limit <= MAX_LIMIT
             else f"With one run on a side, these runs cannot show a change of any size, {source}."

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.present import quantities
 from harness.present.text import simple_table
 from harness.words import count_of, visible
 
@@ -49,7 +50,7 @@ def _nodes(observed: Mapping[str, Any]) -> str:
     placement = observed["placement"]
     total = sum(placement.values())
     rows = [
-        (visible(node), f"{stored:,}", f"{stored / total:.1%}" if total else "-")
+        (visible(node), f"{stored:,}", quantities.share(stored / total, 1) if total else "-")
         for node, stored in placement.items()
     ]
     return simple_table(("node", "bytes stored", "share"), rows)

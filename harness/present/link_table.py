@@ -23,7 +23,8 @@ _HEADINGS = (
 )
 _OVER_TIME = (
     "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
-    "the link of the busiest node carried, in the direction that carried more. █: it was full."
+    "the link of the busiest node carried, in the direction that carried more. █: it was full. "
+    "x 3: the line has three executions, the time is that of one."
 )
 _LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
 _SPARKLINE_WIDTH = 56
@@ -61,7 +62,7 @@ def _cells(use: LinkUse | None) -> tuple[str, ...]:
         shorten(visible(use.host), _HOST_WIDTH),
         shorten(visible(use.stage or quantities.UNKNOWN), _STAGE_WIDTH),
         quantities.if_known(use.full_s, quantities.time_text),
-        quantities.if_known(use.full_share, "{:.0%}".format),
+        quantities.if_known(use.full_share, quantities.share),
         use.direction or quantities.UNKNOWN,
     )
 

@@ -122,7 +122,9 @@ def _name(time: PredictedTime) -> str:
 
 
 def _bounds(bounds: Bounds) -> str:
-    return f"{time_text(bounds.low_s).removesuffix(' s')} to {time_text(bounds.high_s)}"
+    low, high = time_text(bounds.low_s), time_text(bounds.high_s)
+    are_seconds = high.endswith(" s") and " min " not in high
+    return f"{low.removesuffix(' s') if are_seconds else low} to {high}"
 
 
 def render_score(score: Score) -> str:

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable
 
-from harness.words import significant
+from harness.runtime.clock import HOUR, duration_text
+from harness.words import percent, significant
 
 UNKNOWN = "-"
 """Stands in a table for what is not known."""
@@ -12,8 +13,9 @@ NOISE = "~"
 UNTESTED = "?"
 """Marks a change that a single run cannot prove."""
 
-_MAX_SECONDS, _DAY_S, _MAX_DAYS = 1e6, 86_400, 9_999
-"""Longer times are shown in days."""
+_LONG_S, _DAY_S, _MANY_DAYS, _MAX_DAYS = 1_000, 86_400, 100, 9_999
+_MAX_S = 100 * HOUR
+"""From _LONG_S on, times are shown in minutes and seconds, or hours and minutes; longer ones in days."""
 _MAX_CHANGE, _MAX_UNCERTAINTY = 999_999, 99_999
 """In percent; of more, the digits carry no information and would break the table."""
 _ROUNDING_ERROR = 1e-9
@@ -33,25 +35,33 @@ def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
 
 def deviation(value: float | None) -> str:
     """Return a relative standard deviation: `5.2%`."""
-    return "unknown" if value is None else f"{value:.1%}"
+    return "unknown" if value is None else share(value, 1)
+
+
+def share(fraction: float, decimals: int = 0) -> str:
+    """Return `54%` as the cells of tables have it; in sentences it is `54 %`."""
+    return percent(fraction, decimals).replace(" ", "")
 
 
 def time_text(seconds: float) -> str:
     """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below.
 
-    Times below a millisecond, which are latencies, have four digits: `45.31 µs`.
+    Times below a millisecond, which are latencies, have four digits: `45.31 µs`. Long ones are `59 min 59 s`,
+    `1 h`, `2 h 07 min`.
     """
     sign, absolute = "-" if seconds < 0 else "", abs(seconds)
     if 0 < absolute < _MIN_MILLISECOND:
         return f"{significant(seconds * 1e6)} µs"
-    for limit, decimals in ((1, 3), (10, 2)):
+    for limit, decimals in ((1, 3), (10, 2), (_LONG_S, 1)):
         text = f"{absolute:.{decimals}f}"
         if float(text) < limit:
             return f"{sign}{text} s"
-    if absolute < _MAX_SECONDS:
-        return f"{sign}{absolute:.1f} s"
+    if absolute < _MAX_S:
+        return sign + duration_text(absolute).removesuffix(" 00 s").removesuffix(" 00 min")
     days = absolute / _DAY_S
-    return f"{sign}{days:.0f} days" if days <= _MAX_DAYS else f"{sign}>{_MAX_DAYS} days"
+    if days > _MAX_DAYS:
+        return f"{sign}>{_MAX_DAYS} days"
+    return f"{sign}{days:.0f} days" if days >= _MANY_DAYS else f"{sign}{days:.1f} days"
 
 
 def signed_time(seconds: float) -> str:
@@ -63,19 +73,17 @@ def uncertainty(fraction: float | None) -> str:
     """Return `±2%`, rounded up so that it never understates; an empty text for None."""
     if fraction is None:
         return ""
-    percent = fraction * 100
-    if percent > _MAX_UNCERTAINTY:
+    in_percent = fraction * 100
+    if in_percent > _MAX_UNCERTAINTY:
         return f"±>{_MAX_UNCERTAINTY}%"
-    return f"±{math.ceil(percent - _ROUNDING_ERROR)}%"
+    return f"±{math.ceil(in_percent - _ROUNDING_ERROR)}%"
 
 
 def change(fraction: float) -> str:
     """Return `-9.5%`, `+0.1%`; `0.0%` without a sign if it rounds to zero."""
-    percent = fraction * 100
-    if percent > _MAX_CHANGE:
+    if fraction * 100 > _MAX_CHANGE:
         return f">+{_MAX_CHANGE}%"
-    text = f"{percent:+.1f}%"
-    return "0.0%" if text in ("+0.0%", "-0.0%") else text
+    return percent(fraction, 1, signed=True).replace(" ", "")
 
 
 def p_text(value: float) -> str:

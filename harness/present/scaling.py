@@ -44,7 +44,7 @@ def _row(point: Point, marks: str) -> list[str]:
         f"{words.value}{marks}",
         words.interval,
         *_growth(point.speed_up),
-        f"{point.efficiency.value:.1%}" if point.efficiency else quantities.UNKNOWN,
+        quantities.share(point.efficiency.value, 1) if point.efficiency else quantities.UNKNOWN,
         of_efficiency.marked_change,
         of_efficiency.change_interval,
     ]

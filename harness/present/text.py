@@ -18,7 +18,7 @@ NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (10, 12), (8, 8))
 GAPS = ("  ", " ")
 """Space between the columns of one configuration; the first that fits is used."""
 
-_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|%|[MG]bit/s)(\W|$))")
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
 _NO_BREAK_SPACE = "\u00a0"
 
 Block = list[str]

@@ -54,6 +54,14 @@ class ConfigurationRuns:
         )
 
     @property
+    def counted_runs(self) -> int:
+        """How many runs have a time that counts; one that ended in its warm-up has none."""
+        return sum(
+            any(trial.wall_s is not None for trial in measured_trials([recorded]))
+            for recorded in self.runs
+        )
+
+    @property
     def layouts(self) -> frozenset[str]:
         """The layouts in which the data was observed; empty if none was."""
         return frozenset(layout for recorded in self.runs for layout in layouts(recorded.run))

@@ -10,7 +10,11 @@ from statistics import NormalDist, fmean, stdev
 from harness import __version__
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.explain.timeline import run_shares, silent_nodes, trial_links
-from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.observed.configuration import (
+    ConfigurationRuns,
+    caveats,
+    probe_measurements,
+)
 from harness.analysis.observed.environment import (
     as_text,
     dataset_facts,
@@ -193,6 +197,7 @@ class Predictor:
                 f"the bytes on the links of {join_names(sorted(silent))} were not recorded: if one of these "
                 "is the busiest, a faster link gains more than predicted"
             )
+        yield from caveats(self.baseline.runs)
         if not self.baseline.controls:
             yield "no control was measured: nothing will show whether the machines have changed"
 

@@ -215,13 +215,13 @@ def _undisturbed(baseline: ConfigurationRuns) -> Check:
     """Check that trials were watched, and that few were disturbed."""
     if not any(measured_trials(baseline.runs)) and not any(disturbed_trials(baseline.runs)):
         return _advice(_NOT_MEASURED)
-    if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
-        return _advice(
-            "what disturbed the trials is not recorded: an older version measured them, or they were imported"
-        )
     lines = filter(None, (disturbed_line(baseline.runs), throughout_line(baseline.runs)))
     if text := "; ".join(lines):
         return _advice(text)
+    if not interference_facts(baseline.runs):
+        return _advice(
+            "what disturbed the trials is not recorded: an older version measured them, or they were imported"
+        )
     return _ok("no measured trial was disturbed")
 
 
@@ -262,9 +262,9 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Check:
     partial = [trial for trial in trials if trial.tasks is None or trial.tasks.incomplete]
     if partial:
         return _advice(
-            f"{len(partial)} of {count_of(len(trials), 'trial')} have none, or incomplete ones"
+            f"{len(partial)} of {count_of(len(trials), 'trial')} that count have none, or incomplete ones"
         )
-    return _ok(f"complete for {count_of(len(trials), 'trial')}")
+    return _ok(f"complete for {count_of(len(trials), 'trial')} that count")
 
 
 def _no_contradictions(baseline: ConfigurationRuns) -> Check:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.configuration import ConfigurationRuns, caveats
 from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import conditions
@@ -157,12 +157,14 @@ def _notes(
 ) -> Iterator[str]:
     if not link.is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
-    before, now = len(baseline.runs), len(after.runs)
+    before, now = baseline.counted_runs, after.counted_runs
     if now < before:
         yield (
             f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: intervals are for as "
             "many, and too narrow for fewer"
         )
+    for column in (baseline, after):
+        yield from (f"{column.name}: {line}" for line in caveats(column.runs))
 
 
 @dataclass(frozen=True)

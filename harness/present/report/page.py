@@ -9,7 +9,7 @@ from harness import __version__
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
-from harness.analysis.observed.sample import measured_trials
+from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.run import COMMAND
 from harness.present.costs import cost_remarks, cost_table, performance_table
 from harness.present.report.answer import answers
@@ -109,9 +109,15 @@ def _title(comparison: Comparison) -> str:
 
 
 def _lead(comparison: Comparison) -> str:
-    """Return a line such as `5 workloads and 4 controls, 162 measured trials in 6 runs`, then the days."""
+    """Return a line such as `5 workloads and 4 controls, 162 measured trials in 6 runs`, then the days.
+
+    Of trials that do not all count: `480 measured trials, 462 count, in 12 runs`.
+    """
     runs = [recorded for column in comparison.columns for recorded in column.runs]
-    trials = sum(trial.wall_s is not None for trial in measured_trials(runs))
+    count = sum(1 for _ in measured_trials(runs))
+    disturbed = sum(1 for _ in disturbed_trials(runs))
+    trials = count_of(count + disturbed, "measured trial")
+    counted_runs = sum(column.counted_runs for column in comparison.columns)
     days = sorted(
         {run.run.started_at[:10] for run in runs if "imported_from" not in run.run.parameters}
     )
@@ -119,7 +125,7 @@ def _lead(comparison: Comparison) -> str:
     parts = [
         count_of(len(comparison.rows) - controls, "workload")
         + (f" and {count_of(controls, 'control')}" if controls else ""),
-        f"{count_of(trials, 'measured trial')} in {count_of(len(runs), 'run')}",
+        f"{trials}{f', {count} count,' if disturbed else ''} in {count_of(counted_runs, 'run')}",
         *([" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []),
     ]
     relative = " Changes are relative to those of the controls."

@@ -219,7 +219,7 @@ class TestTrialsFigure:
         ]
         assert len(hollow) == 2
         words = " ".join(Page(page.render(Evidence(comparison))).text.split())
-        assert "4 measured trials in 2 runs" in words
+        assert "8 measured trials, 6 count, in 2 runs" in words
 
 
 class TestTimeSpentFigure:

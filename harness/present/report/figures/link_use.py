@@ -120,7 +120,7 @@ def _numbers(link: UsedLink) -> dict[str, str]:
         "trial": f"{typical.trial.phase} {typical.trial.round} of {typical.run.id}",
         "busiest node": use.host,
         "link full": quantities.if_known(use.full_s, quantities.time_text),
-        "of the time": quantities.if_known(use.full_share, "{:.0%}".format),
+        "of the time": quantities.if_known(use.full_share, quantities.share),
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
         "highest": throughput_text(max(rates, default=0) * _MBIT),

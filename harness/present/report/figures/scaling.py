@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from harness.analysis.compare.scaling import ScaledWorkload, scaling_of
+from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
@@ -33,7 +34,7 @@ def figure(evidence: Evidence) -> Figure | None:
                 "configuration": base,
                 "nodes": str(point.nodes),
                 "speed-up": f"{point.speed_up.value:.2f}",
-                "efficiency": f"{point.efficiency.value:.1%}",
+                "efficiency": quantities.share(point.efficiency.value, 1),
             }
             for workload, base, point in found.points()
             if point.speed_up and point.efficiency

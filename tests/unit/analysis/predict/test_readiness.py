@@ -250,12 +250,12 @@ class TestAdvice:
             (
                 "task metrics",
                 of_trials(*trials(), *trials(DEVIATIONS[:1], tasks=None)),
-                "4 of 28 trials have none, or incomplete ones",
+                "4 of 28 trials that count have none, or incomplete ones",
             ),
             (
                 "task metrics",
                 of_trials(*trials(), *trials(DEVIATIONS[:1], replace(TASKS, incomplete="cut off"))),
-                "4 of 28 trials have none, or incomplete ones",
+                "4 of 28 trials that count have none, or incomplete ones",
             ),
             (
                 "confounders",
