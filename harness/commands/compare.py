@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import Comparison, compare, require_several
-from harness.analysis.compare.limits import Judgement, Limit, exit_code, judge
+from harness.analysis.compare.limits import EXIT_CODES, Judgement, judge
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import (
@@ -18,7 +18,6 @@ from harness.commands.options import (
 )
 from harness.model.errors import BadInput
 from harness.present import comparison_json, markdown, text
-from harness.present.limits import lines
 from harness.present.table import Table
 from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, find_probes
@@ -96,10 +95,7 @@ def compare_command(
     configuration are repetitions: how much they differ decides what a change means.
     """
     form = FORMATS[format_]
-    limits = [
-        *([Limit("--fail-if-slower", slower)] if slower else []),
-        *([Limit("--fail-if-not-faster", -faster)] if faster else []),
-    ]
+    limits = {"--fail-if-slower": slower, "--fail-if-not-faster": faster and -faster}
     if not probes:
         comparison = compare(
             [find_configuration(name, results) for name in configurations],
@@ -107,16 +103,18 @@ def compare_command(
             allow_different_data=allow_different_data,
             strict=strict,
         )
-        judgements = [judged for limit in limits for judged in judge(comparison, limit)]
+        given = [(option, limit) for option, limit in limits.items() if limit]
+        judgements = [each for limit in given for each in judge(comparison, *limit)]
         show(table_of(comparison, form, judgements))
-        return exit_code(judgements)
+        outcomes = {each.outcome for each in judgements}
+        return next((code for outcome, code in EXIT_CODES.items() if outcome in outcomes), 0)
     if form.render_probes is None:
         known = [name for name, each in FORMATS.items() if each.render_probes]
         raise BadInput(
             f"--probes supports the formats {' and '.join(known)} only; each line "
             "of the files of probes is JSON"
         )
-    if adjust or strict or allow_different_data or limits:
+    if adjust or strict or allow_different_data or any(limits.values()):
         raise BadInput(
             "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
             "--fail-if-slower and --fail-if-not-faster"
@@ -133,7 +131,7 @@ def table_of(
     """Return the table of a comparison, how it stands to limits, and how predictions came out."""
     if not form.for_people:
         return form.render(comparison, judgements)
-    table = form.render(comparison) + "".join(f"\n{text.fill(each)}" for each in lines(judgements))
+    table = form.render(comparison) + "".join(f"\n{text.fill(each.text)}" for each in judgements)
     ledger = Path(comparison.columns[0].runs[0].source).parent / PREDICTIONS
     if not ledger.is_dir():
         return table

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.compare.limits import Judgement
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.present import limits
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
@@ -21,7 +21,7 @@ def render(comparison: Comparison, judgements: Sequence[Judgement] = ()) -> str:
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
     is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload
     counts its work, `time_s` is that of one unit, and `performance` has the units per second. An unknown
-    value is null. `limits` has an entry for each configuration and limit. `footnotes` lists each note once.
+    value is null. `limits` has what is said of the limits that were given. `footnotes` lists each note once.
     """
     notes = Footnotes()
     for column in comparison.columns:
@@ -47,7 +47,7 @@ def render(comparison: Comparison, judgements: Sequence[Judgement] = ()) -> str:
             }
             for row in comparison.rows
         ],
-        "limits": limits.as_json(judgements),
+        "limits": list(map(asdict, judgements)),
         "footnotes": notes.texts,
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
