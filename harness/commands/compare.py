@@ -95,7 +95,7 @@ def compare_command(
     configuration are repetitions: how much they differ decides what a change means.
     """
     form = FORMATS[format_]
-    limits = {"--fail-if-slower": slower, "--fail-if-not-faster": faster and -faster}
+    limits = [limit for limit in (slower, faster and -faster) if limit]
     if not probes:
         comparison = compare(
             [find_configuration(name, results) for name in configurations],
@@ -103,8 +103,7 @@ def compare_command(
             allow_different_data=allow_different_data,
             strict=strict,
         )
-        given = [(option, limit) for option, limit in limits.items() if limit]
-        judgements = [each for limit in given for each in judge(comparison, *limit)]
+        judgements = [each for limit in limits for each in judge(comparison, limit)]
         show(table_of(comparison, form, judgements))
         outcomes = {each.outcome for each in judgements}
         return next((code for outcome, code in EXIT_CODES.items() if outcome in outcomes), 0)
@@ -114,7 +113,7 @@ def compare_command(
             f"--probes supports the formats {' and '.join(known)} only; each line "
             "of the files of probes is JSON"
         )
-    if adjust or strict or allow_different_data or any(limits.values()):
+    if adjust or strict or allow_different_data or limits:
         raise BadInput(
             "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
             "--fail-if-slower and --fail-if-not-faster"

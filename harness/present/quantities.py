@@ -13,9 +13,9 @@ NOISE = "~"
 UNTESTED = "?"
 """Marks a change that a single run cannot prove."""
 
-_LONG_S, _DAY_S, _MANY_DAYS, _MAX_DAYS = 1_000, 86_400, 100, 9_999
-_MAX_S = 100 * HOUR
-"""From _LONG_S on, times are shown in minutes and seconds, or hours and minutes; longer ones in days."""
+_LONG_S, _MAX_S = HOUR // 2, 100 * HOUR
+"""Times between these are shown in minutes and seconds, or hours and minutes; longer ones in days."""
+_DAY_S, _MANY_DAYS, _MAX_DAYS = 86_400, 100, 9_999
 _MAX_CHANGE, _MAX_UNCERTAINTY = 999_999, 99_999
 """In percent; of more, the digits carry no information and would break the table."""
 _ROUNDING_ERROR = 1e-9
