@@ -37,8 +37,26 @@ _POLL_S = 0.1
 _GRACE_S = 5.0
 """How long mpirun may take to notice that a daemon ended."""
 _MAX_REASON = 300
-_BOX = re.compile(r"^-{5,}$(.+?)^-{5,}$", re.MULTILINE | re.DOTALL)
-_LOST, _SIGNAL = "lost communication with a remote daemon", "exited on signal"
+_LOST = "lost communication with a remote daemon"
+
+# What launchers print: Open MPI between dashed lines, MPICH and Intel MPI between double ones.
+_BOX = re.compile(r"^([-=])\1{4,}$(.+?)^\1{5,}$", re.MULTILINE | re.DOTALL)
+_SENTENCE_END = re.compile(r"\. | NOTE:")
+_LOG_OF_OPEN_MPI = re.compile(r"\[(?!mpiexec|proxy)")
+_MPI_ERROR = re.compile(r"\bMPI_ERR_\w+: .+")
+_KILLED = re.compile("(?i)MPI_ABORT|exited on signal|killed by signal|failed to TCP connect")
+_FAILED_ONLY = re.compile(
+    "(?i)non-zero|exit code|exited (due to|improperly)|bad termination|job step aborted"
+)
+_NO_FAILURE = re.compile(
+    r"(?i)\bwarning|deprecated|(will be|is) (disabled|ignored|used instead)|^By default|"
+    "help message|error messages"
+)
+_ERROR = re.compile(
+    "(?i)error|cannot|unable to|not found|no such|failed|fatal|denied|unrecognized|out of memory|"
+    "terminate called|undefined symbol|segmentation fault|floating point exception|"
+    "illegal instruction|killed|MPI_Abort"
+)
 
 # The mark must not be in the guard's own environment, or it would end itself.
 _GUARD = """
@@ -238,11 +256,11 @@ def output_of(job: MpiJob, completed: CompletedCommand) -> str:
     """Return the job's output. Raise ToolError if it failed, and HostError if a host was lost."""
     printed = [line for line in completed.output.splitlines() if not line.startswith(_LAUNCH)]
     if completed.code:
-        lines = [*completed.errors.splitlines(), *printed]
+        words = " ".join([*completed.errors.splitlines(), *printed])
         for host in job.placement.hosts:
-            if re.search(rf"{_LOST}.*on node {re.escape(host.address)}\b", " ".join(lines)):
+            if re.search(rf"{_LOST}.*on node {re.escape(host.address)}\b", words):
                 raise HostError(f"{host}: Open MPI lost its daemon there")
-        reason = _reason(job, lines)
+        reason = _reason(job, completed.errors, "\n".join(printed))
         name = job.command[0].rpartition("/")[2]
         raise ToolError(f"{name} on {job.placement}: {reason or f'exit code {completed.code}'}")
     if job.output_file is not None:
@@ -252,12 +270,33 @@ def output_of(job: MpiJob, completed: CompletedCommand) -> str:
     return "\n".join(printed)
 
 
-def _reason(job: MpiJob, lines: Sequence[str]) -> str:
-    """Return the first sentence that Open MPI prints between dashed lines, else the line with an error."""
-    printed = "\n".join(lines)
-    boxes = [" ".join(box.split()) for box in _BOX.findall(printed)]
-    telling = [text for text in boxes if _SIGNAL in text] or boxes
-    text = telling[0].partition(". ")[0] if telling else error_line(printed)
+def _reason(job: MpiJob, errors: str, printed: str) -> str:
+    """Return why a job failed, as its program, its loader or its launcher says."""
+    text = _cause(errors) or _cause(printed) or error_line(f"{errors}\n{printed}")
     for host in job.placement.hosts:
         text = re.sub(rf"\b{re.escape(host.address)}\b", str(host), text)
     return shorten(text, _MAX_REASON)
+
+
+def _cause(text: str) -> str:
+    """Return what tells most about a failure: an error of MPI, or one that the program or its loader printed.
+
+    Without one, it is the first sentence of a box: that a process was killed, else what is no warning. What
+    says only that a process failed comes last but for warnings.
+    """
+    boxes = [" ".join(match[2].replace("\n=", "\n").split()) for match in _BOX.finditer(text)]
+    failures = [box for box in boxes if not _NO_FAILURE.search(box)]
+    lines = [
+        line.strip()
+        for line in _BOX.sub("", text).splitlines()
+        if _ERROR.search(line) and not _LOG_OF_OPEN_MPI.match(line) and not _NO_FAILURE.search(line)
+    ]
+    ranked = (
+        _MPI_ERROR.findall(text),
+        [line for line in lines if not _FAILED_ONLY.search(line)],
+        [box for box in boxes if _KILLED.search(box)],
+        [box for box in failures if not _FAILED_ONLY.search(box)],
+        [*failures, *lines, *boxes],
+    )
+    found = next(filter(None, ranked), ("",))
+    return _SENTENCE_END.split(found[0], 1)[0]

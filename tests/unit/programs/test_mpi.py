@@ -11,6 +11,7 @@ from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import ToolError
 from harness.programs import mpi
 from harness.programs.mpi import MpiJob, Placement, output_of
+from tests.unit.probe_builders import output
 
 HOSTS = (Host("n1", "10.0.0.1"), Host("n2", "10.0.0.12"))
 LAUNCH = "clusterlift-launch 10.0.0.12 orted -mca ess env"
@@ -104,6 +105,13 @@ class TestFailure:
     def test_a_lost_host_is_named(self) -> None:
         with pytest.raises(HostError, match=r"^n2: Open MPI lost its daemon there$"):
             output_of(job(), completed(LAUNCH, 1, LOST))
+
+    @pytest.mark.parametrize("section", output("mpi-failures.txt").split("## ")[1:])
+    def test_says_why_it_failed_and_not_what_it_warned_of(self, section: str) -> None:
+        heading, _, printed = section.partition("\n")
+        with pytest.raises(ToolError) as error:
+            output_of(job(), completed(LAUNCH, 1, printed))
+        assert str(error.value) == f"hpcc on n1, n2: {heading.partition(' | ')[2]}"
 
     def test_any_other_message_is_its_first_sentence(self) -> None:
         box = "-----\nThere are not enough slots available. Either request\nfewer slots.\n-----"
