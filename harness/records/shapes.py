@@ -72,7 +72,6 @@ class CheckedParameters(TypedDict, total=False):
     pi_samples: Count | None
     content_checked: bool | None
     series: str | None
-    seed: Count | None
     program: Name | None
     problem: Mapping[str, int | float | str | None] | None
     options: Mapping[str, str] | None
