@@ -11,6 +11,10 @@ from harness.present.text import fill, simple_table
 from harness.statistics.power import MAX_RUNS, POWER
 from harness.words import given_percent, percent, shorten, visible
 
+_SDS = (
+    "SD: the standard deviation of the trials of a run, and of the medians of these runs. What a comparison "
+    "detects depends on how much it takes runs to differ, which it estimates from all workloads together."
+)
 _NAME_WIDTH = 40
 _MESSAGE_WIDTH = 72
 
@@ -55,7 +59,7 @@ def _detectable(readiness: Readiness) -> str:
         ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower", "runs needed"),
         rows,
     )
-    return f"{introduction}\n\n{table}"
+    return f"{introduction}\n\n{table}\n\n{fill(_SDS)}"
 
 
 def _runs_needed(found: DetectableChange) -> str:

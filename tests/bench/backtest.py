@@ -1,9 +1,10 @@
 """Predict configurations that were measured already, each from each slower one, to see the errors.
 
-    python -m tests.bench.backtest CONFIGURATION... --results DIR
+    python -m tests.bench.backtest [CONFIGURATION...] --results DIR
 
-prints the errors of each pair, and the table of docs/prediction.md. With --without-profiles, all predictions
-are by full links.
+takes all configurations in DIR if none is named, leaves out those whose links are unknown, and prints the
+errors of each pair, and the table of docs/prediction.md. With --without-profiles, all predictions are by full
+links.
 """
 
 import math
@@ -18,12 +19,13 @@ import click
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.observed.environment import dataset_facts
 from harness.analysis.observed.sample import table_model
-from harness.analysis.predict.prediction import Predictor
+from harness.analysis.predict.prediction import Predictor, unpredictable
 from harness.analysis.predict.score import Score, scored_times, summarise
-from harness.analysis.predict.target import target_of
+from harness.analysis.predict.target import known_link, target_of
 from harness.model.link import rate_of_goodput
 from harness.model.run import Phase
 from harness.present.text import simple_table
+from harness.records.directories import results_files
 from harness.records.lookup import check_no_run_twice
 
 SLOWER = 0.9
@@ -66,7 +68,8 @@ def backtest(configurations: Iterable[ConfigurationRuns]) -> Iterator[Backcast]:
     for family in ([p for p in predictors if _stored(p.baseline) == each] for each in stored):
         for number, faster in enumerate(family):
             for slower in family[:number]:
-                if slower.link.goodput_bit_s <= SLOWER * faster.link.goodput_bit_s:
+                is_slower = slower.link.goodput_bit_s <= SLOWER * faster.link.goodput_bit_s
+                if is_slower and not unpredictable(slower.baseline):
                     yield backcast(slower, faster)
 
 
@@ -156,12 +159,14 @@ def summaries(backcasts: Sequence[Backcast]) -> str:
 
 
 @click.command()  # noqa: TID251  not one of clusterlift's
-@click.argument("configurations", nargs=-1, required=True)
+@click.argument("configurations", nargs=-1)
 @click.option("--results", type=click.Path(path_type=Path), default=Path("results"))
 @click.option("--without-profiles", "by_full_links", is_flag=True)
 def main(configurations: Sequence[str], results: Path, *, by_full_links: bool) -> None:
     """Print the errors of all pairs, and the summary of them."""
-    columns = [find_configuration(name, results) for name in configurations]
+    names = configurations or [each.name for each in results.iterdir() if results_files(each)]
+    columns = [find_configuration(name, results) for name in sorted(names)]
+    columns = [column for column in columns if known_link(column)]
     backcasts = list(backtest(map(without_profiles, columns) if by_full_links else columns))
     print(table(backcasts), summaries(backcasts), sep="\n\n")
 

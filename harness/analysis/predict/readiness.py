@@ -3,11 +3,13 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from statistics import median, stdev
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
@@ -19,6 +21,7 @@ from harness.analysis.observed.interference import (
 )
 from harness.analysis.observed.machines import KERNEL, driver_facts, unlike_peers
 from harness.analysis.observed.sample import (
+    Sample,
     disturbed_trials,
     measured_trials,
     table_model,
@@ -58,7 +61,7 @@ class DetectableChange:
     """The smallest change of a workload that a comparison will detect.
 
     It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
-    the trials of a run, None if no run repeated one; `run_sd` is that of runs, None if there is a single
+    the trials of a run, None if no run repeated one; `run_sd` is that of the runs' medians, None of a single
     run. `min_change` is the smallest relative change that is detected with the usual power, None if the
     runs are too few. `runs_needed` on either side find the change that was asked about, None if that takes
     more than MAX_RUNS.
@@ -107,7 +110,10 @@ def readiness(
             **{name: check(baseline) for name, check in _CHECKS.items()},
             **({} if network is None else {"network": network}),
         },
-        tuple(_detectable(name, model, len(workloads), change) for name in workloads),
+        tuple(
+            _detectable(take_sample(name, baseline.runs), model, len(workloads), change)
+            for name in workloads
+        ),
         change,
     )
 
@@ -136,14 +142,15 @@ def network_check(
 
 
 def _detectable(
-    workload: str, model: MixedModel, comparisons: int, change: float
+    sample: Sample, model: MixedModel, comparisons: int, change: float
 ) -> DetectableChange:
-    runs, sd = model.runs(0, workload), model.run_sd(workload)
+    runs, sd = len(sample.runs_s), model.run_sd(sample.workload)
+    medians = [math.log(median(times_s)) for times_s in sample.runs_s]
     return DetectableChange(
-        workload,
+        sample.workload,
         runs,
-        model.trial_sd(workload),
-        sd if model.has_repeated_runs else None,
+        model.trial_sd(sample.workload),
+        stdev(medians) if len(medians) > 1 else None,
         detectable_change(sd, runs, comparisons),
         runs_needed(change, sd, comparisons),
     )
