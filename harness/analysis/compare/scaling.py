@@ -114,7 +114,8 @@ def find_family(name: str, results: Path) -> Family:
 def scaling_of(columns: Sequence[ConfigurationRuns]) -> Scaling | None:
     """Return the scaling of the columns that are one configuration on several numbers of nodes.
 
-    None if there are none, or if nothing has a result on two of them.
+    Their runs declare the number that is in the name. None if there are none, or if nothing has a result on
+    two of them.
     """
     families = _families(columns)
     with suppress(BadInput):
@@ -125,7 +126,9 @@ def scaling_of(columns: Sequence[ConfigurationRuns]) -> Scaling | None:
 def _families(columns: Sequence[ConfigurationRuns]) -> dict[str, Family]:
     found: dict[str, dict[int, ConfigurationRuns]] = {}
     for column in columns:
-        if split := split_scaled_name(column.name):
+        split = split_scaled_name(column.name)
+        declared = {recorded.run.facts.get("nodes") for recorded in column.runs}
+        if split and declared == {str(split[1])}:
             found.setdefault(split[0], {})[split[1]] = column
     return {
         name: dict(sorted(family.items()))

@@ -37,7 +37,8 @@ def column(
     def run(number: int, factor: float) -> RecordedRun:
         work = Work(7e9, unit, peaks)
         trials = [ok("hpl", 7 / gflops * factor, work=work), ok("group-by", spark_s * factor)]
-        return recorded(a_run(name, f"{name}-{number}", workloads=("hpl", "group-by")), trials)
+        known = {"workloads": ("hpl", "group-by"), "facts": {"nodes": name[-1]}}
+        return recorded(a_run(name, f"{name}-{number}", **known), trials)
 
     return ConfigurationRuns(name, tuple(run(*each) for each in enumerate(STEADY)))
 
@@ -189,6 +190,8 @@ class TestPage:
         assert "90.5%" in html  # 2.5g: 38 / 21 / 2
 
     def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
+        undeclared = compare([column("hall-n14", 20.0), column("hall-n12", 25.0)])
+        assert 'id="scaling"' not in page.render(Evidence(undeclared))
         html = page.render(Evidence(upgrade()))
         assert '<th scope="col" class="number first">time or performance</th>' in html
         assert "Performance for the cost" not in html
