@@ -44,7 +44,7 @@ class BenchmarkOptions:
     """All options.
 
     - `dataset`: a URI; None for the default dataset.
-    - `workloads`: names of those to run; None for all.
+    - `workloads`: names of what to run; None for all.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
       ± `precision`, a fraction that is None otherwise.

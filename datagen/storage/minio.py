@@ -40,9 +40,7 @@ class Minio(S3Server):
                 f"{', '.join(PARITY_OF_CLASS)}"
             )
         sizes = set(server.get("totalDrivesPerSet") or ())
-        if (
-            len(sizes) != 1
-        ):  # pools of different sizes, any of which may get an object; an old MinIO says none
+        if len(sizes) != 1:  # each pool may get objects, and an old MinIO does not say
             return UNKNOWN
         drives = sizes.pop()
         parity = min(int(server[name]), drives // 2)  # MinIO gives objects no more

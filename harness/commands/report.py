@@ -40,7 +40,7 @@ from harness.words import visible
 )
 @cost_option(
     "Cost of the change: 350USD, or 2.5g-rs=350USD for one configuration. If the baseline has a cost, costs "
-    "are those of whole clusters. Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
+    "are of whole clusters. Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
 )
 @hour_option
 @adjust_option

@@ -312,7 +312,7 @@ class _ExperimentRunner:
 
     def _record_for(self, part: Part, probed: RecordedProbes) -> RecordedProbes:
         """Record another configuration's probes for this one, too, because the network is the same."""
-        say(f"{part}: its links are those of {probed.run.configuration}, which were probed")
+        say(f"{part}: {probed.run.configuration} has the same links, which were probed")
         run = replace(
             probed.run,
             id=new_run_id(),
@@ -353,7 +353,7 @@ class _ExperimentRunner:
         if nodes := first.configuration.nodes:
             arguments += ["--nodes", str(nodes)]
         if others:
-            # In the order of the file, of which the seed makes that of the run.
+            # In the order of the file: the seed makes the order of the run from it.
             parts = sorted(run.parts, key=lambda p: list(by_name).index(p.configuration.name))
             arguments += ["--turns", json.dumps([self._turn(part) for part in parts])]
             code = self._site.submit(

@@ -43,7 +43,7 @@ _RESIDUAL = re.compile(
 
 # The meaning of each line is in HPL's documentation: https://www.netlib.org/benchmark/hpl/tuning.html
 _INPUT_FORM = """\
-HPL's parameters, then those of PTRANS
+HPL's parameters, then parameters of PTRANS
 written by clusterlift
 HPL.out    file of output
 6          it is standard output

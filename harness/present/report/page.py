@@ -128,5 +128,5 @@ def _lead(comparison: Comparison) -> str:
         f"{trials}{f', {count} count,' if disturbed else ''} in {count_of(counted_runs, 'run')}",
         *([" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []),
     ]
-    relative = " Changes are relative to those of the controls."
+    relative = " Changes are relative to the changes of the controls."
     return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"

@@ -590,7 +590,7 @@ class TestPage:
 
     def test_changes_relative_to_controls_are_announced(self) -> None:
         html = page.render(Evidence(SCENARIOS["beyond-controls"]()))
-        assert "Changes are relative to those of the controls." in Page(html).text
+        assert "Changes are relative to the changes of the controls." in Page(html).text
 
     @pytest.mark.slow
     def test_the_same_runs_make_the_same_page_in_every_process(self) -> None:

@@ -38,7 +38,7 @@ _KEYS = {
 _PX = (258, 100)
 LEGEND = (
     "Of each workload, the trial whose time is nearest to the median: what its busiest node received and "
-    "sent, in Mbit/s over seconds, those of all executions if a trial has several. The dashed line is what "
+    "sent, in Mbit/s over seconds, of all executions if a trial has several. The dashed line is what "
     f"the link can carry; the link is full above {percent(FULL)} of it."
 )
 

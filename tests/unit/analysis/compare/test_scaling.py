@@ -164,8 +164,8 @@ class TestChange:
         found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)})
         changes = [each.points["fast"][1].change for each in found.workloads]
         assert all(each and each.p == each.adjusted_p for each in changes)
-        told = " ".join(tables.render(found).split())
-        assert "Holm-adjusted for 1 comparison and, apart, for 1 comparison of controls." in told
+        shown = " ".join(tables.render(found).split())
+        assert "Holm-adjusted for 1 comparison and, apart, for 1 comparison of controls." in shown
 
 
 class TestNotes:
