@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import (
@@ -14,6 +15,7 @@ from harness.analysis.predict.prediction import (
     network_times,
     unpredictable,
 )
+from harness.analysis.predict.readiness import readiness
 from harness.analysis.predict.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
@@ -193,6 +195,23 @@ def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
     assert any(
         "the bytes on the links of n2 were not recorded" in each for each in prediction.notes
     )
+
+
+def test_a_prediction_counts_and_says_what_a_table_does() -> None:
+    """A workload that was disturbed throughout, and a run that ended before its first trial."""
+    baseline = configuration()
+    runs = [
+        replace(run, disturbed_throughout={"pi": "n1: it swapped (3)"}) for run in baseline.runs
+    ]
+    baseline = replace(baseline, runs=(*runs, recorded(a_run("100m", "cut"), ending=None)))
+    table = overview(baseline)
+    line, notes = "and so they count: pi (n1: it swapped)", table.columns[0].notes
+    prediction = predict(baseline, target(baseline, 250 * MBIT))
+    for said in (notes, prediction.notes, [readiness(baseline).checks["disturbances"].message]):
+        assert [each for each in said if each.endswith(line)]
+    assert {row.cells[0].sample.times_s for row in table.rows} == {(10.0,) * 3, (2.0,) * 3}
+    assert {found.runs for found in readiness(baseline).detectable} == {3}
+    assert baseline.counted_runs == 3
 
 
 class TestWhatCannotBePredicted:
