@@ -26,16 +26,15 @@ from harness.terminal import show
 
 @dataclass(frozen=True)
 class Format:
-    """How tables are written. One for people also says how predictions came out, and limits in sentences."""
+    """How tables are written. One for people has probes, too, and sentences below the table."""
 
     render: Callable[..., str]
     render_probes: Callable[[Table], str] | None = None
-    for_people: bool = False
 
 
 FORMATS = {
-    "text": Format(text.render, text.render_table, for_people=True),
-    "markdown": Format(markdown.render, markdown.render_table, for_people=True),
+    "text": Format(text.render, text.render_table),
+    "markdown": Format(markdown.render, markdown.render_table),
     "json": Format(comparison_json.render),
 }
 
@@ -128,7 +127,7 @@ def table_of(
     judgements: Sequence[Judgement] = (),
 ) -> str:
     """Return the table of a comparison, how it stands to limits, and how predictions came out."""
-    if not form.for_people:
+    if not form.render_probes:
         return form.render(comparison, judgements)
     table = form.render(comparison) + "".join(f"\n{text.fill(each.text)}" for each in judgements)
     ledger = Path(comparison.columns[0].runs[0].source).parent / PREDICTIONS

@@ -88,7 +88,7 @@ def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
 
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
-    text, peak = quantities.performance_text(found.value, found.unit), _peak_of(found)
+    text, peak = quantities.quantity_text(found.value, f"{found.unit}/s"), _peak_of(found)
     return f"{text} ({quantities.share(found.efficiencies[peak], 1)})" if peak else text
 
 

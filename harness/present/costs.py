@@ -51,9 +51,9 @@ def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
             (
                 found.workload,
                 found.configuration,
-                quantities.performance_text(found.performance.value, found.performance.unit),
+                quantities.quantity_text(found.performance.value, f"{found.performance.unit}/s"),
                 money_text(found.cost),
-                quantities.performance_text(found.per_cost, found.performance.unit),
+                quantities.quantity_text(found.per_cost, f"{found.performance.unit}/s"),
             )
             for found in performances
         ),

@@ -33,11 +33,6 @@ def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
     return UNKNOWN if value is None else text_of(value)
 
 
-def deviation(value: float | None) -> str:
-    """Return a relative standard deviation: `5.2%`."""
-    return "unknown" if value is None else share(value, 1)
-
-
 def share(fraction: float, decimals: int = 0) -> str:
     """Return `54%` as the cells of tables have it; in sentences it is `54 %`."""
     return percent(fraction, decimals).replace(" ", "")
@@ -99,17 +94,12 @@ def p_statement(shown: str) -> str:
 
 
 def quantity_text(value: float, unit: str) -> str:
-    """Return a number of units with four digits: `21.24 Gflop`, `938.1 kevent`."""
+    """Return a number of units with four digits: `21.24 Gflop/s`, `938.1 kevent`."""
     for prefix, size in _PREFIXES:
         # Rounding may need the next prefix: 999,960 is 1 M.
         if float(f"{value / size:.4g}") >= 1:
             return f"{significant(value / size)} {prefix}{unit}"
     return f"{significant(value)} {unit}"
-
-
-def performance_text(value: float, unit: str) -> str:
-    """Return the units a second with four digits: `21.24 Gflop/s`, `938.1 kevent/s`."""
-    return quantity_text(value, f"{unit}/s")
 
 
 def size_text(count: float) -> str:

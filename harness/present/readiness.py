@@ -48,8 +48,10 @@ def _detectable(readiness: Readiness) -> str:
         (
             shorten(visible(found.workload), _NAME_WIDTH),
             str(found.runs),
-            quantities.deviation(found.noise),
-            quantities.deviation(found.run_sd),
+            *(
+                "unknown" if sd is None else quantities.share(sd, 1)
+                for sd in (found.noise, found.run_sd)
+            ),
             *_faster_and_slower(found),
             _runs_needed(found),
         )

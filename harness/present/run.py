@@ -121,7 +121,7 @@ def _achieved(trial: Trial) -> str:
         return trial.status
     if trial.work is None:
         return quantities.time_text(trial.unit_s)
-    return quantities.performance_text(1 / trial.unit_s, trial.work.unit)
+    return quantities.quantity_text(1 / trial.unit_s, f"{trial.work.unit}/s")
 
 
 def _remarks(trial: Trial) -> Iterator[str]:

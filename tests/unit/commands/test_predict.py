@@ -159,7 +159,7 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     assert "6 predicted times, controls not counted: median error" in out
 
 
-@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.for_people])
+@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.render_probes])
 def test_a_table_says_how_good_the_prediction_was(
     form: str, frozen_in_time: Path, capfd: Capture
 ) -> None:

@@ -60,7 +60,7 @@ class TestQuantities:
         ],
     )
     def test_a_performance_has_four_digits_and_a_prefix(self, value: float, shown: str) -> None:
-        assert quantities.performance_text(value, "flop") == shown
+        assert quantities.quantity_text(value, f"{'flop'}/s") == shown
 
     def test_a_latency_is_in_microseconds(self) -> None:
         assert quantities.time_text(45.31e-6) == "45.31 µs"
