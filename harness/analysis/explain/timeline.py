@@ -1,10 +1,10 @@
 """When the links of a trial's nodes were full, in which direction, and during which stage."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from itertools import compress
-from statistics import fmean, median, mode
+from itertools import compress, groupby
+from statistics import fmean, geometric_mean, median, mode
 from typing import NamedTuple
 
 from harness.analysis.network.goodput import Goodput, goodput
@@ -176,7 +176,7 @@ def _are_known(slices: Sequence[LinkSlice]) -> bool:
 class LinkUse:
     """For how long the link of some node was full in a workload's trials that count.
 
-    `full_share` is the mean of the runs' means, and `full_s` the same part of the time of the typical trial;
+    `full_share` is the mean of the runs' means, and `full_s` the same part of the time that tables have;
     None if the goodput of all links is unknown. `host` is the node that was the busiest most often;
     `direction` and `stage` are those in which a link was full for longest, None if none ever was. `typical`
     is the trial whose time is the nearest to the median.
@@ -203,11 +203,16 @@ def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
 
 def run_shares(links: Iterable[TrialLink]) -> list[float]:
     """Return for each run the mean part of the time in which a link was full, where it is known."""
-    by_run: dict[str, list[float]] = {}
-    for link in links:
-        if (share := link.full_share) is not None:
-            by_run.setdefault(link.run.id, []).append(share)
-    return list(map(fmean, by_run.values()))
+    return list(map(fmean, _by_run(links, lambda link: link.full_share)))
+
+
+def _by_run(
+    links: Iterable[TrialLink], read: Callable[[TrialLink], float | None]
+) -> Iterator[list[float]]:
+    """Yield for each run what `read` knows of its trials."""
+    for _, of_run in groupby(links, lambda link: link.run.id):
+        if known := [value for link in of_run if (value := read(link)) is not None]:
+            yield known
 
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
@@ -215,13 +220,14 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     typical, host = typical_trial(known), mode(link.node.host for link in links)
     shares = run_shares(known)
     share = fmean(shares) if shares else None
+    time_s = geometric_mean(map(median, _by_run(known, lambda link: link.trial.wall_s)))
     stages = [stage for link in known for stage in link.stages_while_full()]
     return LinkUse(
         trials=len(known),
         typical=typical,
         host=host,
         goodput=next((link.goodput for link in known if link.node.host == host), known[0].goodput),
-        full_s=None if share is None else share * (typical.trial.wall_s or 0),
+        full_s=None if share is None else share * time_s,
         full_share=share,
         direction=_direction(known) if stages else None,
         stage=mode(stages) if stages else None,
