@@ -13,7 +13,7 @@ from harness.commands.options import configuration_option, converted, fact_optio
 from harness.commands.site import on_site
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
-from harness.model.run import Ending, RecordedRun, Status
+from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
@@ -167,18 +167,13 @@ def _run(
     )
     every = on_first_hosts(planned, nodes) if nodes else [planned]
     recorded = make_runs(every, runs, results)
-    _show(recorded)
+    for name in dict.fromkeys(each.run.configuration for each in recorded):
+        own = tuple(each for each in recorded if each.run.configuration == name)
+        show(text.render(overview(ConfigurationRuns(name, own))))
+        show("\n".join(visible(each.source) for each in own))
     if any(each.ending is Ending.INTERRUPTED for each in recorded):
         return INTERRUPTED
     return int(any(t.status is Status.FAILED for each in recorded for t in each.trials))
-
-
-def _show(recorded: Sequence[RecordedRun]) -> None:
-    """Print the table of each configuration, and the files."""
-    for name in dict.fromkeys(each.run.configuration for each in recorded):
-        runs = tuple(each for each in recorded if each.run.configuration == name)
-        show(text.render(overview(ConfigurationRuns(name, runs))))
-        show("\n".join(visible(each.source) for each in runs))
 
 
 for _program in programs().values():

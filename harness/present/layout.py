@@ -36,14 +36,11 @@ def _layouts(observed: Mapping[str, Any]) -> str:
         stored = sum(sum(file["placement"].values()) for file in files)
         faults = (f"{sum(file[fault] for file in files):,}" for fault in _FAULTS)
         is_known = observed["stored_bytes"] is not None
-        storage = (f"{stored:,}", _ratio(stored, size), *faults) if is_known else ("unknown",) * 4
+        ratio = f"{stored / size:.3f}" if size else "-"
+        storage = (f"{stored:,}", ratio, *faults) if is_known else ("unknown",) * 4
         rows.append((visible(layout), f"{len(files):,}", f"{size:,}", *storage))
     headings = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)
     return simple_table(headings, rows)
-
-
-def _ratio(stored: int, size: int) -> str:
-    return f"{stored / size:.3f}" if size else "-"
 
 
 def _nodes(observed: Mapping[str, Any]) -> str:

@@ -92,13 +92,10 @@ def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
     return ClassTime(seconds, math.fsum(time.share for time in times), None, waiting)
 
 
-def _side_names(sides: Sides) -> Sequence[str]:
-    return ("",) if len(sides) == 1 else ("before: ", "after: ")
-
-
 def _remarks(sides: Sides) -> Iterator[str]:
     """Yield how many samples there are, what waits cost at most, and which executors gave no stacks."""
-    known = [(name, side) for name, side in zip(_side_names(sides), sides, strict=True) if side]
+    names = ("",) if len(sides) == 1 else ("before: ", "after: ")
+    known = [(name, side) for name, side in zip(names, sides, strict=True) if side]
     for name, side in known:
         yield (
             f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames, of "

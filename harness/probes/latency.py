@@ -142,10 +142,6 @@ def _plan(site: Site, *, seconds: int, port: int, message_bytes: int) -> ProbePl
     )
 
 
-def _rdma_rows(probed: RecordedProbes) -> list[MeasuredCase]:
-    return [case for case in measured_cases(probed.measurements, RDMA) if len(case.hosts) > 1]
-
-
 def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield a remark if no host has RDMA."""
     cases = measured_cases(probed.measurements, RDMA)
@@ -175,7 +171,9 @@ KIND = ProbeKind(
             badness=lambda row: inf if row.errors else row.median(ROUND_TRIP[99.0]) or 0.0,
         ),
         ProbeTable(
-            _rdma_rows,
+            lambda probed: [
+                case for case in measured_cases(probed.measurements, RDMA) if len(case.hosts) > 1
+            ],
             (
                 Column[MeasuredCase]("RDMA, one way", lambda row: row.subject),
                 Column("typical µs", of_metric(RDMA_TYPICAL), ",.2f"),

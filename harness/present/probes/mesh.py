@@ -46,7 +46,7 @@ def _goodput(case: str, goodput: PairMatrix) -> str:
     by_pair = len(goodput.hosts) <= _MAX_COLUMNS
     what = "rows send, columns receive" if by_pair else "of each host, when it sends and receives"
     title = f"goodput in Mbit/s{case}; {what}"
-    return f"{title}\n{pair_table(goodput, _mbit)}"
+    return f"{title}\n{pair_table(goodput, lambda bit_s: f'{bit_s / 1e6:.1f}')}"
 
 
 def _costs(
@@ -86,10 +86,6 @@ def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix
 
 def _percent(values: Collection[float]) -> str:
     return f"{median(values):.1f}%" if values else UNKNOWN
-
-
-def _mbit(bit_s: float) -> str:
-    return f"{bit_s / 1e6:.1f}"
 
 
 def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:

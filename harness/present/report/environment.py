@@ -55,10 +55,6 @@ def _joined(name: str, runs: Sequence[Facts]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def _declared(run: Run) -> Facts:
-    return {f"{_DECLARED}{name}": value for name, value in run.facts.items()}
-
-
 def _links(run: Run) -> Facts:
     return {
         **_by_interface(environment.link_rates(run), "rate of {}", rate_text),
@@ -86,7 +82,7 @@ def _by_interface(
 
 
 _OF_RUN: Sequence[Callable[[Run], Facts]] = (
-    _declared,
+    lambda run: {f"{_DECLARED}{name}": value for name, value in run.facts.items()},
     _links,
     environment.dataset_facts,
     environment.client_facts,
