@@ -34,14 +34,6 @@ PRINTED = """100.50 380.20
 
 READING = LinkReading(100.5, 3, 7, 2, 2500, "full", 4, 7, 11)
 
-KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed out
-[  101.250000] usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd
-[  101.500000] r8152 2-1:1.0 eth0: carrier on
-[  103.000000] systemd[1]: Started something
-[  150.000000] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down
-"""
-
-
 TROUBLE, _, ORDINARY = output("kernel-log-4.18-to-6.12.txt").partition("== ordinary\n")
 
 
@@ -73,22 +65,20 @@ class TestReading:
     def test_without_the_interface_is_none(self, text: str) -> None:
         assert read_link("eth0", text) is None
 
-    @pytest.mark.parametrize("caller", ["", "[  T512]", "[    C1]"])
-    def test_has_what_the_kernel_says_of_links_in_trouble(self, caller: str) -> None:
-        long = f"[  110.000000] {'transmit queue ' * 200_000}\n"
-        reading = read_link("eth0", f"{PRINTED}{KERNEL.replace('] ', f']{caller} ', 2)}{long}")
-        assert reading is not None
-        assert [clock for clock, _ in reading.trouble] == [99.1, 101.25, 150.0]
-        assert (
-            reading.trouble[1][1] == "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"
-        )
-
 
 class TestKernelLog:
     @pytest.mark.parametrize("line", TROUBLE.splitlines())
     def test_has_each_line_about_trouble(self, line: str) -> None:
         [(clock_s, text)] = kernel_trouble(line)
         assert f"[{clock_s:>12.6f}] {text}" == line
+
+    @pytest.mark.parametrize("caller", ["", "[  T512]", "[    C1]"])
+    def test_is_part_of_a_reading(self, caller: str) -> None:
+        long = f"[  110.000000] {'transmit queue ' * 200_000}\n"
+        line = f"[  101.250000]{caller} usb 2-1: USB disconnect, device number 7\n"
+        reading = read_link("eth0", f"{PRINTED}{line}{long}")
+        found = (101.25, "usb 2-1: USB disconnect, device number 7")
+        assert reading == replace(READING, trouble=(found,))
 
     @pytest.mark.parametrize("line", ORDINARY.splitlines())
     def test_has_no_ordinary_line(self, line: str) -> None:

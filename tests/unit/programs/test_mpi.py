@@ -113,13 +113,6 @@ class TestFailure:
             output_of(job(), completed(LAUNCH, 1, printed))
         assert str(error.value) == f"hpcc on n1, n2: {heading.partition(' | ')[2]}"
 
-    def test_any_other_message_is_its_first_sentence(self) -> None:
-        box = "-----\nThere are not enough slots available. Either request\nfewer slots.\n-----"
-        with pytest.raises(
-            ToolError, match=r"hpcc on n1, n2: There are not enough slots available$"
-        ):
-            output_of(job(), completed(errors=box, code=1))
-
     def test_without_a_message_the_line_with_an_error_is_shown(self) -> None:
         with pytest.raises(ToolError, match="hpcc on n1, n2: sh: 1: error: no memory"):
             output_of(job(), completed("begin\nsh: 1: error: no memory\nend", 2))

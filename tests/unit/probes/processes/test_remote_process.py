@@ -27,14 +27,7 @@ from harness.hosts.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.hosts.transports.host import (
-    Host,
-    HostError,
-    by_docker,
-    by_local,
-    by_netns,
-    by_ssh,
-)
+from harness.hosts.transports.host import TRANSPORTS, Host, HostError, by_docker, by_local, by_ssh
 from harness.model.errors import BadInput, ToolError
 from harness.terminal import MAX_ERROR
 from tests.waiting import eventually
@@ -288,17 +281,18 @@ class TestOverSsh:
 
 
 class TestLanguage:
-    @pytest.mark.parametrize("reach", [by_local, by_netns, by_docker, by_ssh])
+    @pytest.mark.parametrize("way", TRANSPORTS)
     def test_is_english_on_hosts_that_speak_another(
-        self, programs: Programs, monkeypatch: pytest.MonkeyPatch, reach: Callable[[str], Host]
+        self, programs: Programs, monkeypatch: pytest.MonkeyPatch, way: str
     ) -> None:
         german = "LANGUAGE=de LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 TZ=Europe/Berlin"
         for variable, value in (each.split("=") for each in german.split()):
             monkeypatch.setenv(variable, value)
         there = f'{german} exec "$@"'
-        programs(ssh=SSH.replace("exec", f"{german} exec"), docker=f"shift 5; {there}")
-        programs(ip=f"shift 3; {there}")
-        done = completed_on(reach("node1"), "sh", "-c", "echo $LANGUAGE $LC_ALL; date -d @0 +%H%Z")
+        ssh = SSH.replace("exec", f"{german} exec")
+        programs(ssh=ssh, docker=f"shift 5; {there}", ip=f"shift 3; {there}")
+        host = TRANSPORTS[way]("node1", "")
+        done = completed_on(host, "sh", "-c", "echo $LANGUAGE $LC_ALL; date -d @0 +%H%Z")
         assert done.output == "C C\n00UTC"
 
     def test_is_not_one_that_a_login_shell_lacks(
