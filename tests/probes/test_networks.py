@@ -159,6 +159,19 @@ def test_hosts_whose_programs_are_translated_say_the_same(
         assert "1400" in pages[0][1]
 
 
+def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
+    with star([Link(20 * MBIT, 1500)]) as (made, [name]):
+        run("ip", "-n", name, "link", "add", "eth1", "type", "veth", "peer", "name", "eth2")
+        for device in ("eth1", "eth2"):
+            run("ip", "-n", name, "link", "set", device, "up")
+        hops = ("nexthop", "dev", DEVICE, "nexthop", "dev", "eth1")
+        run("ip", "-n", name, "route", "add", "default", *hops)
+        [error] = read_links(hosts_of(made, [name]))
+        assert str(error) == f"{name}: two routes lead there ({DEVICE}, eth1)"
+        run("ip", "-n", name, "link", "set", "eth1", "down")
+        assert links_of(hosts_of(made, [name]))[name].device == DEVICE
+
+
 def test_packets_larger_than_the_path_mtu_are_not_measured() -> None:
     with star([Link(100 * MBIT, 9000), Link(100 * MBIT, 1500)]) as (made, names):
         found = measured(packet_size_steps(hosts_of(made, names), [1500, 9000], SHORT))

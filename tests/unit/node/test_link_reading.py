@@ -99,31 +99,24 @@ class TestEvents:
     def after(self, **fields: object) -> list[tuple[LinkEventKind, str, int]]:
         return list(link_events(READING, replace(READING, **fields)))  # type: ignore[arg-type]  of the test
 
-    def test_there_is_none_if_only_the_clock_goes_on(self) -> None:
-        assert self.after(clock_s=101.5) == []
+    @pytest.mark.parametrize(
+        "same", [{"clock_s": 101.5}, {"carrier_changes": 1}, {"speed_mbit_s": None, "duplex": None}]
+    )
+    def test_there_is_none_if_only_the_clock_goes_on_or_less_is_known(
+        self, same: dict[str, object]
+    ) -> None:
+        assert self.after(**same) == []
 
-    def test_an_interrupted_link(self) -> None:
-        assert self.after(carrier_changes=4) == [
-            (LinkEventKind.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
-        ]
-
-    def test_a_carrier_that_counts_back_was_not_interrupted(self) -> None:
-        assert self.after(carrier_changes=1) == []
-
-    def test_another_speed(self) -> None:
-        assert self.after(speed_mbit_s=100, duplex="half") == [
+    def test_are_all_that_happened_to_the_link(self) -> None:
+        fields = {"carrier_changes": 4, "speed_mbit_s": 100, "duplex": "half"}
+        counted = {"errors": 4, "drops": 9, "pauses": 12}
+        assert self.after(**fields, **counted) == [
+            (LinkEventKind.CARRIER, "the link was interrupted: its carrier changed 2 times", 2),
             (
                 LinkEventKind.SPEED,
                 "renegotiated from 2.5gbit full duplex to 100mbit half duplex",
                 1,
-            )
-        ]
-
-    def test_an_unknown_speed_is_no_other_speed(self) -> None:
-        assert self.after(speed_mbit_s=None, duplex=None) == []
-
-    def test_errors_drops_and_pauses_are_counted(self) -> None:
-        assert self.after(errors=4, drops=9, pauses=12) == [
+            ),
             (LinkEventKind.ERRORS, "1 packet with errors", 1),
             (LinkEventKind.DROPS, "2 packets dropped", 2),
             (LinkEventKind.PAUSE, "1 pause frame counted", 1),

@@ -16,15 +16,6 @@ from tests.unit.probe_builders import output
 HOSTS = (Host("n1", "10.0.0.1"), Host("n2", "10.0.0.12"))
 LAUNCH = "clusterlift-launch 10.0.0.12 orted -mca ess env"
 
-KILLED = """
---------------------------------------------------------------------------
-Primary job  terminated normally, but 1 process returned
-a non-zero exit code. Per user-direction, the job has been aborted.
---------------------------------------------------------------------------
---------------------------------------------------------------------------
-mpirun noticed that process rank 1 with PID 1619 on node 10.0.0.12 exited on signal 11 (Segmentation fault).
---------------------------------------------------------------------------
-"""
 LOST = """--------------------------------------------------------------------------
 ORTE has lost communication with a remote daemon.
 
@@ -94,14 +85,6 @@ class TestOutput:
 
 
 class TestFailure:
-    def test_a_killed_process_is_named_with_its_host(self) -> None:
-        with pytest.raises(ToolError) as error:
-            output_of(job(), completed(LAUNCH, 139, KILLED))
-        assert str(error.value) == (
-            "hpcc on n1, n2: mpirun noticed that process rank 1 with PID 1619 on node n2 exited on signal 11 "
-            "(Segmentation fault)."
-        )
-
     def test_a_lost_host_is_named(self) -> None:
         with pytest.raises(HostError, match=r"^n2: Open MPI lost its daemon there$"):
             output_of(job(), completed(LAUNCH, 1, LOST))

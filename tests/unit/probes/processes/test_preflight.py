@@ -90,8 +90,3 @@ class TestAddress:
         checked = preflight([by_local("node1"), HERE], ["sh"])
         assert checked.hosts == (HERE,)
         assert str(checked.excluded_hosts["node1"]).startswith("node1: ")
-
-    def test_is_the_only_one_that_the_host_has(self, programs: Programs) -> None:
-        programs(getent="exit 2", ip="""echo '[{"addr_info":[{"local":"10.0.0.1"}]}]'""")
-        [host] = preflight([by_local("nosuch")], ["sh"]).hosts
-        assert host.address == "10.0.0.1"
