@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.settings.rate import HANDLE
 from tests.hostile.world import Answer, Asked
-from tests.unit.node.test_link_reading import KERNEL, PRINTED
+from tests.unit.node.test_link_reading import PRINTED, TROUBLE
 from tests.unit.probes.test_tools import PERFTEST
 from tests.unit.settings.test_settings import ALL_MODES, ETHTOOL
 
@@ -192,7 +192,7 @@ COMMANDS = {
         "^stdbuf -oL ib_send_lat",
         _always("* Waiting for client to connect... *\n", stays=True),
     ),
-    "reading of a link": Command("== kernel log", _always(f"{PRINTED}{KERNEL}")),
+    "reading of a link": Command("== kernel log", _always(f"{PRINTED}{TROUBLE}")),
     "machine": Command("/adjtimex", _always(_MACHINE)),
     "Open MPI": Command(
         r"mpirun --version",
