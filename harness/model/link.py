@@ -18,9 +18,12 @@ SAME_RATE_TOLERANCE = 0.02
 MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
 
 VIRTUAL_NIC_DRIVERS = frozenset(
-    {"virtual", "veth", "virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"}
+    {
+        *("virtual", "veth", "tun"),
+        *("virtio_net", "vmxnet3", "hv_netvsc", "vif", "xen_netfront", "ibmveth", "ena", "gve"),
+    }
 )
-"""Drivers of virtual interfaces; the speed that they report is not that of a link."""
+"""Drivers of virtual interfaces without others below; the speed that they report is not that of a link."""
 
 COUNTED_BYTES = 14
 """What the kernel counts of a frame beyond the IP packet."""

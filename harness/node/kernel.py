@@ -14,6 +14,7 @@ from harness.model.errors import ToolError
 from harness.model.interface import (
     DEVICE_NAME,
     MAX_SPEED_MBIT_S,
+    NO_AGGREGATOR,
     Bond,
     BondMember,
     HostLink,
@@ -44,10 +45,6 @@ MAX_TEXT = 300
 """Characters of a word or of a setting, such as the state of a link; kernels have a few."""
 
 _DIRECTIONS = ("rx", "tx")
-_DEVICE_FILES = (
-    *("speed", "duplex", "mtu", "operstate"),
-    *(f"statistics/{direction}_{name}" for direction in _DIRECTIONS for name in PACKET_COUNTERS),
-)
 _JSON_SINCE = {"ip route": "4.17 (`ip route get`: 5.0)"}
 """The first iproute2 that prints JSON, where it is not 4.14."""
 _DEVICE = re.compile(DEVICE_NAME)
@@ -106,29 +103,19 @@ def read_device(host: str, text: str) -> HostLink:
     if len(rows) != 1:
         raise ToolError("ip link does not show the device")
     [row] = rows
-    kind = _mapping(row, "linkinfo").get("info_kind")
-    stats = _mapping(row, "stats64") or _mapping(row, "stats")
+    kind = mapping(row, "linkinfo").get("info_kind")
+    stats = mapping(row, "stats64") or mapping(row, "stats")
     return HostLink(
         host,
         shorten(row["ifname"], MAX_TEXT),
         mtu_bytes=positive(row.get("mtu"), MAX_MTU_BYTES),
-        state=known(row.get("operstate")),
+        # A driver that sets no state leaves it UNKNOWN, whether there is a carrier or not.
+        state=known(row.get("operstate"))
+        or ("down" if "NO-CARRIER" in str(row.get("flags")) else None),
+        queue=shorten(str(row["qdisc"]), MAX_TEXT) if row.get("qdisc") else None,
         kind=shorten(str(kind), MAX_TEXT) if kind else None,
-        counters=_counters(lambda direction, name: _mapping(stats, direction).get(name)),
+        counters=_counters(lambda direction, name: mapping(stats, direction).get(name)),
     )
-
-
-def read_queue(text: str) -> tuple[str, int | None]:
-    """Return the kind of a device's root queue, and the bit/s it is limited to, None if it is not.
-
-    Raise ToolError if tc shows no queue.
-    """
-    for row in json_rows(text, "tc qdisc"):
-        if row.get("root") is True and row.get("kind"):
-            bytes_s = positive(_mapping(row, "options").get("rate"))
-            limit = 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
-            return shorten(str(row["kind"]), MAX_TEXT), limit
-    raise ToolError("tc shows no queue")
 
 
 def sysctl_file(name: str) -> str:
@@ -139,12 +126,6 @@ def sysctl_file(name: str) -> str:
 def device_directory(device: str) -> str:
     """Return the directory of a device's files."""
     return f"/sys/class/net/{device}"
-
-
-def device_files(device: str) -> list[str]:
-    """Return the paths that describe a device; the last exists only for a virtual device."""
-    directory = device_directory(device)
-    return [*(f"{directory}/{name}" for name in _DEVICE_FILES), _virtual_file(device)]
 
 
 def read_files(text: str) -> dict[str, str]:
@@ -171,11 +152,16 @@ def read_device_files(host: str, device: str, files: Mapping[str, str]) -> HostL
         device,
         mtu_bytes=positive(files[f"{directory}/mtu"], MAX_MTU_BYTES),
         state=known(files.get(f"{directory}/operstate")),
-        kind="virtual" if _virtual_file(device) in files else None,
+        kind=kind_of(device, files),
         counters=_counters(
             lambda direction, name: files.get(f"{directory}/statistics/{direction}_{name}")
         ),
     )
+
+
+def kind_of(device: str, files: Mapping[str, str]) -> str | None:
+    """Return `virtual` if a device is by its files; None if they do not say so."""
+    return "virtual" if f"/sys/devices/virtual/net/{device}/mtu" in files else None
 
 
 def read_driver(link: str) -> tuple[str | None, str | None]:
@@ -197,8 +183,15 @@ def read_bond(text: str) -> Bond | None:
     bond, *members = blocks
     if "Bonding Mode" not in bond:
         return None
-    aggregator = positive(bond.get("Aggregator ID"))
-    return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
+    has_none = re.search("^bond .* has no active aggregator$", text, re.MULTILINE)
+    return Bond(
+        bond["Bonding Mode"],
+        NO_AGGREGATOR if has_none else positive(bond.get("Aggregator ID")),
+        tuple(map(_bond_member, members)),
+        status=bond.get("MII Status"),
+        active_member=bond.get("Currently Active Slave"),
+        partner=bond.get("Partner Mac Address"),
+    )
 
 
 def json_rows(text: str, command: str) -> list[dict[str, Any]]:
@@ -233,7 +226,8 @@ def positive(value: Any, most: int = MAX_COUNT) -> int | None:
     return count(value, most) or None
 
 
-def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the object at a key of another; an empty one without it."""
     value = row.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -248,15 +242,17 @@ def _counters(reported: Callable[[str, str], Any]) -> dict[str, int] | None:
     } or None
 
 
-def _virtual_file(device: str) -> str:
-    return f"/sys/devices/virtual/net/{device}/mtu"
-
-
 def _bond_member(block: Mapping[str, str]) -> BondMember:
+    aggregator = block.get("Aggregator ID")
     return BondMember(
         device=block.get("Slave Interface", "unknown"),
         status=block.get("MII Status"),
         speed_mbit_s=positive(block.get("Speed", "").removesuffix(" Mbps"), MAX_SPEED_MBIT_S),
         duplex=known(block.get("Duplex")),
-        aggregator=positive(block.get("Aggregator ID")),
+        aggregator=NO_AGGREGATOR if aggregator == "N/A" else positive(aggregator),
+        churned=tuple(
+            end.lower()
+            for end in ("Actor", "Partner")
+            if block.get(f"{end} Churn State") == "churned"
+        ),
     )

@@ -1,12 +1,12 @@
 """The link probe: the network link of each host, as the host reports it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tabulate import tabulate
 
 from harness.hosts.links import LINK_PROGRAMS
 from harness.model.finding import Finding
-from harness.model.interface import Bond, HostLink, counter_growth
+from harness.model.interface import NO_AGGREGATOR, Bond, BondMember, HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.present.probes import UNKNOWN
@@ -45,10 +45,11 @@ def link_sections(probed: RecordedProbes) -> Iterator[str]:
     rows = [_row(link, after.get(host)) for host, link in before.items()]
     yield tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
     yield "\n".join(
-        visible(f"{host} {link.device}: {link.bond.mode}: {_members(link.bond)}")
+        visible(f"{host} {link.device}: {_bond_text(link.bond)}")
         for host, link in before.items()
         if link.bond is not None
     )
+    yield "\n".join(_unknown_rates(before.values()))
     yield "\n".join(_settings(before))
 
 
@@ -98,8 +99,22 @@ def _offloads(link: HostLink) -> str:
     return " ".join(on) or "none"
 
 
-def _members(bond: Bond) -> str:
-    return ", ".join(member.device for member in bond.members) or "no members"
+def _bond_text(bond: Bond) -> str:
+    members = ", ".join(member.device for member in bond.members) or "no members"
+    is_hidden = bond.is_lacp and bond.aggregator is None
+    hidden = "; its active aggregator is unknown: only root can read it" if is_hidden else ""
+    return f"{bond.mode}: {members}{hidden}"
+
+
+def _unknown_rates(links: Iterable[HostLink]) -> Iterator[str]:
+    """Yield a line for each reason why a rate is unknown, with its links."""
+    unknown: dict[str, list[str]] = {}
+    for link in links:
+        if link.rate_bit_s is None:
+            unknown.setdefault(link.why_unknown, []).append(f"{link.host} {link.device}")
+    for why, names in unknown.items():
+        hint = "clusterlift gate --expect judges the goodput"
+        yield visible(f"rate unknown: {', '.join(names)}: {why}; {hint}")
 
 
 def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
@@ -119,35 +134,53 @@ _LACP_HINT = " (is LACP enabled on the switch ports?)"
 
 def bond_faults(bond: Bond) -> Iterator[str]:
     """Yield a line for each reason why the bond's members do not act as one link."""
+    up = [member for member in bond.members if member.status == "up"]
+    speeds = {member.device: member.speed_mbit_s for member in up if member.speed_mbit_s}
     for member in bond.members:
         if member.status != "up":
             yield f"member {member.device} is {member.status or 'in an unknown state'}"
-    if not bond.members:
-        yield "the bond has no members"
+        elif member.duplex == "half":
+            yield f"member {member.device} is half duplex"
+    if len(set(speeds.values())) > 1:
+        each = ", ".join(f"{name} {rate_text(speed * 10**6)}" for name, speed in speeds.items())
+        yield f"its members have several speeds: {each}"
+    if len(bond.members) <= 1:
+        yield f"the bond has {f'one member, {up[0].device}' if up else 'no members that are up'}"
+    if bond.active_member == "None":
+        yield "no member is active"
+    if bond.status == "down" and up:
+        yield "the bond is down, though members are up (are they fewer than its min_links?)"
     if bond.is_lacp:
-        yield from _aggregator_faults(bond)
+        yield from _lacp_faults(bond, up)
 
 
-def _aggregator_faults(bond: Bond) -> Iterator[str]:
-    up = [member for member in bond.members if member.status == "up"]
+def _lacp_faults(bond: Bond, up: Sequence[BondMember]) -> Iterator[str]:
     # Only root can read which aggregator carries the traffic; every user can read the members'.
-    if bond.aggregator is None:
-        if len({member.aggregator for member in up}) > 1:
-            each = ", ".join(
-                f"{member.device} in {_aggregator_text(member.aggregator)}" for member in up
-            )
-            yield f"its members are in several aggregators: {each}{_LACP_HINT}"
+    joined = {member.aggregator for member in up} - {None}
+    if bond.aggregator == NO_AGGREGATOR or joined == {NO_AGGREGATOR}:
+        yield f"no aggregator is active{_LACP_HINT}"
+        return
+    if has_no_partner := bond.partner is not None and not bond.partner.strip("0:"):
+        yield f"no partner answers its LACP packets{_LACP_HINT}"
+    if bond.aggregator is None and len(joined) > 1:
+        each = ", ".join(f"{member.device} in {_aggregator_text(member)}" for member in up)
+        yield f"its members are in several aggregators: {each}{_LACP_HINT}"
         return
     for member in up:
-        if member.aggregator != bond.aggregator:
+        if bond.aggregator and member.aggregator not in {None, bond.aggregator}:
             yield (
-                f"member {member.device} is in aggregator {_aggregator_text(member.aggregator)}, but "
+                f"member {member.device} is in aggregator {_aggregator_text(member)}, but "
                 f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
             )
+        elif member.churned and not has_no_partner:
+            ends = " and ".join(member.churned)
+            yield f"member {member.device}: LACP does not get its {ends} in step (churned){_LACP_HINT}"
 
 
-def _aggregator_text(aggregator: int | None) -> str:
-    return "unknown" if aggregator is None else str(aggregator)
+def _aggregator_text(member: BondMember) -> str:
+    if member.aggregator == NO_AGGREGATOR:
+        return "none"
+    return "unknown" if member.aggregator is None else str(member.aggregator)
 
 
 def _plan(site: Site) -> ProbePlan:

@@ -17,6 +17,7 @@ class CheckedLink(TypedDict, total=False):
     speed_mbit_s: Speed | None
     mtu_bytes: Mtu | None
     shaped_bit_s: Count | None
+    has_unknown_limit: bool | None
     duplex: str | None
     driver: str | None
     bus: str | None

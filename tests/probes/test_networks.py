@@ -104,6 +104,49 @@ def test_the_goodput_of_shaped_links_is_the_theoretical_one(mbit: int, mtu: int)
         )
 
 
+ABOVE = {
+    "bridge": "ip link add top type bridge; ip link set eth0 master top",
+    "bond": "ip link add top type bond mode 802.3ad; ip link set eth0 down master top",
+    "team": "ip link add top type team; ip link set eth0 down master top",
+    "vxlan": "ip link add top type vxlan id 5 dstport 4789 dev eth0",
+    **{kind: f"ip link add top link eth0 type {kind}" for kind in ("macvlan", "ipvlan")},
+    "vlan": "ip link add top link eth0 type vlan id 5",
+    "macvlan on a bridge": "ip link add low type bridge; ip link set eth0 master low; "
+    "ip link set low up; ip link add top link low type macvlan",
+}
+QUEUE = f"{ABOVE['bridge']}; tc qdisc add dev top"
+HTB = (
+    f"{QUEUE} root handle 1: htb default 10; "
+    "tc class add dev top parent 1: classid 1:10 htb rate 20mbit ceil 80mbit quantum 9000"
+)
+
+
+@pytest.mark.parametrize(
+    ("commands", "mbit"),
+    [
+        *((f"ip tuntap add top mode {mode}", None) for mode in ("tun", "tap")),
+        *((commands, 50) for commands in ABOVE.values()),
+        (HTB, 20.318),
+        (f"{HTB}; tc qdisc add dev top parent 1:10 tbf rate 10mbit burst 9k latency 5ms", 10.159),
+        (f"{HTB}; tc filter add dev top parent 1: u32 match u32 0 0 flowid 1:10", None),
+        (f"{QUEUE} root netem rate 10mbit", 10.159),
+        (f"{QUEUE} root cake bandwidth 10mbit", 10.159),
+        (f"{QUEUE} root fq maxrate 10mbit", None),
+    ],
+)
+def test_a_rate_is_found_below_and_on_the_way(commands: str, mbit: float | None) -> None:
+    with star([Link(50 * MBIT, 1500)]) as (made, [name]):
+        script = f"{commands}; ip link set top up; ip link set eth0 up"
+        try:
+            run("ip", "netns", "exec", name, "sh", "-ec", script)
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"this kernel does not make it: {error.stderr.strip()}")
+        eventually(lambda: "state UP" in run("ip", "-n", name, "link", "show", DEVICE))
+        [link] = read_links(hosts_of(made, [name]), "top")
+        assert isinstance(link, HostLink)
+        assert link.rate_bit_s == (mbit and pytest.approx(mbit * MBIT, rel=1e-3))
+
+
 def test_one_slow_link_among_four_is_named() -> None:
     links = [Link(100 * MBIT, 1500)] * 2 + [Link(40 * MBIT, 1500), Link(100 * MBIT, 1500)]
     with star(links) as (made, names):

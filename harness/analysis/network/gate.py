@@ -71,16 +71,13 @@ def _link_faults(
 ) -> Iterator[Finding]:
     name = f"{link.host} {link.device}"
     if link.rate_bit_s is None:
+        unknown = f"its rate is unknown ({link.why_unknown})"
         best = network.goodput.best(link.host) or 0.0
         least = SLOW * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
         if rate_bit_s is None:
-            yield Finding(
-                name, "its rate is unknown; say what to expect, for example --expect 1gbit"
-            )
+            yield Finding(name, f"{unknown}; say what to expect, for example --expect 1gbit")
         elif not least or best < least:
-            yield Finding(
-                name, "its rate is unknown, and its goodput does not prove the expected rate"
-            )
+            yield Finding(name, f"{unknown}, and its goodput does not prove the expected rate")
     elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
         yield Finding(name, f"{rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}")
     if link.mtu_bytes != mtu:

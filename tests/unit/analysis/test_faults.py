@@ -1,17 +1,16 @@
 """Faults of paths and of bonds, each in one line that names its cause."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
 
 from harness.analysis.network.path_mtu import path_mtu_findings
-from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
-from harness.probes.link import bond_faults
-from tests.unit.probe_builders import a_link, every_pair, pairs, probed
-
-LACP = "IEEE 802.3ad Dynamic link aggregation"
+from harness.node.kernel import read_bond
+from harness.probes.link import bond_faults, link_sections
+from tests.unit.probe_builders import a_link, every_pair, output, pairs, probed
 
 
 class TestPaths:
@@ -56,37 +55,81 @@ class TestPaths:
         assert [finding.text for finding in path_mtu_findings(recorded)] == texts
 
 
-def bond(mode: str, active: int | None, *aggregators: int | None, status: str = "up") -> Bond:
-    """Return a bond with a member for each aggregator; `status` is that of the last member."""
-    members = [
-        BondMember(f"eth{number}", "up", 1000, "full", aggregator)
-        for number, aggregator in enumerate(aggregators[:-1], 1)
-    ]
-    last = BondMember(f"eth{len(aggregators)}", status, 1000, "full", aggregators[-1])
-    return Bond(mode, active, (*members, last))
+SOUND = output("link-bond.txt").replace("ID: 2", "ID: 1").replace("churned", "none")
+BACKUP = "Bonding Mode: fault-tolerance (active-backup)\nCurrently Active Slave: eth1\n" + "".join(
+    f"Slave Interface: {member}\nMII Status: up\n" for member in ("eth1", "enp2s0")
+)
+LAST = "Interface: enp2s0\nMII Status: up"
 
 
 class TestBonds:
     @pytest.mark.parametrize(
-        ("made", "start"),
+        ("text", "old", "new", "fault"),
         [
-            (bond(LACP, 1, 1, 2), "member eth2 is in aggregator 2, but traffic uses aggregator 1"),
             (
-                bond(LACP, None, 1, 2),
-                "its members are in several aggregators: eth1 in 1, eth2 in 2",
+                SOUND,
+                "Active Aggregator",
+                "bond bond0 has no active aggregator\n",
+                "no aggregator is",
             ),
             (
-                bond("fault-tolerance (active-backup)", None, 1, 1, status="down"),
-                "member eth2 is down",
+                SOUND,
+                "01:e0:52:00:00:0c",
+                "00:00:00:00:00:00",
+                "no partner answers its LACP packets",
             ),
+            (SOUND, "ID: 1\nActor", "ID: 2\nActor", "enp1s0 is in aggregator 2, but traffic uses"),
+            (SOUND, "ID: 1\nActor", "ID: N/A\nActor", "member enp1s0 is in aggregator none"),
+            (
+                SOUND,
+                "Churn State: none",
+                "Churn State: churned",
+                "enp1s0: LACP does not get its actor",
+            ),
+            (SOUND, LAST, LAST.replace("up", "going back"), "member enp2s0 is going back"),
+            (SOUND, f"{LAST}\nSpeed: 10", f"{LAST}\nSpeed: 1", "enp1s0 1gbit, enp2s0 100mbit"),
+            (SOUND, "Duplex: full", "Duplex: half", "member enp1s0 is half duplex"),
+            (
+                SOUND,
+                "MII Status: up",
+                "MII Status: down",
+                "the bond is down, though members are up",
+            ),
+            (SOUND, SOUND[SOUND.index("Slave " + LAST) :], "", "the bond has one member, enp1s0"),
+            (BACKUP, "Slave: eth1", "Slave: None", "no member is active"),
+            (BACKUP, LAST, LAST.replace("up", "down"), "member enp2s0 is down"),
         ],
     )
-    def test_a_fault_is_named_with_the_member(self, made: Bond, start: str) -> None:
-        [fault] = bond_faults(made)
-        assert fault.startswith(start)
+    def test_a_fault_is_named_with_its_reason(
+        self, text: str, old: str, new: str, fault: str
+    ) -> None:
+        assert faults(text) == []
+        [found] = faults(text.replace(old, new, 1))
+        assert fault in found
 
     @pytest.mark.parametrize(
-        "made", [bond(LACP, 1, 1, 1), bond("load balancing (round-robin)", None, None)]
+        ("ids", "found"),
+        [
+            ((1, 2), ["its members are in several aggregators: enp1s0 in 1, enp2s0 in 2"]),
+            ((1, 1), []),
+            (("N/A", "N/A"), ["no aggregator is active"]),
+        ],
     )
-    def test_a_complete_bond_has_none(self, made: Bond) -> None:
-        assert list(bond_faults(made)) == []
+    def test_what_only_root_can_read_is_no_fault(
+        self, ids: tuple[object, ...], found: list[str]
+    ) -> None:
+        head, *members = re.sub(r"Active Agg[^/]*?\n\n", "\n", SOUND).split("Slave Interface")
+        numbered = [
+            member.replace("ID: 1", f"ID: {number}")
+            for member, number in zip(members, ids, strict=True)
+        ]
+        text = "Slave Interface".join([head, *numbered])
+        assert [fault.split(" (")[0] for fault in faults(text)] == found
+        page = "\n".join(link_sections(probed([a_link("a", bond=read_bond(text))])))
+        assert "; its active aggregator is unknown: only root can read it" in page
+
+
+def faults(text: str) -> list[str]:
+    bond = read_bond(text)
+    assert bond is not None
+    return list(bond_faults(bond))

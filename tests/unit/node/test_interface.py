@@ -1,5 +1,6 @@
 """A host's description of its link, and the throughput that the link allows."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -32,7 +33,7 @@ class TestParseLink:
         assert link.speed_mbit_s is None
         assert link.rate_bit_s == pytest.approx(100 * MBIT, rel=1e-4)
 
-    @pytest.mark.parametrize("part", ["queue", "driver", "offloads", "bond", "files"])
+    @pytest.mark.parametrize("part", ["driver", "offloads", "bond", "files"])
     def test_a_missing_part_is_unknown_and_the_rest_is_read(self, part: str) -> None:
         before, heading, after = output("link-usb.txt").partition(f"== {part}\n")
         rest = after[after.find("== ") :] if "== " in after else ""
@@ -40,7 +41,6 @@ class TestParseLink:
         link = parse_link("node1", "enx00e04c680001", without)
         assert link.mtu_bytes == 1500
         unknown = {
-            "queue": link.queue,
             "driver": link.driver,
             "offloads": link.offloads,
             "bond": link.bond,
@@ -66,6 +66,21 @@ class TestParseLink:
         parts = {"device": "", "driver": driver, "files": "\n".join([*lines, *more])}
         return "".join(f"== {name}\n{text}\n" for name, text in parts.items())
 
+    @pytest.mark.parametrize(
+        ("kernel", "flags", "state"),
+        [
+            ("UNKNOWN", ["UP", "LOWER_UP"], None),
+            ("UNKNOWN", ["NO-CARRIER", "UP"], "down"),
+            *((name.upper(), [], name) for name in ("dormant", "lowerlayerdown", "notpresent")),
+        ],
+    )
+    def test_only_a_card_without_a_state_of_its_own_may_be_up(
+        self, kernel: str, flags: list[str], state: str | None
+    ) -> None:
+        row = {"ifname": "eth0", "operstate": kernel, "flags": flags}
+        link = parse_link("node1", "eth0", f"== device\n{json.dumps([row])}\n")
+        assert (link.state, link.is_up) == (state, state is None)
+
     def test_without_the_device_is_an_error(self) -> None:
         with pytest.raises(ToolError, match="there is no device eth0"):
             parse_link("node1", "eth0", "== device\n\n== queue\n")
@@ -76,9 +91,10 @@ class TestBonds:
         link = parse_link("node1", "bond0", output("link-bond.txt"))
         members = (
             BondMember("enp1s0", "up", 1000, "full", 1),
-            BondMember("enp2s0", "up", 1000, "full", 2),
+            BondMember("enp2s0", "up", 1000, "full", 2, ("actor", "partner")),
         )
-        assert link.bond == Bond("IEEE 802.3ad Dynamic link aggregation", 1, members)
+        mode, partner = "IEEE 802.3ad Dynamic link aggregation", "01:e0:52:00:00:0c"
+        assert link.bond == Bond(mode, 1, members, status="up", partner=partner)
         assert link.kind == "bond"
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
+from harness.node.queues import read_queues
 from harness.probes.tools import cpu, fio, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
@@ -282,7 +283,11 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ip route": (kernel.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
     "ip address": (kernel.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
     "ip link": (partial(kernel.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
-    "tc qdisc": (kernel.read_queue, '[{"kind":"tbf","root":true,"options":{"rate":125000}}]'),
+    "tc qdisc": (
+        lambda text: read_queues(text, "", ""),
+        '[{"kind":"tbf","root":true,"options":{"rate":125000}}]',
+    ),
+    "link": (partial(interface.parse_link, "node1", "br0"), output("link-bridge-6.1.txt")),
     "ethtool": (interface.read_offloads, output("link-virtio.txt")),
     "bonding": (kernel.read_bond, output("link-bond.txt")),
     "files": (kernel.read_files, output("link-usb.txt")),

@@ -269,6 +269,8 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
     ):
         assert_has(own, node)
     known["interference"] = stored.get("interference")
+    if "link" in known:
+        known["link"] = stored["link"] | known["link"]
     assert {key: stored.get(key) for key in known} == known
     once = {"executions": 1}  # what a trial is unless its line says otherwise
     assert not any(

@@ -96,16 +96,13 @@ class TestLinks:
 
     def test_an_unknown_rate_without_goodput_is_a_fault(self) -> None:
         lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), ONE_G)
-        assert (
-            "node1 eth0: its rate is unknown, and its goodput does not prove the expected rate"
-            in lines
-        )
+        why = "its rate is unknown (its driver (igb) does not report the rate of one card)"
+        assert f"node1 eth0: {why}, and its goodput does not prove the expected rate" in lines
 
     def test_where_no_rate_is_known_or_given_none_is_called_the_expected_one(self) -> None:
         lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), LIKE_MOST)
-        assert (
-            "node1 eth0: its rate is unknown; say what to expect, for example --expect 1gbit"
-            in lines
+        assert any(
+            line.endswith("; say what to expect, for example --expect 1gbit") for line in lines
         )
 
     def test_a_bond_with_a_member_in_another_aggregator_is_named_with_it(self) -> None:

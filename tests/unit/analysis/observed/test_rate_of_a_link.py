@@ -30,6 +30,7 @@ def with_link(declared: str | None = None, **link: Any) -> ConfigurationRuns:
     ("link", "rate"),
     [
         ({"speed_mbit_s": 10_000}, "10gbit"),
+        ({"speed_mbit_s": 10_000, "state": None}, "10gbit"),
         ({"speed_mbit_s": 10_000, "shaped_bit_s": GBIT}, "1gbit"),
         ({"speed_mbit_s": 1000, "shaped_bit_s": 40 * GBIT}, "1gbit"),
         ({"speed_mbit_s": 10_000, "driver": "veth", "shaped_bit_s": GBIT}, "1gbit"),
@@ -64,6 +65,7 @@ class TestEveryoneSaysTheSame:
         {"speed_mbit_s": None},
         {"speed_mbit_s": 0, "shaped_bit_s": 0},
         {"speed_mbit_s": 10_000, "driver": "veth"},
+        {"speed_mbit_s": 10_000, "has_unknown_limit": True},
         {"speed_mbit_s": 10_000, "state": "down"},
     ],
 )

@@ -1,0 +1,116 @@
+"""The limit that queueing disciplines set: what tc shows of a device, followed from its root queue.
+
+A limit is in bit/s as the kernel counts them: NO_LIMIT, or None if it cannot be known.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.model.errors import ToolError
+from harness.node.kernel import MAX_TEXT, json_rows, mapping, positive
+from harness.words import shorten
+
+Limit = int | None
+NO_LIMIT = 0
+
+_UNLIMITED = frozenset(
+    {
+        *("noqueue", "noop", "pfifo", "bfifo", "pfifo_fast", "pfifo_head_drop", "mq", "mqprio"),
+        *("codel", "fq_codel", "fq", "pie", "fq_pie", "sfq", "red", "choke", "gred", "sfb", "hhf"),
+        *("skbprio", "dualpi2", "multiq", "prio", "drr", "qfq", "ets"),
+    }
+)
+"""Queues that hand on packets as fast as the device takes them."""
+_RECOUNTED = ("overhead", "mpu", "linklayer", "packetoverhead", "cellsize", "celloverhead", "slot")
+"""Options by which a rate is not that of the bytes of packets."""
+
+_CLASS = re.compile(
+    r"^class htb (\S+) (?:root|parent (\S+)) (?:leaf \S+ )?(?:prio \d+ )?"
+    r"rate (\d{1,15})([KMGT]?)bit ceil (\d{1,15})([KMGT]?)bit ",
+    re.MULTILINE,
+)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_Classes = Mapping[str, tuple[str, int, int]]
+"""Parent, rate and ceiling of htb's classes."""
+_MAX_DEPTH = 8
+"""Levels of classes that htb allows; and of queues that are followed."""
+
+
+def read_queues(queues: str, classes: str, filters: str) -> tuple[str | None, Limit]:
+    """Return the kind of a device's root queue, and the limit of what passes through it.
+
+    The texts are those of `tc -j qdisc`, of `tc class`, and of filters that may choose a class, limit packets
+    or send them elsewhere. Raise ToolError if tc shows no queue.
+    """
+    rows = [row for row in json_rows(queues, "tc qdisc") if isinstance(row.get("kind"), str)]
+    root = next((row for row in rows if row.get("root") is True and row["kind"]), None)
+    if root is None:
+        raise ToolError("tc shows no queue")
+    found = {
+        handle: (parent, int(rate) * _UNITS[unit], int(ceil) * _UNITS[ceil_unit])
+        for handle, parent, rate, unit, ceil, ceil_unit in _CLASS.findall(classes)
+    }
+    others = [row for row in rows if row["kind"] not in {"ingress", "clsact"}]
+    limits = {None} if filters.strip() else {*_limits(root, others, found)}
+    limit = None if None in limits else min(filter(None, limits), default=NO_LIMIT)
+    return shorten(root["kind"], MAX_TEXT), limit
+
+
+def limit_of_kind(kind: str | None) -> Limit:
+    """Return the limit of a root queue of which ip shows the kind alone."""
+    return NO_LIMIT if kind is None or kind in _UNLIMITED else None
+
+
+def _limits(
+    queue: Mapping[str, Any], others: Sequence[Mapping[str, Any]], classes: _Classes
+) -> list[Limit]:
+    """Return the limits on the way from a queue through those below it."""
+    limits: list[Limit] = []
+    for _ in range(_MAX_DEPTH):
+        others = [row for row in others if row is not queue]
+        handle, limit = str(queue.get("handle")), _own_limit(queue)
+        below = [row for row in others if str(row.get("parent")).startswith(handle)]
+        if queue["kind"] == "htb":
+            leaf = handle + str(mapping(queue, "options").get("default")).removeprefix("0x")
+            limit = _class_limit(leaf, classes)
+            below = [row for row in below if row["parent"] == leaf]
+        limits.append(limit)
+        if queue["kind"] not in {"htb", "tbf", "netem"}:  # these have, or choose, one class
+            return [*limits, *(None for row in others if _own_limit(row) != NO_LIMIT)]
+        if not below:
+            return limits
+        queue = below[0]
+    return [None]
+
+
+def _own_limit(queue: Mapping[str, Any]) -> Limit:
+    """Return the limit of a queue without those below it."""
+    kind, options = queue["kind"], mapping(queue, "options")
+    if kind in _UNLIMITED:
+        # fq may limit each flow, and mqprio each class of traffic.
+        return None if options.get("maxrate") or options.get("max_rate") else NO_LIMIT
+    if kind == "netem":
+        options = {"rate": "unlimited", **options, **mapping(options, "rate")}
+    if kind not in {"tbf", "netem", "cake"} or any(map(options.get, _RECOUNTED)):
+        return None
+    rate = options.get("bandwidth" if kind == "cake" else "rate")
+    bytes_s = positive(rate)
+    return NO_LIMIT if rate == "unlimited" else bytes_s and 8 * bytes_s
+
+
+def _class_limit(leaf: str, classes: _Classes) -> Limit:
+    """Return the most that a class of htb gets: its rate, and up to its ceiling what its parent gets.
+
+    None if it is no leaf: what has no class passes without a limit.
+    """
+    way = [leaf]
+    while way[-1] in classes and len(way) <= _MAX_DEPTH:
+        way.append(classes[way[-1]][0])
+    if way.pop() or not way or any(parent == leaf for parent, _, _ in classes.values()):
+        return None
+    limit = 0
+    for handle in reversed(way):
+        _, rate, ceiling = classes[handle]
+        limit = min(ceiling, max(rate, limit))
+    return limit
