@@ -2,7 +2,8 @@
 PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 ROWS          ?= 1000000
-TRIALS        ?= 6
+# Trials of each workload in a run. Within MINUTES: as many as fit, but more runs come first.
+TRIALS        ?= $(if $(filter aa runs,$(MAKECMDGOALS)),6)
 # The time that `make bench` may take, with all that it starts Spark for.
 MINUTES       ?= 5
 # In place of MINUTES: runs of a configuration, each a Spark application. Of one run alone no change can be claimed.
@@ -80,7 +81,7 @@ APART     := bench e2e kill lab probes
   test-lab test-kill test-kills test-histories test-all microbench spark35 classes lock clean
 
 help:
-	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
+	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
 	@echo "                   generate data, run the workloads for MINUTES, or RUNS=N times, and print the table,"
 	@echo "                   beside the configuration that was measured on the same data before; again: add to it"
 	@echo "make bench STORAGE=hdfs|qfs|s3 [LAYOUT=replicated:2]  the same on a small file system on this machine"
@@ -153,7 +154,7 @@ again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION
 table: setup
 	@exec clusterlift bench $(if $(RUNS),--runs $(call quoted,RUNS),--minutes $(call quoted,MINUTES)) --rows $(call quoted,ROWS) \
 	  --dataset $(call quoted,DATASET) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) --configuration $(call quoted,CONFIGURATION) \
-	  --results $(call quoted,RESULTS) $(SPARK_OPTIONS) -- --trials $(call quoted,TRIALS) --repartition $(call quoted,REPARTITION)
+	  --results $(call quoted,RESULTS) $(SPARK_OPTIONS) -- $(if $(TRIALS),--trials $(call quoted,TRIALS)) --repartition $(call quoted,REPARTITION)
 
 # The same command continues where it was interrupted.
 runs: setup

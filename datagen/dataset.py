@@ -1,5 +1,7 @@
 """A recipe stored at a URI: `open_dataset` proves that it is complete before anything reads it."""
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,13 +29,14 @@ class Dataset:
     """A dataset with its manifest and with all the files that the manifest names, which are in `directory`.
 
     `stored` is how the files are stored now; `drift` describes how that differs from the layout in the
-    manifest, None if it does not.
+    manifest, None if it does not. `fingerprint` is another one if a file was changed meanwhile.
     """
 
     directory: Directory
     manifest: Manifest
     stored: StoredFiles
     drift: str | None = None
+    fingerprint: str = ""
 
     @property
     def uri(self) -> str:
@@ -64,6 +67,7 @@ class Dataset:
             "uri": self.uri,
             **facts,
             "layout": facts["layout"] | observed,
+            "fingerprint": self.fingerprint,
             **self.stored.as_facts(),
         }
 
@@ -90,7 +94,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
             f"{in_brackets(storage.explain(manifest.observed_layout, stored))}. Repair it, generate it "
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )
-    return Dataset(directory, manifest, stored, drift)
+    return Dataset(directory, manifest, stored, drift, _fingerprint(manifest, entries))
 
 
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
@@ -161,6 +165,12 @@ def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | 
         if names
     ]
     return f"of {len(expected)} files, {', '.join(differences)}" if differences else None
+
+
+def _fingerprint(manifest: Manifest, entries: Mapping[str, Entry]) -> str:
+    """Return a digest of the manifest's, and of length and time of change of each of its files."""
+    files = sorted((name, entries[name].bytes, entries[name].changed_ms) for name in manifest.files)
+    return hashlib.sha256(json.dumps([manifest.digest, files]).encode()).hexdigest()[:16]
 
 
 def row_hash(columns: Collection[str]) -> str:

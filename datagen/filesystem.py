@@ -22,11 +22,15 @@ TEMPORARY_PREFIX = "_incomplete."
 
 @dataclass(frozen=True)
 class Entry:
-    """A file or a directory; `bytes` is the length that the file system reports."""
+    """A file or a directory; `bytes` is its length, and `changed_ms` when it was changed.
+
+    Both are what the file system reports, the time in milliseconds since 1970.
+    """
 
     name: str
     bytes: int
     is_directory: bool
+    changed_ms: int = 0
 
 
 class Directory:
@@ -82,7 +86,8 @@ class Directory:
         found = {}
         for status in self._try(lambda: self.fs.listStatus(self.path)):
             name = str(status.getPath().getName())
-            found[name] = Entry(name, int(status.getLen()), bool(status.isDirectory()))
+            changed_ms = int(status.getModificationTime())
+            found[name] = Entry(name, int(status.getLen()), bool(status.isDirectory()), changed_ms)
         return found
 
     def create(self) -> None:

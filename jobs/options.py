@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from harness.runtime.option_values import (
 )
 from harness.runtime.order import MAX_SEED
 from harness.runtime.shared_options import add_shared_options
+from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO
 from jobs.workload import discover, known_workloads
 
@@ -95,6 +97,10 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     parser = _parser()
     given = vars(parser.parse_args(arguments))
     warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
+    if warmup is None and math.isfinite(seconds_left()):
+        warmup = (
+            1  # time buys runs, and a run that waits for steadiness takes several times as long
+        )
     precision, max_time_s = given.pop("precision"), given.pop("max_time")
     if precision is not None and trials is not None:
         parser.error("--precision has no effect without --trials auto")

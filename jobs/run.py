@@ -1,6 +1,7 @@
 """One run, from the options to the results file."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +26,7 @@ from harness.records.writer import Recording
 from harness.runtime.disturbances import counted_trials, with_disturbances
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.series import PROVEN
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
@@ -180,7 +182,8 @@ class ConfigurationSide:
 def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
     """Return the dataset after comparing its files and, unless skipped, its content with its manifest.
 
-    Raises BadInput if they differ.
+    The content is not read again if an earlier run of the series did, and no file was changed since. Raises
+    BadInput if they differ.
     """
     if options.dataset is None:
         dataset = default_dataset(spark)
@@ -189,7 +192,8 @@ def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
         dataset = open_dataset(spark, options.dataset, accept_layout_drift=drift)
     if dataset.drift:
         say(f"accepted: {dataset.uri} differs from its manifest: {dataset.drift}")
-    if not options.skip_content_check:
+    is_proven = dataset.fingerprint and dataset.fingerprint == os.environ.get(PROVEN)
+    if not (options.skip_content_check or is_proven):
         say(f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}")
         verify_content(spark, dataset)
     return dataset
@@ -231,13 +235,14 @@ def build_context(
 
 
 def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
-    """Return the rounds to run."""
+    """Return the rounds to run: without time for more, one that is measured."""
     left_s = seconds_left()
+    goal = Goal(options.warmup, options.trials, options.precision)
     return Rounds(
         workloads,
-        Goal(options.warmup, options.trials, options.precision),
+        goal if left_s else Goal(options.warmup, 1),
         min(options.max_time_s or math.inf, left_s),
-        has_deadline=math.isfinite(left_s),
+        has_deadline=0 < left_s < math.inf,
         profile=options.profile,
     )
 

@@ -101,7 +101,7 @@ def bench_command(
     submission = Submission(options, [*own, *user.arguments])
     if runs is None and minutes is None:
         minutes = DEFAULT_PRECISION_MINUTES if precision else DEFAULT_MINUTES
-    budget = time_for_runs(submission, runs, minutes)
+    budget = time_for_runs(runs, minutes)
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)

@@ -15,12 +15,17 @@ from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
-from harness.records.series import Series, is_complete, missing_runs, require_same_work
+from harness.records.series import (
+    Series,
+    is_complete,
+    missing_runs,
+    proven_content,
+    require_same_work,
+)
 from harness.runtime.clock import duration_text
 from harness.runtime.order import first_seed, seed_of_run
-from harness.runtime.series import SERIES
+from harness.runtime.series import PROVEN, SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
-from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
 from harness.words import count_of, percent
 
@@ -50,8 +55,8 @@ precision_option = click.option(
     "--minutes",
     type=RealNumber(1, MAX_MINUTES),
     metavar="N",
-    help="Instead of --runs: make as many runs as fit into N minutes, but at least two. The same command "
-    "again adds runs.",
+    help="Instead of --runs: make as many short runs as fit into N minutes, but at least two. The same "
+    "command again adds runs.",
 )
 @precision_option
 @click.option(
@@ -84,7 +89,7 @@ def run_command(
         check_same_work(series, one)
     if precision and minutes is None:
         minutes = DEFAULT_PRECISION_MINUTES
-    if budget := time_for_runs(submission, runs, minutes):
+    if budget := time_for_runs(runs, minutes):
         return make_runs_within(submissions, budget, precision)
     return make_runs(submissions, runs or DEFAULT_RUNS)
 
@@ -146,16 +151,21 @@ def make_runs_within(
             return max(codes)
         share_s = budget.begin_turn(complete)
         if share_s is None:
+            runs, turn_s = count_of(complete, "run"), budget.turn_s or 0
+            say(
+                f"{runs}: {duration_text(budget.left_s)} left, and one takes {duration_text(turn_s)}"
+            )
             return max(codes)
         # An earlier command may have ended amid this turn.
         turn = list(missing_runs(every, complete + 1))
         for series, number in turn:
-            left_s = max(budget.left_s, budget.expected_s(MIN_RUNS - complete))
+            total = complete + budget.turns_left(complete)
+            left = f"{duration_text(budget.left_s)} left"
             over = f"the time is over, but a table needs {MIN_RUNS} runs"
             say(
-                f"{series.configuration}, run {number} of about "
-                f"{complete + budget.turns_left(complete)}; "
-                + (f"{duration_text(left_s)} left" if left_s else over)
+                f"{series.configuration}, run {number} of "
+                + (f"about {total}; " if budget.turn_s else f"{total} or more; ")
+                + (left if budget.left_s else over)
             )
             end_by = {END_BY: str(time.time() + share_s / len(turn))}
             code, is_recorded = _make_run(series, submissions[series], number, end_by)
@@ -167,7 +177,8 @@ def make_runs_within(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
                     "makes new ones"
                 )
-        budget.end_turn()
+        if len(turn) == len(every):  # a part of one does not show how long it takes
+            budget.end_turn()
 
 
 def _are_precise(every: Sequence[Series], precision: float) -> bool:
@@ -185,19 +196,12 @@ def _are_precise(every: Sequence[Series], precision: float) -> bool:
     return width <= precision
 
 
-def time_for_runs(
-    submission: Submission, runs: int | None, minutes: float | None
-) -> TimeBudget | None:
-    """Return the time that limits runs, if it does. Raise BadInput if runs or rounds are fixed as well."""
+def time_for_runs(runs: int | None, minutes: float | None) -> TimeBudget | None:
+    """Return the time that limits runs, if it does. Raise BadInput if their number is given as well."""
     if minutes is None:
         return None
     if runs is not None:
         raise BadInput("--runs fixes what --minutes and --precision decide: give one of them")
-    if AUTO not in {submission.given.trials, submission.given.warmup}:
-        raise BadInput(
-            "--warmup and --trials fix the number of rounds, which no time can limit then: give --runs N, or "
-            "--warmup auto or --trials auto"
-        )
     return TimeBudget(minutes * 60)
 
 
@@ -227,13 +231,13 @@ def _make_run(
 
     `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
     """
-    before = len(series.recorded())
-    environment = {SERIES: series.id, **(end_by or {})}
+    before = series.recorded()
+    environment = {SERIES: series.id, PROVEN: proven_content(before), **(end_by or {})}
     given = submission.given.seed
     seed = seed_of_run(first_seed(series.id) if given is None else given, number)
     arguments = [*submission.arguments, f"--seed={seed}"]
     code = run_script(BENCHMARK, submission.options, arguments, environment)
-    return code, len(series.recorded()) > before
+    return code, len(series.recorded()) > len(before)
 
 
 def _on_nodes(submission: Submission, nodes: int) -> Submission:

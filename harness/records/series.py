@@ -63,6 +63,12 @@ def is_complete(recorded: RecordedRun) -> bool:
     )
 
 
+def proven_content(runs: Sequence[RecordedRun]) -> str:
+    """Return the fingerprint of the dataset whose rows the last of these runs proved; empty if none did."""
+    proven = (r.run.dataset for r in runs[::-1] if r.run.parameters.get("content_checked"))
+    return str((next(proven, None) or {}).get("fingerprint", ""))
+
+
 def missing_runs(every: Sequence[Series], runs: int) -> Iterator[tuple[Series, int]]:
     """Yield the runs that each series lacks of this number, as series and number, in turns."""
     complete = {series: len(series.complete()) for series in every}

@@ -101,6 +101,7 @@ class CheckedDataset(TypedDict, total=False):
     recipe: CheckedRecipe | None
     placement: Mapping[str, Count] | None
     digest: str | None
+    fingerprint: str | None
     format: str | None
     rows: Count | None
     partitions: Count | None

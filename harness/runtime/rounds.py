@@ -34,15 +34,11 @@ class Goal:
     trials: int | None = DEFAULT_TRIALS
     precision: float | None = None
 
-    @property
-    def is_number(self) -> bool:
-        """Whether the number of rounds is fixed."""
-        return self.warm_up is not None and self.trials is not None
-
     def __str__(self) -> str:
         steady = "every workload is steady" if self.warm_up is None else None
         precise = self.precision and f"every median is known to ±{percent(self.precision, 1)}"
-        return " and ".join(text for text in (steady, precise) if text)
+        texts = [text for text in (steady, precise) if text]
+        return " and ".join(texts) or f"every workload has {count_of(self.trials or 0, 'trial')}"
 
     def missing(self, trials: Sequence[Trial]) -> str | None:
         """Return what a workload's measured trials have not reached; None if they reached everything."""
@@ -55,6 +51,8 @@ class Goal:
             if warm_up.unsteady:
                 return warm_up.unsteady
             first = warm_up.ends_before
+        elif self.trials and len(trials) < self.trials:
+            return f"{len(trials)} of {count_of(self.trials, 'trial')}"
         if self.precision is None:
             return None
         counting = [trial for trial in trials if trial.round >= first]
@@ -67,11 +65,12 @@ class Goal:
 class Rounds:
     """The rounds over all workloads: warm-up, then measured, then of the profile.
 
-    They go on until their number is reached if that is fixed, and else until every workload has reached the
-    goal, or a limit of rounds or of time is met: no round starts that would end later than `max_s` seconds
-    after the first one began if it lasted as long as the last one. But the trials that the goal requires are
-    always run, unless the run `has_deadline`; and one round at least is measured. `profile` is the number of
-    profile rounds; None for one if there is a deadline, and time left until it.
+    They go on until their number is reached if the goal fixes it, and else, or if the run `has_deadline`,
+    until every workload has reached the goal, or a limit of rounds or of time is met: no round starts that
+    would end later than `max_s` seconds after the first one began if it lasted as long as the last one. But
+    the trials that the goal requires are always run, unless the run has a deadline; and one round at least is
+    measured. `profile` is the number of profile rounds; None for one if there is a deadline, and time left
+    until it: it comes before further measured rounds.
 
     `stopped` is, in one line, why there are no more rounds; None if their number was fixed.
     """
@@ -101,7 +100,9 @@ class Rounds:
         self._took_s: list[float] = []
         self._round = 0
         self._total: int | None = None
-        if goal.warm_up is not None and goal.trials is not None:
+        self._is_fixed = False
+        if goal.warm_up is not None and goal.trials is not None and not has_deadline:
+            self._is_fixed = True
             self._total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
 
     @property
@@ -120,7 +121,7 @@ class Rounds:
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
-        if self._failure() and not self.goal.is_number:
+        if self._failure() and not self._is_fixed:
             return
         profile = self._profile
         if profile is None:
@@ -167,7 +168,7 @@ class Rounds:
 
     def _is_over(self, round_s: float) -> bool:
         """Return whether no further round is measured after one that took `round_s` seconds."""
-        if self.goal.is_number:
+        if self._is_fixed:
             return self._round == self.goal.trials
         if self._round and (reason := self._reason_to_stop(round_s)):
             rounds = f"after {count_of(self._round, 'round')}"
@@ -181,7 +182,8 @@ class Rounds:
             return str(self.goal)
         if self._round >= self._max_rounds:
             return "which is the limit"
-        if self._round >= self._min_rounds and round_s > self._seconds_left():
+        to_come = 2 if self._has_deadline and self._profile is None else 1
+        if self._round >= self._min_rounds and to_come * round_s > self._seconds_left():
             return "another would not have ended in time"
         return None
 

@@ -11,6 +11,9 @@ from harness.redaction import without_credentials
 SERIES = "CLUSTERLIFT_SERIES"
 """The environment variable that gives a run its series; without it, the run is of none."""
 
+PROVEN = "CLUSTERLIFT_PROVEN"
+"""The environment variable with the fingerprint of a dataset whose rows an earlier run of the series read."""
+
 SparkOptions = Sequence[tuple[str, str]]
 """Options of spark-submit, each with its value: `("--conf", "spark.executor.memory=1g")`."""
 

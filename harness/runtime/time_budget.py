@@ -11,8 +11,6 @@ from harness.runtime.clock import Clock
 END_BY = "CLUSTERLIFT_END_BY"
 """The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
 
-MAX_PLANNED_RUNS = 10
-
 
 def seconds_left() -> float:
     """Return the seconds until the process's run has to end; infinity if it has all the time it needs."""
@@ -25,14 +23,12 @@ def seconds_left() -> float:
 class TimeBudget:
     """Plans turns of one or several runs within `total_s` seconds from now on.
 
-    Runs differ more than trials, and a run has a start that costs time. So in the first plan a turn takes the
-    square root of all minutes: two turns in 5 minutes, four in 20, ten in 100 or more. Later plans
-    know how long turns take.
+    Runs differ more than trials, so time buys runs: a turn takes no longer than it must, and those that have
+    ended show how long that is. Only the last one that fits has all the time that is left.
     """
 
     def __init__(self, total_s: float, clock: Clock = time.monotonic) -> None:
         self._clock = clock
-        self._total_s = total_s
         self._end = clock() + total_s
         self._took_s: list[float] = []
         self._turn_started = 0.0
@@ -42,26 +38,26 @@ class TimeBudget:
         """The seconds that are left."""
         return max(0.0, self._end - self._clock())
 
+    @property
+    def turn_s(self) -> float | None:
+        """How long a turn takes; None if none has shown it yet."""
+        return median(self._took_s) if self._took_s else None
+
     def turns_left(self, complete: int) -> int:
-        """Return how many more turns are planned.
+        """Return how many more turns there will be, and before the first one has ended, at least.
 
         `complete` counts the runs that are there, from earlier commands, too.
         """
-        if self._took_s:
-            planned = round(self.left_s / median(self._took_s))
-        else:
-            planned = max(1, min(MAX_PLANNED_RUNS, round(math.sqrt(self._total_s / 60))))
-        return max(planned, MIN_RUNS - complete)
-
-    def expected_s(self, turns: int) -> float:
-        """Return how long these turns will take, each as long as those before; 0 if there was none."""
-        return turns * median(self._took_s or [0.0])
+        fitting = int(self.left_s / self.turn_s) if self.turn_s else 1
+        return max(fitting, MIN_RUNS - complete)
 
     def begin_turn(self, complete: int) -> float | None:
-        """Return the seconds that the next turn may take; None if there is no further turn."""
+        """Return the seconds that the next turn may take, 0 for no more than it must; None without one."""
         turns = self.turns_left(complete)
         self._turn_started = self._clock()
-        return self.left_s / turns if turns else None
+        if turns < 1:
+            return None
+        return self.left_s if turns == 1 and self.turn_s else 0.0
 
     def end_turn(self) -> None:
         """Learn how long the turn took."""

@@ -42,6 +42,9 @@ def test_the_files_have_the_rows_of_the_recipe(
     assert dataset.manifest == written.manifest
     assert sorted(map(tuple, dataset.frame(spark).collect())) == sorted(rows(recipe))
     assert written_totals(dataset.manifest.totals) == written_totals(recipes.totals(recipe))
+    assert open_dataset(spark, written.uri).fingerprint == dataset.fingerprint
+    os.utime(Path(written.uri.removeprefix("file:")) / next(iter(dataset.manifest.files)), (1, 1))
+    assert open_dataset(spark, written.uri).fingerprint != dataset.fingerprint
 
 
 def test_the_digest_depends_only_on_the_rows(write: Write) -> None:

@@ -35,10 +35,13 @@ if outcome == "refused":
 limit = os.environ.get("CLUSTERLIFT_END_BY")
 with (home / "limits").open("a") as limits:
     limits.write(f"{float(limit) - time.time():.0f}\\n" if limit else "none\\n")
+with (home / "proven").open("a") as proven:
+    proven.write(os.environ["CLUSTERLIFT_PROVEN"] + "\\n")
 now = timestamp()
 run = Run(
     id=new_run_id(), configuration=record.configuration, started_at=now, workloads=(),
-    parameters={"series": current_series()}, written_by="clusterlift 0.1.0",
+    parameters={"series": current_series(), "content_checked": True},
+    dataset={"uri": "d", "layout": {}, "fingerprint": "f1"}, written_by="clusterlift 0.1.0",
 )
 status, found = (
     (Status.FAILED, {"error": "no"}) if outcome == "failed" else (Status.OK, {"wall_s": 1.0})

@@ -174,11 +174,3 @@ def test_results_that_cannot_be_written_are_refused_before_anything_is_generated
     assert main(["bench", "--results", "file"]) == 2
     assert "--results: cannot write to file/default" in capfd.readouterr().err
     assert not spark.calls()
-
-
-def test_fixed_rounds_are_refused_before_anything_is_generated(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "--warmup", "2", "--trials", "6"]) == 2
-    assert "--warmup and --trials fix the number of rounds" in capfd.readouterr().err
-    assert not spark.calls()

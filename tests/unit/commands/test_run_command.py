@@ -71,10 +71,6 @@ class TestCommandLine:
             ),
             (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
             (["--minutes", "nan"], "Invalid value for '--minutes': 'nan' is not a number"),
-            (
-                ["--minutes", "5", "--warmup", "1", "--trials", "6"],
-                "--warmup and --trials fix the number of rounds",
-            ),
         ],
     )
     def test_a_mistake_is_one_line(
@@ -299,19 +295,30 @@ class TestSignals:
 class TestTime:
     """Only runs take time: each as long as a test says."""
 
-    def test_two_runs_at_least_have_equal_parts_of_it(
+    def test_the_first_run_shows_how_many_fit_and_the_last_one_has_what_is_left(
         self,
         spark: FakeSpark,
         take: Callable[[float], None],
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        take(150)
+        take(90)
         assert main(["run", "--minutes", "5"]) == 0
-        assert spark.parts() == [5, 5]
+        assert spark.parts() == [0, 0, 4]
         assert lines(capfd.readouterr().err) == [
-            "default, run 1 of about 2; 5 min 00 s left",
-            "default, run 2 of about 2; 2 min 30 s left",
+            "default, run 1 of 2 or more; 5 min 00 s left",
+            "default, run 2 of about 3; 3 min 30 s left",
+            "default, run 3 of about 3; 2 min 00 s left",
+            "3 runs: 30 s left, and one takes 1 min 30 s",
         ]
+
+    def test_a_dataset_that_a_run_of_the_series_proved_is_named_to_the_next(
+        self, spark: FakeSpark, take: Callable[[float], None]
+    ) -> None:
+        take(90)
+        assert (
+            main(["run", "--minutes", "3"]) == main(["run", "--minutes", "3", "--sink=noop"]) == 0
+        )
+        assert (spark.home / "proven").read_text().splitlines() == ["", "f1", "", "f1"]
 
     def test_the_same_command_adds_runs(
         self, spark: FakeSpark, take: Callable[[float], None]
@@ -320,7 +327,7 @@ class TestTime:
         assert spark.parts() == [None, None]
         take(40)
         assert main(["run", "--minutes", "1"]) == 0
-        assert spark.parts() == [None, None, 2]
+        assert spark.parts() == [None, None, 0]
 
     def test_ends_when_every_time_is_as_precise_as_asked(
         self,
@@ -350,7 +357,7 @@ class TestTime:
         take(150)
         given = "--nodes 1,2 --executor-cores 4 --dataset rows-{nodes}"
         assert main(["run", "--minutes", "10", *given.split()]) == 0
-        assert spark.parts() == [3, 3, 5, 5]
+        assert spark.parts() == [0, 0, 5, 5]
 
     def test_a_series_that_an_interrupted_turn_left_out_comes_first(
         self, spark: FakeSpark, take: Callable[[float], None]

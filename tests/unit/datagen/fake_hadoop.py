@@ -86,6 +86,7 @@ class FileSystem:
             getPath=lambda: path,
             getLen=lambda: len(content or ""),
             isDirectory=lambda: content is None,
+            getModificationTime=lambda: 0,
         )
 
     def listStatus(self, path: Path) -> list[Any]:

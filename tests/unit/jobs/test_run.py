@@ -1,12 +1,13 @@
 """The rounds that a run plans, and the summary that it prints."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
 from harness.model.run import Phase
 from jobs.options import parse
-from jobs.run import plan_rounds, summary
+from jobs.run import plan_rounds, proven_dataset, summary
 from tests.unit.builders import failed, ok
 
 
@@ -22,6 +23,21 @@ def test_the_number_of_trials_is_known_unless_an_option_is_auto(
     options: str, total: int | None
 ) -> None:
     assert plan_rounds(parse(options.split()), ("a", "b")).total == total
+
+
+@pytest.mark.parametrize(
+    ("found", "proven", "times"), [("f1", "f1", 0), ("f1", "f2", 1), ("f1", "", 1), ("", "", 1)]
+)
+def test_rows_that_a_run_of_the_series_proved_are_not_read_again(
+    monkeypatch: pytest.MonkeyPatch, found: str, proven: str, times: int
+) -> None:
+    dataset, verify = Mock(drift=None, fingerprint=found), Mock()
+    dataset.manifest.recipe.rows = 3
+    monkeypatch.setattr("jobs.run.open_dataset", Mock(return_value=dataset))
+    monkeypatch.setattr("jobs.run.verify_content", verify)
+    monkeypatch.setenv("CLUSTERLIFT_PROVEN", proven)
+    assert proven_dataset(Mock(), parse(["--dataset", "d"])) is dataset
+    assert verify.call_count == times
 
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:

@@ -17,6 +17,7 @@ from harness.runtime.rounds import (
     Goal,
     Rounds,
 )
+from harness.words import count_of
 from tests.unit.builders import failed, ok
 
 Duration = Callable[[int], float | None]
@@ -98,10 +99,22 @@ def precise(warm_up: int = 0) -> Goal:
 
 
 class TestADeadline:
-    @pytest.mark.parametrize(("max_s", "rounds"), [(25, 2), (45, 4), (500, 7)])
-    def test_comes_before_the_trials_that_a_run_needs(self, max_s: float, rounds: int) -> None:
-        bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s, has_deadline=True)
+    @pytest.mark.parametrize(
+        ("warm_up", "max_s", "rounds"),
+        [(None, 25, 2), (None, 45, 4), (None, 500, 7), (1, 5, 1), (1, 45, 3), (1, 500, 6)],
+    )
+    def test_comes_before_the_trials_that_a_run_needs(
+        self, warm_up: int | None, max_s: float, rounds: int
+    ) -> None:
+        bench = Bench({"steady": steady(10)}, Goal(warm_up, trials=6), max_s, has_deadline=True)
         assert bench.rounds == rounds
+        if warm_up:
+            assert bench.until.stopped == (
+                "after 6 rounds, every workload has 6 trials"
+                if rounds == 6
+                else f"after {count_of(rounds, 'round')}, another would not have ended in time; not reached: "
+                f"steady ({rounds} of 6 trials)"
+            )
 
     def test_leaves_one_round_beside_the_warm_up(self) -> None:
         bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s=1, has_deadline=True)
@@ -129,11 +142,14 @@ class TestAFixedNumber:
 
 class TestProfileRounds:
     @pytest.mark.parametrize(
-        ("number", "max_s", "profiled"),
-        [(0, 500, 0), (2, math.inf, 2), (None, math.inf, 0), (None, 29, 0), (None, 500, 1)],
+        ("number", "max_s", "measured", "profiled"),
+        [
+            *((0, 500, 2, 0), (2, math.inf, 2, 2), (None, math.inf, 2, 0)),
+            *((None, 19, 1, 0), (None, 29, 1, 1), (None, 30, 2, 1), (None, 500, 2, 1)),
+        ],
     )
     def test_come_last_where_they_are_wanted_or_time_is_left(
-        self, number: int | None, max_s: float, profiled: int
+        self, number: int | None, max_s: float, measured: int, profiled: int
     ) -> None:
         bench = Bench(
             {"a": steady(10)},
@@ -143,8 +159,7 @@ class TestProfileRounds:
             profile=number,
         )
         phases = [trial.phase for trial in bench.trials]
-        assert phases == [Phase.MEASURED] * 2 + [Phase.PROFILE] * profiled
-        assert bench.outlooks[-1] == "done"
+        assert phases == [Phase.MEASURED] * measured + [Phase.PROFILE] * profiled
 
     @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
     def test_do_not_follow_if_all_trials_fail(self, workloads: str, rounds: int) -> None:

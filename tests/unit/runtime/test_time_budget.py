@@ -11,44 +11,47 @@ from harness.runtime.time_budget import END_BY, TimeBudget, seconds_left
 
 
 class Turns:
-    """Takes turns as long as the budget plans some; each takes `wanted_s`, at most its share."""
+    """Takes turns as long as the budget plans some: each of `least_s` and rounds of `round_s` that fit."""
 
-    def __init__(self, total_s: float, wanted_s: float, complete: int = 0) -> None:
+    def __init__(
+        self, total_s: float, least_s: float, round_s: float = 1e9, complete: int = 0
+    ) -> None:
         self.now_s = 0.0
         self.shares_s: list[float] = []
+        self.rounds = 0
         budget = TimeBudget(total_s, lambda: self.now_s)
         while (share_s := budget.begin_turn(complete + len(self.shares_s))) is not None:
             self.shares_s.append(share_s)
-            self.now_s += min(wanted_s, max(share_s, 1.0))
+            more = max(0, int((share_s - least_s) / round_s))
+            self.rounds += more
+            self.now_s += least_s + more * round_s
             budget.end_turn()
 
 
 @pytest.mark.parametrize(
-    ("minutes", "turns"), [(1, 2), (5, 2), (10, 3), (20, 4), (60, 8), (600, 10)]
+    ("minutes", "least_s", "turns", "rounds"),
+    [(5, 60, 5, 0), (5, 66, 4, 2), (5, 45, 6, 1), (5, 400, 2, 0), (20, 50, 24, 0), (1, 20, 3, 0)],
 )
-def test_the_first_plan_has_more_turns_if_there_is_more_time(minutes: float, turns: int) -> None:
-    taken = Turns(minutes * 60, wanted_s=1e9)
-    assert len(taken.shares_s) == turns
-    assert taken.shares_s[0] == pytest.approx(minutes * 60 / turns)
-    assert taken.now_s == pytest.approx(minutes * 60)
-
-
-def test_turns_that_end_early_leave_time_for_more() -> None:
-    taken = Turns(20 * 60, wanted_s=100)
-    assert len(taken.shares_s) == 12
+def test_time_buys_turns_and_what_is_left_more_rounds(
+    minutes: float, least_s: float, turns: int, rounds: int
+) -> None:
+    taken = Turns(minutes * 60, least_s, round_s=17)
+    assert (len(taken.shares_s), taken.rounds) == (turns, rounds)
+    assert not any(taken.shares_s[:-1])
 
 
 def test_the_same_command_again_adds_a_turn_even_if_there_is_little_time() -> None:
-    assert len(Turns(30, wanted_s=1e9, complete=MIN_RUNS).shares_s) == 1
+    assert Turns(30, least_s=60, complete=MIN_RUNS).shares_s == [0]
 
 
-@given(st.floats(1, 1e4), st.floats(300, 1e5), st.integers(0, 5))
+@given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(1, 1e3), st.integers(0, 5))
 def test_there_are_always_runs_enough_for_a_claim_and_the_time_is_kept(
-    total_s: float, wanted_s: float, complete: int
+    total_s: float, least_s: float, round_s: float, complete: int
 ) -> None:
-    taken = Turns(total_s, wanted_s, complete)
-    assert len(taken.shares_s) + complete >= MIN_RUNS
-    assert taken.now_s <= total_s + 2 * MIN_RUNS + wanted_s / 2
+    taken = Turns(total_s, least_s, round_s, complete)
+    least = max(1, MIN_RUNS - complete)
+    assert len(taken.shares_s) >= least
+    assert taken.now_s <= max(total_s, least * least_s) * (1 + 1e-9)
 
 
 class TestTheLimitOfARun:
