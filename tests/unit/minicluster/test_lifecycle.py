@@ -18,8 +18,6 @@ from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon, Launch, end, starting
 from harness.minicluster.lifecycle import down, running, up
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred_signals, interruptible
-from tests.daemons import kill
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
 
@@ -125,19 +123,6 @@ class TestDaemon:
             pass
         wait_until_dead(daemon)
         assert daemon.closing_message() == f"1 {tmp_path}"
-
-
-def test_a_deferred_signal_waits_until_the_block_is_done() -> None:
-    done = []
-
-    def work() -> None:
-        with interruptible(), deferred_signals():
-            signal.raise_signal(signal.SIGINT)
-            done.append("all of it")
-
-    with pytest.raises(KeyboardInterrupt):
-        work()
-    assert done == ["all of it"]
 
 
 class TestUp:
@@ -337,13 +322,3 @@ class TestRunning:
             assert cluster.dead() == []
         assert len(cluster.dead()) == 3
         assert not cluster.directory.exists()
-
-    def test_does_so_after_an_error_too(self) -> None:
-        with pytest.raises(ZeroDivisionError), running(FakeFileSystem(), 1) as cluster:
-            raise ZeroDivisionError
-        assert len(cluster.dead()) == 2
-
-    def test_knows_the_daemons_that_died(self) -> None:
-        with running(FakeFileSystem(), 2) as cluster:
-            kill(cluster, "server-1")
-            assert [daemon.name for daemon in cluster.dead()] == ["server-1"]

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.analysis.observed.configuration import find_configuration
 from harness.model.errors import BadInput
@@ -22,7 +20,7 @@ from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
-from tests.unit.builders import a_run, change_line
+from tests.unit.builders import DELETED, a_run, change_line
 from tests.unit.probe_builders import output
 
 EVENTS: tuple[ProbeEvent, ...] = (
@@ -67,21 +65,6 @@ class TestFile:
                 assert load_probes(recording.path).events == EVENTS[:number]
             assert load_probes(recording.path).ending is None
 
-    @given(st.integers(0, 10_000))
-    def test_cut_off_anywhere_keeps_its_first_events(
-        self, tmp_path_factory: pytest.TempPathFactory, length: int
-    ) -> None:
-        path = file_of(tmp_path_factory.mktemp("probes"))
-        data = path.read_bytes()
-        path.write_bytes(data[:length])
-        if length < data.index(b"\n") + 1:
-            with pytest.raises(BadInput, match="has no complete line"):
-                load_probes(path)
-            return
-        loaded = load_probes(path)
-        assert loaded.events == EVENTS[: len(loaded.events)]
-        assert bool(loaded.warnings) == (not data[:length].endswith(b"\n"))
-
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
@@ -103,25 +86,9 @@ class TestFile:
             load_probes(path)
 
     @pytest.mark.parametrize(
-        ("line", "reason"),
-        [
-            ('{"kind": "measurement"}', "required field `probe`"),
-            ('{"kind": "excluded", "host": 5, "error": ""}', r"at `\$\.host`"),
-            ('{"kind": "trial"}', "unknown kind of line: 'trial'"),
-            ("[]", "Expected `object`"),
-            ("{", "not a results file"),
-        ],
-    )
-    def test_with_a_malformed_line_is_refused(self, tmp_path: Path, line: str, reason: str) -> None:
-        path = file_of(tmp_path)
-        lines = path.read_text().splitlines()
-        path.write_text("\n".join([*lines[:3], line, *lines[4:-1], ""]))
-        with pytest.raises(BadInput, match=f"{path.name}:4: .*{reason}"):
-            load_probes(path)
-
-    @pytest.mark.parametrize(
         ("change", "reason"),
         [
+            ({"probe": DELETED}, "Object missing required field `probe`"),
             ({"value": None}, "a measurement has either a value or an error"),
             ({"value": "9.4e8"}, r"Expected `float \| null`, got `str`"),
             ({"better": "bigger"}, "better is 'higher' or 'lower'"),
@@ -172,8 +139,3 @@ class TestDirectories:
         assert recording.probed.excluded_hosts == [EVENTS[0]]
         assert recording.path is None
         assert not list(tmp_path.iterdir())
-
-    def test_a_directory_that_cannot_be_written_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "1g").write_text("in the way")
-        with pytest.raises(BadInput, match="--results: cannot write"):
-            ProbeRecording(ProbeRun("1g", ("node1",)), tmp_path)

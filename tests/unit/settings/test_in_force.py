@@ -2,10 +2,7 @@
 
 import errno
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,15 +75,6 @@ class TestInForce:
             assert len(settings.changes) == 1
         assert switches.applied == ["switch-a"]
 
-    @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-    def test_an_error_in_the_block_changes_nothing_about_that(
-        self, switches: Switches, error: type[BaseException]
-    ) -> None:
-        wanted = switches.on(switches.setting("switch-a"))
-        with pytest.raises(error), in_force(wanted, switches.journal):
-            raise error
-        assert switches.applied == []
-
     def test_if_something_cannot_be_set_nothing_is(self, switches: Switches) -> None:
         fails = switches.setting("switch-b", apply="echo 'no such port' >&2; exit 7")
         wanted = switches.on(switches.setting("switch-a"), fails)
@@ -158,11 +146,6 @@ class TestInForce:
         with pytest.raises(HostError, match=r"^gone: "):
             plan({ELSEWHERE: [switches.setting("switch-a")]})
 
-    def test_without_settings_nothing_happens(self, switches: Switches) -> None:
-        with in_force({}, switches.journal) as settings:
-            assert settings.changes == ()
-            assert settings.lost() is None
-
     def test_the_former_values_are_read_when_nobody_else_sets_anything_any_more(
         self, switches: Switches, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -216,51 +199,7 @@ class TestInForce:
         assert switches.journal.outstanding() == []
 
 
-PROGRAM = """
-import sys
-from pathlib import Path
-from harness.hosts.transports.host import by_local
-from harness.settings import guard
-from harness.settings.in_force import in_force
-from harness.settings.journal import Journal
-from harness.settings.simple import own_command
-directory, guard.LOCKS = sys.argv[1:]
-file = f"'{directory}/switch-a'"
-setting = own_command(f"touch {file}", f"rm -f {file}", f"test -e {file}", "switch-a")
-with in_force({by_local("here"): [setting]}, Journal(Path(directory) / "settings.journal")):
-    print("set", flush=True)
-    sys.stdin.read()
-"""
-
-
 class TestPutBack:
-    def test_after_kill_9_the_host_has_put_it_back_and_the_journal_learns_it(
-        self, switches: Switches, locks: Path
-    ) -> None:
-        command = [sys.executable, "-c", PROGRAM, str(switches.directory), str(locks)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"set\n"
-            process.kill()
-        eventually(lambda: not switches.applied, "it is still set")
-        assert len(switches.journal.outstanding()) == 1
-
-        def has_learnt_it() -> bool:
-            with suppress(NotPutBack):  # while the guard still ends
-                switches.put_back(switches.setting("switch-a"))
-            return switches.journal.outstanding() == []
-
-        eventually(has_learnt_it)
-
-    def test_what_no_guard_has_put_back_is_put_back(self, switches: Switches) -> None:
-        setting = switches.setting("switch-a")
-        change = Change(HOST, setting, "not applied")
-        switches.journal.record(SET, [change])
-        (switches.directory / "switch-a").touch()
-        assert switches.put_back(setting) == [change]
-        assert switches.applied == []
-        assert switches.put_back(setting) == []
-
     def test_what_was_set_last_is_put_back_first(self, switches: Switches) -> None:
         log = switches.directory / "log"
         settings = [
@@ -465,17 +404,3 @@ class TestFullDisk:
             in_force(wanted, switches.journal),
         ):
             full()
-
-    def test_what_is_put_back_stays_in_the_journal(
-        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        setting = switches.setting("switch-a")
-        with (
-            pytest.raises(BadInput, match="No space left on device"),
-            in_force(switches.on(setting), switches.journal),
-        ):
-            full()
-        assert switches.applied == []
-        monkeypatch.undo()
-        assert switches.put_back(setting) == []
-        assert switches.journal.outstanding() == []

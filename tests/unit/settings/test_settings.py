@@ -143,36 +143,10 @@ REMOVED = [
 ]
 
 
-class TestMtu:
-    MTU = mtu("eth0", 9000)
-
-    def test_the_kernel_s_file_has_it(self) -> None:
-        assert self.MTU.reading == "cat /sys/class/net/eth0/mtu"
-        assert self.MTU.read(printed("1500\n")) == "1500"
-
-    def test_a_missing_device_is_named(self) -> None:
-        with pytest.raises(ToolError, match="there is no device eth0"):
-            self.MTU.read(printed("", 1, "No such file"))
-
-    def test_it_is_set_and_put_back(self) -> None:
-        assert lines(self.MTU.commands("9000", "1500")) == ["ip link set dev eth0 mtu 9000"]
-        assert lines(self.MTU.commands("1500", "1500")) == ["ip link set dev eth0 mtu 1500"]
-
-
-class TestSysctl:
-    SYSCTL = sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
-
-    def test_tabs_of_the_kernel_are_spaces(self) -> None:
-        assert self.SYSCTL.read(printed("4096\t131072\t6291456\n")) == self.SYSCTL.value
-
-    def test_an_unknown_key_is_an_error(self) -> None:
-        with pytest.raises(ToolError, match="cannot stat"):
-            self.SYSCTL.read(printed("", 255, "sysctl: cannot stat /proc/sys/net: No such file"))
-
-    def test_values_are_quoted(self) -> None:
-        assert lines(self.SYSCTL.commands("1 2 3", "1 2 3")) == [
-            "sysctl -q -w 'net.ipv4.tcp_rmem=1 2 3'"
-        ]
+MTU = mtu("eth0", 9000)
+SYSCTL = sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
+SPEED = speed("eth0", 1000)
+MEMBER = bond_member("eth1")
 
 
 ETHTOOL = """Settings for eth0:
@@ -197,47 +171,12 @@ ALL_MODES = """10baseT/Half 10baseT/Full
 \t                        2500baseT/Full"""
 
 
-class TestSpeed:
-    SPEED = speed("eth0", 1000)
+ONE_MODE = "1000baseT/Full"
 
-    def read(self, offered: str = ALL_MODES, negotiates: str = "on") -> str:
-        return self.SPEED.read(printed(ETHTOOL.format(offered=offered, negotiates=negotiates)))
 
-    def test_a_card_that_offers_all_that_it_supports_chooses_by_itself(self) -> None:
-        assert self.read() == "automatic"
-
-    def test_a_card_that_offers_one_speed(self) -> None:
-        assert self.read("1000baseT/Full") == self.SPEED.value == "1000 Mbit/s"
-
-    def test_a_card_that_supports_one_speed_only_offers_that(self) -> None:
-        text = ETHTOOL.replace(ALL_MODES, "{offered}")
-        assert (
-            self.SPEED.read(printed(text.format(offered="1000baseT/Full", negotiates="on")))
-            == self.SPEED.value
-        )
-
-    def test_a_selection_could_not_be_put_back(self) -> None:
-        with pytest.raises(ToolError, match="a selection that could not be put back"):
-            self.read("1000baseT/Full 2500baseT/Full")
-
-    def test_a_card_that_does_not_negotiate_is_refused(self) -> None:
-        with pytest.raises(ToolError, match="eth0 does not negotiate its speed"):
-            self.read(negotiates="off")
-
-    def test_an_interface_without_modes_is_refused(self) -> None:
-        with pytest.raises(ToolError, match="limit its rate instead"):
-            self.SPEED.read(printed("Settings for eth0:\n\tSpeed: 10000Mb/s\n"))
-
-    def test_a_long_list_is_read_quickly(self) -> None:
-        assert self.read(f"1000baseT/Full {'1' * 1_000_000}") == "1000 Mbit/s"
-
-    def test_one_speed_is_offered_and_then_all(self) -> None:
-        assert lines(self.SPEED.commands("1000 Mbit/s", "automatic"))[0] == (
-            "ethtool -s eth0 speed 1000 duplex full autoneg on"
-        )
-        assert lines(self.SPEED.commands("automatic", "automatic"))[0] == (
-            "ethtool -s eth0 autoneg on"
-        )
+def ethtool(offered: str = ALL_MODES, negotiates: str = "on", supported: str = ALL_MODES) -> str:
+    text = ETHTOOL.replace(ALL_MODES, supported)
+    return text.format(offered=offered, negotiates=negotiates)
 
 
 def member(kind: str | None, *flags: str) -> str:
@@ -245,25 +184,71 @@ def member(kind: str | None, *flags: str) -> str:
     return json.dumps([{"ifname": "eth1", "flags": list(flags), **info}])
 
 
-class TestBondMember:
-    MEMBER = bond_member("eth1")
+@pytest.mark.parametrize(
+    ("setting", "output", "value"),
+    [
+        (MTU, "1500\n", "1500"),
+        # Tabs of the kernel are spaces.
+        (SYSCTL, "4096\t131072\t6291456\n", SYSCTL.value),
+        (SPEED, ethtool(), "automatic"),
+        (SPEED, ethtool(ONE_MODE), SPEED.value),
+        (SPEED, ethtool(ONE_MODE, supported=ONE_MODE), "1000 Mbit/s"),
+        # A long list is read quickly.
+        (SPEED, ethtool(f"{ONE_MODE} {'1' * 1_000_000}"), "1000 Mbit/s"),
+        (MEMBER, member("bond", "BROADCAST", "UP"), "up"),
+        (MEMBER, member("bond", "BROADCAST"), "down"),
+    ],
+    ids=lambda it: getattr(it, "name", ""),
+)
+def test_a_value_is_read_from_what_the_host_prints(
+    setting: Setting, output: str, value: str
+) -> None:
+    assert setting.read(printed(output)) == value
 
-    def test_it_is_up_or_down(self) -> None:
-        assert self.MEMBER.read(printed(member("bond", "BROADCAST", "UP"))) == "up"
-        assert self.MEMBER.read(printed(member("bond", "BROADCAST"))) == "down"
 
-    @pytest.mark.parametrize("kind", [None, "bridge"])
-    def test_any_other_interface_is_left_alone(self, kind: str | None) -> None:
-        with pytest.raises(ToolError, match="eth1 is not a member of a bond"):
-            self.MEMBER.read(printed(member(kind, "UP")))
+@pytest.mark.parametrize(
+    ("setting", "completed", "message"),
+    [
+        (MTU, printed("", 1, "No such file"), "there is no device eth0"),
+        (
+            SYSCTL,
+            printed("", 255, "sysctl: cannot stat /proc/sys/net: No such file"),
+            "cannot stat",
+        ),
+        (
+            SPEED,
+            printed(ethtool(f"{ONE_MODE} 2500baseT/Full")),
+            "a selection that could not be put",
+        ),
+        (SPEED, printed(ethtool(negotiates="off")), "eth0 does not negotiate its speed"),
+        (SPEED, printed("Settings for eth0:\n\tSpeed: 10000Mb/s\n"), "limit its rate instead"),
+        (MEMBER, printed(member(None, "UP")), "eth1 is not a member of a bond"),
+        (MEMBER, printed(member("bridge", "UP")), "eth1 is not a member of a bond"),
+        (MEMBER, printed("", 1), "there is no device eth1"),
+    ],
+    ids=lambda it: getattr(it, "name", ""),
+)
+def test_what_is_unknown_or_could_not_be_put_back_is_refused(
+    setting: Setting, completed: CompletedCommand, message: str
+) -> None:
+    with pytest.raises(ToolError, match=message):
+        setting.read(completed)
 
-    def test_a_missing_device_is_named(self) -> None:
-        with pytest.raises(ToolError, match="there is no device eth1"):
-            self.MEMBER.read(printed("", 1))
 
-    def test_it_is_taken_down_and_brought_up(self) -> None:
-        assert lines(self.MEMBER.commands("down", "up")) == ["ip link set dev eth1 down"]
-        assert lines(self.MEMBER.commands("up", "up")) == ["ip link set dev eth1 up"]
+@pytest.mark.parametrize(
+    ("setting", "value", "line"),
+    [
+        (MTU, "9000", "ip link set dev eth0 mtu 9000"),
+        (SYSCTL, "1 2 3", "sysctl -q -w 'net.ipv4.tcp_rmem=1 2 3'"),
+        (SPEED, "1000 Mbit/s", "ethtool -s eth0 speed 1000 duplex full autoneg on"),
+        (SPEED, "automatic", "ethtool -s eth0 autoneg on"),
+        (MEMBER, "down", "ip link set dev eth1 down"),
+        (MEMBER, "up", "ip link set dev eth1 up"),
+    ],
+    ids=str,
+)
+def test_a_value_is_set_and_put_back_by_a_command(setting: Setting, value: str, line: str) -> None:
+    assert lines(setting.commands(value, value))[0] == line
 
 
 class TestOwnCommand:
@@ -291,10 +276,10 @@ class TestOwnCommand:
 
 ALL: tuple[tuple[Setting, str], ...] = (
     (TestRate.RATE, "unlimited"),
-    (TestMtu.MTU, "1500"),
-    (TestSysctl.SYSCTL, "4096 1 2"),
-    (TestSpeed.SPEED, "automatic"),
-    (TestBondMember.MEMBER, "up"),
+    (MTU, "1500"),
+    (SYSCTL, "4096 1 2"),
+    (SPEED, "automatic"),
+    (MEMBER, "up"),
     (own_command("a", "r", "c"), "not applied"),
 )
 
@@ -304,7 +289,7 @@ def test_a_setting_has_bounds_that_its_values_keep_to(setting: Setting, before: 
     assert setting.can_be(setting.value)
     assert setting.can_be(before)
     for text in ("1500; reboot", "$(reboot)", "1500\nreboot", "9" * 5000):
-        assert not setting.can_be(text) or setting is TestSysctl.SYSCTL
+        assert not setting.can_be(text) or setting is SYSCTL
     assert not setting.can_be("1500\nreboot")
 
 
