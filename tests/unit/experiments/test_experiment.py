@@ -168,13 +168,9 @@ class TestReading:
             experiment(tmp_path, TEXT.replace(old, new, 1))
         assert message in str(failure.value)
 
-    def test_the_sinks_are_the_benchmark_s(self) -> None:
+    def test_choices_are_those_of_the_benchmark_of_datasets_and_of_the_lab(self) -> None:
         assert schema_choices(ExperimentFile, "sink") == set(sinks.SINKS)
-
-    def test_the_formats_are_those_of_datasets(self) -> None:
         assert schema_choices(DatasetTable, "format") == {str(format_) for format_ in Format}
-
-    def test_the_storages_are_the_lab_s(self) -> None:
         assert schema_choices(DatasetTable, "storage") == set(LAYOUTS)
 
     @pytest.mark.parametrize(
@@ -674,17 +670,11 @@ class TestRunExperiment:
             site.run()
 
     def test_optional_values_become_options(self, site: FakeSite) -> None:
-        site.run(f'sink = "rdd-count"\nrepartition = 16\nprofile = 2\n{TEXT}')
+        site.run(f'sink = "rdd-count"\nrepartition = 16\nprofile = 2\nwarmup = 0\n{TEXT}')
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(site.arguments)
         assert site.arguments[site.arguments.index("--profile") + 1] == "2"
+        assert site.arguments[site.arguments.index("--warmup") + 1] == "0"
         assert "--pi-samples" not in site.arguments
-
-    @pytest.mark.parametrize(("line", "option"), [("", "auto"), ("warmup = 0\n", "0")])
-    def test_the_warm_up_ends_by_itself_or_after_a_number_of_trials(
-        self, site: FakeSite, line: str, option: str
-    ) -> None:
-        site.run(line + TEXT)
-        assert site.arguments[site.arguments.index("--warmup") + 1] == option
 
     def test_with_probe_seconds_the_network_is_probed_before_each_run(self, site: FakeSite) -> None:
         assert site.run(PROBING) == DONE

@@ -6,7 +6,7 @@ import pytest
 
 import jobs.workloads
 from harness.model.errors import BadInput, ClusterliftError
-from jobs.workload import Workload, discover, known_workloads, select_workloads
+from jobs.workload import discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
 WORKLOADS = discover()
@@ -60,14 +60,3 @@ class TestMissingModules:
     def test_a_workload_that_was_requested_by_name_is_refused(self) -> None:
         with pytest.raises(BadInput, match="--workloads: calc-pi-arrow-udf needs no_such_module"):
             select_workloads(["calc-pi-arrow-udf"])
-
-
-def test_a_workload_without_all_of_its_methods_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Incomplete(Workload):
-        name = "incomplete"
-
-    module = __import__("jobs.workloads.group_by", fromlist=["group_by"])
-    Incomplete.__module__ = module.__name__
-    monkeypatch.setattr(module, "Incomplete", Incomplete, raising=False)
-    with pytest.raises(TypeError, match="abstract"):
-        discover()

@@ -6,7 +6,6 @@ import pytest
 
 from harness.cli import main
 from harness.lab.cluster import lab_lock
-from harness.model.errors import BadInput
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +38,3 @@ def test_another_lab_is_another_lock(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("COMPOSE_PROJECT_NAME", "../second")
         with lab_lock():
             pass
-
-
-def test_the_lock_ends_with_the_command() -> None:
-    for _ in range(2):
-        with lab_lock():
-            pass
-
-
-def test_a_cache_that_cannot_be_written(cache: Path) -> None:
-    (cache / "clusterlift").touch()
-    with (
-        pytest.raises(BadInput, match=r"File exists; set XDG_CACHE_HOME to a directory"),
-        lab_lock(),
-    ):
-        pass

@@ -16,7 +16,7 @@ from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon, Launch, end, starting
-from harness.minicluster.lifecycle import down, running, up
+from harness.minicluster.lifecycle import down, up
 from harness.model.errors import BadInput, ClusterliftError
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
@@ -126,14 +126,6 @@ class TestDaemon:
 
 
 class TestUp:
-    def test_a_cluster_is_found_by_its_name(self, cache: Path) -> None:
-        cluster = up(FakeFileSystem(), "a", 2)
-        assert find("fake", "a") == cluster
-        assert cluster.uri == f"fake://127.0.0.1:{cluster.ports[0]}"
-        assert cluster.directory == cache / "fake-a"
-        assert [daemon.name for daemon in cluster.daemons] == ["head", "server-1", "server-2"]
-        assert cluster.dead() == []
-
     def test_a_name_that_is_taken_is_refused(self) -> None:
         cluster = up(FakeFileSystem(), "a", 1)
         with pytest.raises(
@@ -210,19 +202,6 @@ class TestAStartThatFails:
             up(system, "a", 1)
         assert len(system.attempts) == 3
 
-    def test_an_interrupted_start_leaves_nothing(self) -> None:
-        class Interrupted(FakeFileSystem):
-            seen: Cluster
-
-            def live_servers(self, cluster: Cluster) -> int | None:
-                Interrupted.seen = cluster
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            up(Interrupted(), "a", 2)
-        assert len(Interrupted.seen.dead()) == 3
-        assert not Interrupted.seen.directory.exists()
-
     def test_a_disk_without_room_for_its_state_is_no_other_cluster(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -242,14 +221,6 @@ class TestAStartThatFails:
 
 
 class TestDown:
-    def test_leaves_nothing(self, cache: Path) -> None:
-        cluster = up(FakeFileSystem(), "a", 2)
-        down(cluster)
-        assert len(cluster.dead()) == 3
-        assert list(cache.rglob("*a*")) == []
-        with pytest.raises(BadInput, match=r"^--name: no fake is called 'a' \(existing: none\)$"):
-            find("fake", "a")
-
     def test_does_not_follow_symbolic_links(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "elsewhere" / "file").touch()
@@ -314,11 +285,3 @@ class TestDown:
         with pytest.raises(BadInput, match=r"cluster.json is not a state file of this clusterlift"):
             find("fake", "a")
         file.write_text(good)
-
-
-class TestRunning:
-    def test_stops_and_removes_what_it_started(self) -> None:
-        with running(FakeFileSystem(), 2) as cluster:
-            assert cluster.dead() == []
-        assert len(cluster.dead()) == 3
-        assert not cluster.directory.exists()

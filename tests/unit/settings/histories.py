@@ -86,7 +86,6 @@ class World:
     in_event: bool = False
     user_changed: bool = False
     seconds: int = 10**6
-    states: set[object] = field(default_factory=set)
     labels: list[str] = field(default_factory=list)
 
     def step(self, label: str) -> None:
@@ -110,7 +109,6 @@ class World:
         for host in self.hosts.values():
             if host.pending:
                 host.values.update([host.pending.pop(0)])
-        self.states.add((label, self._state()))
 
     def settle(self) -> None:
         """Let everything end that ends by itself, and mend disks and connections."""
@@ -344,7 +342,6 @@ class Simulation:
         self._file = directory / "settings.journal"
         self._flags = (ends_sessions, locks)
         self.settings = {Host(name, ""): list(map(knob, knobs)) for name, knobs in before.items()}
-        self.states: set[object] = set()
         self.histories = 0
         self._write = os.write
         monkeypatch.setattr(guard, "Guard", SimulatedGuard)
@@ -378,7 +375,6 @@ class Simulation:
         steps = self.world.number
         if history and history[-1][0] > steps:
             return None
-        self.states |= self.world.states
         self.histories += 1
         self.world.settle()
         problems += self._wrong()
