@@ -20,7 +20,7 @@ NAMES: Mapping[str, str] = {
     "python_worker_s": "Python worker",
     "unattributed_s": "file system and unattributed",
     "deserialization_s": "deserialization",
-    "result_s": "result",
+    "result_s": "sending results to the driver",
     "scheduler_delay_s": "scheduler delay",
     "idle_s": "idle",
 }
@@ -30,6 +30,7 @@ _HEADINGS: Mapping[str, str] = {
     **NAMES,
     "unattributed_s": "file system, unattr.",
     "deserialization_s": "deser- ialize",
+    "result_s": "result",
     "scheduler_delay_s": "sched. delay",
 }
 _NAME_WIDTH = 20
@@ -145,17 +146,21 @@ def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:
         f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
         if Verdict.TOO_FEW in verdicts
         else "",
-        f"Left out, because nothing changed: {unchanged}." if unchanged else "",
+        f"No column, because it changed nowhere: {unchanged}." if unchanged else "",
     ]
     return fill(" ".join(filter(None, sentences)))
 
 
+_NETWORK_CAPTION = (
+    "Per input byte: received beyond shuffle, per byte of input. No node: the input was cached, or is in a "
+    "mounted directory."
+)
 NO_NODE = "no node"
 """Shown instead of a fraction if the input is on no node: on a mounted directory, or cached."""
 
 _NETWORK_HEADINGS = (
     *("workload", "", "input", "node- local"),
-    *("wire", "of it shuffle", "other for a byte of input", "longest / median task"),
+    *("wire", "of it shuffle", "per input byte", "longest / median task"),
 )
 
 
@@ -170,7 +175,7 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
         name = shorten(visible(row.workload), _NAME_WIDTH)
         lines.append((name, "before", *_network_cells(row.before)))
         lines.append(("", "after", *_network_cells(row.after)))
-    return narrow_table(_NETWORK_HEADINGS, lines)
+    return f"{narrow_table(_NETWORK_HEADINGS, lines)}\n\n{fill(_NETWORK_CAPTION)}"
 
 
 def _network_cells(found: Attribution | None) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
     """
     interval = f", ± its 95 % confidence interval, which needs {MIN_RUNS} runs"
     if counts is None:
-        yield f"Geometric mean of the medians of the runs{interval}; n: {noun}s in how many runs."
+        yield f"Geometric mean of the medians of the runs{interval}; n 16 in 4: 16 {noun}s in 4 runs."
     elif counts.runs == 1:
         median = "Median of " if counts.measurements > 1 else ""
         yield f"{median}{count_of(counts.measurements, noun)} of one run."

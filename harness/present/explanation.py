@@ -1,10 +1,18 @@
 """Where the time of each change went, for the terminal: tables, a sentence for each workload, notes."""
 
 from collections.abc import Iterator, Sequence
+from statistics import mode
 
-from harness.analysis.explain.attribution import PYTHON, Attribution, ExplainedRow, Explanation
+from harness.analysis.explain.attribution import (
+    PYTHON,
+    UNATTRIBUTED,
+    Attribution,
+    ExplainedRow,
+    Explanation,
+)
 from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import measured_trials
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.link_table import LinkUses, link_section
@@ -15,14 +23,14 @@ from harness.statistics.change import Verdict
 from harness.words import percent, shorten, visible
 
 CAVEATS = """\
-One second of a task counts as 1 / slots of a second of wall time; idle is slot time that no task used. \
+With {slots} slots, one second of one task counts as {second}; idle is slot time that no task used. \
 Rest is the change minus the sum of its parts: medians, unlike times, do not add up.
 Fetch wait is only the time in which tasks were blocked; it includes the disk of the sending node. CPU \
 is the time of the task's own thread in the JVM. File system and unattributed is what no metric covers: \
 input and output, garbage collection pauses, waiting for a processor. No metric shows how much of it the \
 network causes.
 Wire is what the interfaces of all nodes received in a trial. What is no shuffle is input, headers, \
-broadcasts, results, replication and other traffic; it is shown for each byte of input."""
+broadcasts, results, replication and other traffic."""
 SIDES = ("before", "after")
 _NAME_WIDTH = 32
 _INDENT = "  "
@@ -44,10 +52,16 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
         "\n".join(fill(cause, _INDENT) for cause in _causes(explanation)),
         link_section([explanation.before.name, explanation.after.name], uses),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
-        "\n".join(fill(caveat, _INDENT) for caveat in CAVEATS.split("\n")),
+        "\n".join(fill(caveat, _INDENT) for caveat in _caveats(explanation).split("\n")),
         "\n".join(footnotes(notes)),
     )
     return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _caveats(explanation: Explanation) -> str:
+    runs = (*explanation.before.runs, *explanation.after.runs)
+    slots = mode(t.tasks.slots for t in measured_trials(runs) if t.tasks and t.tasks.slots)
+    return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
 
 
 def _causes(explanation: Explanation) -> Iterator[str]:
@@ -93,7 +107,7 @@ def _attribution_notes(attribution: Attribution) -> Iterator[str]:
 
 
 _REST = "rest"
-_PART_NAMES = {**NAMES, _REST: "in no part"}
+_PART_NAMES = {**NAMES, _REST: "in no part", UNATTRIBUTED: "unexplained by any metric"}
 _MIN_FRACTION = 0.25
 """A sentence names no part that is a smaller fraction of the change."""
 _MAX_PARTS = 2
@@ -102,7 +116,7 @@ _MAX_PARTS = 2
 def sentence(row: ExplainedRow) -> str:
     """Return what happened to a workload and why, in one sentence.
 
-    Such as `repartition: -2.10 s, of which -1.80 s fetch wait; 96 % of input was node-local in both`.
+    Such as `repartition: -2.10 s, -1.80 s of it fetch wait; 96 % of input was node-local in both`.
     """
     return f"{row.workload}: {'; '.join(_clauses(row))}"
 
@@ -150,11 +164,11 @@ def _main_parts(row: ExplainedRow) -> str:
         return f", not divided: no task metrics {unknown}"
     parts_s = {**row.parts_s, _REST: row.rest_s}
     main = [
-        f"{quantities.signed_time(seconds)} {_PART_NAMES[name]}"
+        f"{quantities.signed_time(seconds)} of it {_PART_NAMES[name]}"
         for name, seconds in sorted(parts_s.items(), key=lambda part: -abs(part[1]))
         if seconds * row.change_s > 0 and abs(seconds) >= _MIN_FRACTION * abs(row.change_s)
     ]
-    return f", of which {' and '.join(main[:_MAX_PARTS])}" if main else ", a little in every part"
+    return f", {' and '.join(main[:_MAX_PARTS])}" if main else ", a little in every part"
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:

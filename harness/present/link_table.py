@@ -23,9 +23,9 @@ _HEADINGS = (
 )
 _OVER_TIME = (
     "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
-    "the link of the busiest node carried, in the direction that carried more. █: it was full. "
-    "x 3: the line has three executions, the time is that of one."
+    "the link of the busiest node carried, in the direction that carried more. █: it was full."
 )
+_EXECUTIONS = " x 3: the line has three executions, the time is that of one."
 _LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
 _SPARKLINE_WIDTH = 56
 _NAME_WIDTH, _HOST_WIDTH, _STAGE_WIDTH = 20, 14, 32
@@ -45,7 +45,8 @@ def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
     )
     table = narrow_table(_HEADINGS, lines, left_aligned=4)
     sparklines = [line for name in workloads for line in _sparklines(name, uses)]
-    drawn = [fill(_OVER_TIME), "\n".join(sparklines)] if sparklines else []
+    over_time = _OVER_TIME + _EXECUTIONS * any(" x " in line for line in sparklines)
+    drawn = [fill(over_time), "\n".join(sparklines)] if sparklines else []
     return "\n\n".join([table, fill(f"{EXPLANATION} {limits}."), *drawn])
 
 

@@ -15,7 +15,7 @@ _SDS = (
     "SD: the standard deviation of the trials of a run, and of the medians of these runs. What a comparison "
     "detects depends on how much it takes runs to differ, which it estimates from all workloads together."
 )
-_NAME_WIDTH = 40
+_NAME_WIDTH = 36
 _MESSAGE_WIDTH = 72
 
 
@@ -58,7 +58,15 @@ def _detectable(readiness: Readiness) -> str:
         for found in readiness.detectable
     ]
     table = simple_table(
-        ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower", "runs needed"),
+        (
+            "workload",
+            "runs",
+            "SD of trials",
+            "SD of runs",
+            "detects if faster by",
+            "slower by",
+            "runs needed",
+        ),
         rows,
     )
     return f"{introduction}\n\n{table}\n\n{fill(_SDS)}"

@@ -279,7 +279,7 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Check:
     lines = declared.contradictions(baseline.runs)
     if lines:
         return _missing(f"{lines[0]}; correct whichever is wrong and run the benchmark again")
-    return _ok("no observation contradicts them")
+    return _ok("what is declared agrees with what was observed")
 
 
 def _links_known(baseline: ConfigurationRuns) -> Check:
@@ -376,7 +376,7 @@ def _content_checked(baseline: ConfigurationRuns) -> Check:
     ]
     if unchecked:
         return _advice(f"{_listed(unchecked)} did not compare the rows with their digest")
-    return _ok("the rows have the digest in the manifest")
+    return _ok("every row was checked against the digest in the manifest")
 
 
 def _predictable(baseline: ConfigurationRuns) -> Check:

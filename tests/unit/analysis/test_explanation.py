@@ -196,7 +196,7 @@ class TestSentence:
     def test_names_the_main_part_of_the_change_and_the_input_locality(self) -> None:
         printed = self.sentences(plain())
         assert (
-            "repartition: -7.54 s, of which -7.00 s fetch wait; 96 % of input was node-local"
+            "repartition: -7.54 s, -7.00 s of it fetch wait; 96 % of input was node-local"
             in printed
         )
 
