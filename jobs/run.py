@@ -23,7 +23,7 @@ from harness.records.directories import (
     locked,
 )
 from harness.records.writer import Recording
-from harness.runtime.disturbances import counted_trials, with_disturbances
+from harness.runtime.disturbances import counted_trials
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import Goal, Rounds
 from harness.runtime.series import PROVEN
@@ -255,7 +255,7 @@ def summary(
     A note says what does not count.
     """
     needed = None if options.warmup is not None else options.trials or DEFAULT_TRIALS
-    trials, throughout = counted_trials(with_disturbances(trials), needed)
+    trials, throughout = counted_trials(trials, needed)
     unsteady = {} if needed is None else unsteady_workloads(trials, needed)
     lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]
     for name in workloads:

@@ -20,7 +20,7 @@ from harness.records.document import MAX_REASON, decoded
 from harness.records.files import content_of
 from harness.records.shapes import CheckedRun
 from harness.records.writer import CHECKSUM_KEY, SCHEMA_VERSION
-from harness.runtime.disturbances import counted_trials, with_disturbances
+from harness.runtime.disturbances import counted_trials
 from harness.runtime.warm_up import AUTO, needed_trials
 from harness.words import shorten
 
@@ -56,7 +56,7 @@ def load(path: Path) -> RecordedRun:
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
     needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
-    trials, throughout = counted_trials(with_disturbances(trials), needed)
+    trials, throughout = counted_trials(trials, needed)
     recorded = RecordedRun(
         run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout
     )

@@ -4,7 +4,7 @@ A run decides so to repeat disturbed trials. The reader of its file decides agai
 otherwise a table could mix verdicts by old rules and by new ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.model.interference import EarlierTrials
@@ -27,15 +27,17 @@ def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
 
 
 def counted_trials(
-    trials: Sequence[Trial], needed: int | None
+    trials: Iterable[Trial], needed: int | None
 ) -> tuple[tuple[Trial, ...], dict[str, str]]:
-    """Return the trials with their phases, and the workloads that were disturbed throughout, with a reason.
+    """Return the trials with verdicts and phases, and the workloads disturbed throughout, with a reason.
 
-    A disturbed trial does not count. But if every measured trial of a workload was disturbed, they all do:
-    what disturbs all of them is usual there, and a short run on a busy machine has an answer. `needed` is how
-    many trials of a steady workload the run wanted; None if the number of warm-up rounds was fixed.
+    The trials are in the order of their time. A disturbed trial does not count. But if every measured trial
+    of a workload was disturbed, they all do: what disturbs all of them is usual there, and a short run on a
+    busy machine has an answer. `needed` is how many trials of a steady workload the run wanted; None if the
+    number of warm-up rounds was fixed.
     """
-    trials = tuple(trials) if needed is None else with_phases(trials, needed)
+    trials = with_disturbances(trials)
+    trials = trials if needed is None else with_phases(trials, needed)
     measured = [trial for trial in trials if trial.phase is Phase.MEASURED]
     timed = {trial.workload for trial in measured if trial.undisturbed_s is not None}
     throughout: dict[str, str] = {}
