@@ -27,6 +27,7 @@ from harness.runtime.disturbances import counted_trials
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import Goal, Rounds
 from harness.runtime.series import PROVEN
+from harness.runtime.slow_down import slow_down
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
@@ -257,6 +258,7 @@ def summary(
     needed = None if options.warmup is not None else options.trials or DEFAULT_TRIALS
     trials, throughout = counted_trials(trials, needed)
     unsteady = {} if needed is None else unsteady_workloads(trials, needed)
+    found = {trial.workload for trial in trials}
     lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]
     for name in workloads:
         own = [trial for trial in trials if trial.workload == name]
@@ -266,7 +268,7 @@ def summary(
         notes = "; ".join(
             [
                 *(["all disturbed"] if name in throughout else []),
-                *_notes(measured, unsteady.get(name)),
+                *_notes(measured, unsteady.get(name) or slow_down([own], len(found))),
             ]
         )
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.model.run import Phase, Run, Trial, by_workload
-from harness.statistics.steadiness import steady_from
+from harness.statistics.steadiness import warm_from
 from harness.words import count_of
 
 AUTO = "auto"
@@ -47,7 +47,7 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
         for trial in trials
         if trial.round > 1 and (time_s := trial.undisturbed_s) is not None
     ]
-    start = steady_from([time_s for _, time_s in later], needed)
+    start = warm_from([time_s for _, time_s in later], needed)
     if start is None and len(later) < needed:
         return WarmUp(2, f"fewer than {count_of(needed, 'trial')} count", len(later))
     unsteady = None if start is not None else f"its last {needed} trials still became faster"

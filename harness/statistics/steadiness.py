@@ -9,7 +9,7 @@ library only.
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
-from statistics import median
+from statistics import fmean, median
 
 LEVEL = 0.25
 """The chance that times without any trend look as if they became shorter.
@@ -19,10 +19,13 @@ has the figures by which it was chosen.
 """
 
 SMALL_DRIFT = 0.01
-"""A decrease below this fraction does not matter, however certain it is."""
+"""A change below this fraction does not matter, however certain it is."""
+
+MIN_VARIANCE = 1e-12
+"""Of the slope of logarithms: equal steps are not infinitely certain."""
 
 
-def steady_from(times_s: Sequence[float], trials: int) -> int | None:
+def warm_from(times_s: Sequence[float], trials: int) -> int | None:
     """Return the index from which on the times, at least `trials` of them, do not become shorter.
 
     It is the first such index. Times become shorter
@@ -60,3 +63,37 @@ def _become_shorter(times_s: Sequence[float], score: int) -> bool:
         return False
     half = n // 2
     return median(times_s[:half]) >= (1 + SMALL_DRIFT) * median(times_s[-half:])
+
+
+def rise(runs_s: Sequence[Sequence[float]], level: float) -> float:
+    """Return by what fraction times become longer from the first to the last of a run; 0 by chance.
+
+    The times of several runs have one line of their logarithms, with a level for each run. Chance does not
+    explain it if a one-sided t test of its slope says so at `level`, and it rises by SMALL_DRIFT or more.
+    """
+    xs, ys = list[float](), list[float]()
+    for times_s in runs_s:
+        logs = [math.log(time_s) for time_s in times_s]
+        xs += [number - (len(logs) - 1) / 2 for number in range(len(logs))]
+        ys += [log - fmean(logs) for log in logs]
+    df, x2 = len(xs) - len(runs_s) - 1, math.fsum(x * x for x in xs)
+    if df < 1 or not x2:
+        return 0.0
+    slope = math.fsum(x * y for x, y in zip(xs, ys, strict=True)) / x2
+    noise = math.fsum((y - slope * x) ** 2 for x, y in zip(xs, ys, strict=True)) / df / x2
+    found = math.expm1(slope * (max(map(len, runs_s)) - 1))
+    if found < SMALL_DRIFT or _tail(slope / math.sqrt(max(noise, MIN_VARIANCE)), df) > level:
+        return 0.0
+    return found
+
+
+def _tail(t: float, df: int) -> float:
+    """Return the probability that Student's t exceeds `t`: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = math.atan2(t, math.sqrt(df))
+    odd = df % 2
+    term, total = math.cos(angle) if odd else 1.0, 0.0
+    for k in range(odd + 1, df, 2):
+        total += term
+        term *= k / (k + 1) * math.cos(angle) ** 2
+    within = math.sin(angle) * total
+    return (1 - (2 / math.pi * (angle + within) if odd else within)) / 2

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from statistics import fmean, median
 
-from harness.statistics.steadiness import steady_from
+from harness.statistics.steadiness import warm_from
 
 TRIALS = 6
 MAX_ROUNDS = 4 * TRIALS
@@ -73,7 +73,7 @@ def simulate(workloads: Sequence[WarmUp], runs: int, seed: int = 1) -> Figures:
     for _ in range(runs):
         series = [workload.series(random) for workload in workloads]
         for number in range(TRIALS + 1, MAX_ROUNDS + 1):
-            starts = [steady_from(times[1:number], TRIALS) for times in series]
+            starts = [warm_from(times[1:number], TRIALS) for times in series]
             if None not in starts:
                 break
         limited += None in starts

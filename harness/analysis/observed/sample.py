@@ -7,6 +7,7 @@ from enum import StrEnum
 from statistics import median
 
 from harness.model.run import Phase, RecordedRun, Trial
+from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel, run_median
@@ -29,7 +30,7 @@ class Sample:
     such trials, in the order of measurement. If trials count their work in a `unit`, these are the seconds of
     one unit, and `peaks` has the median of the trials' peaks, by source.
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
-    `unsteady` are the reasons why it is not known that the workload became steady in a run.
+    `unsteady` are the reasons why it is not known that the workload was steady in its runs.
     """
 
     workload: str
@@ -121,13 +122,17 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     own = [trial for run in runs for trial in run.by_workload.get(workload, ())]
     trials = [trial for trial in own if trial.counts]
     work = [trial.work for trial in trials if trial.work]
+    slower = slow_down(
+        (run.by_workload.get(workload, ()) for run in runs),
+        max((len(run.by_workload) for run in runs), default=0),
+    )
     sources = sorted({source for done in work for source in done.peaks})
     return Sample(
         workload=workload,
         runs_s=tuple(times_s for run in runs if (times_s := _times_of_run(workload, run))),
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
-        unsteady=tuple(why for run in runs if (why := unsteady(run, workload)) is not None),
+        unsteady=tuple(filter(None, (*(unsteady(run, workload) for run in runs), slower))),
         unit=work[0].unit if work else None,
         peaks={
             source: median(done.peaks[source] for done in work if source in done.peaks)

@@ -238,7 +238,7 @@ def test_stops_exactly_when_all_are_precise_or_the_time_is_over(
 class TestUntilSteady:
     """With the default goal: six trials that are steady."""
 
-    def test_a_workload_that_is_steady_from_the_start_takes_one_round_more_than_it_needs(
+    def test_a_workload_that_is_warm_from_the_start_takes_one_round_more_than_it_needs(
         self,
     ) -> None:
         bench = Bench({"steady": steady(10)}, Goal())

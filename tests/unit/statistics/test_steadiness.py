@@ -10,50 +10,50 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from harness.runtime.warm_up import DEFAULT_TRIALS
-from harness.statistics.steadiness import LEVEL, SMALL_DRIFT, steady_from
+from harness.statistics.steadiness import LEVEL, SMALL_DRIFT, warm_from
 from tests.bench.warm_ups import WarmUp, simulate
 
 TIMES = st.lists(st.floats(0.1, 1e4), min_size=1, max_size=30)
 
 
-def test_a_series_that_wavers_around_a_level_is_steady_from_its_start() -> None:
-    assert steady_from([10, 11, 9, 10.5, 9.5, 10], 6) == 0
+def test_a_series_that_wavers_around_a_level_is_warm_from_its_start() -> None:
+    assert warm_from([10, 11, 9, 10.5, 9.5, 10], 6) == 0
 
 
 def test_a_warm_up_is_left_out_and_all_that_follows_is_kept() -> None:
-    assert steady_from([30, 20, 14, 10, 11, 9, 10.5, 9.5, 10, 10.2], 6) == 3
+    assert warm_from([30, 20, 14, 10, 11, 9, 10.5, 9.5, 10, 10.2], 6) == 3
 
 
 def test_a_series_that_becomes_shorter_to_its_end_is_not_steady() -> None:
-    assert steady_from([0.9**number for number in range(20)], 6) is None
+    assert warm_from([0.9**number for number in range(20)], 6) is None
 
 
 def test_a_drift_below_a_percent_does_not_matter() -> None:
-    assert steady_from([10 - 0.01 * number for number in range(6)], 6) == 0
-    assert steady_from([10 - 0.10 * number for number in range(6)], 6) is None
+    assert warm_from([10 - 0.01 * number for number in range(6)], 6) == 0
+    assert warm_from([10 - 0.10 * number for number in range(6)], 6) is None
 
 
 def test_a_series_that_becomes_longer_is_no_warm_up() -> None:
-    assert steady_from([1.1**number for number in range(20)], 6) == 0
+    assert warm_from([1.1**number for number in range(20)], 6) == 0
 
 
 def test_one_outlier_is_no_trend() -> None:
-    assert steady_from([10, 10.1, 40, 9.9, 10.2, 10], 6) == 0
+    assert warm_from([10, 10.1, 40, 9.9, 10.2, 10], 6) == 0
 
 
 @pytest.mark.parametrize("n", [0, 5])
 def test_too_few_times_cannot_be_steady(n: int) -> None:
-    assert steady_from([10] * n, 6) is None
+    assert warm_from([10] * n, 6) is None
 
 
 def test_one_time_shows_no_trend() -> None:
-    assert steady_from([2, 1], 1) == 1
-    assert steady_from([3, 2, 1], 2) is None
+    assert warm_from([2, 1], 1) == 1
+    assert warm_from([3, 2, 1], 2) is None
 
 
 def test_a_sample_does_not_begin_with_its_longest_time() -> None:
-    assert steady_from([20, 10, 10.1, 9.9, 10, 10.1, 9.9], 6) == 1
-    assert steady_from([10.1, 10, 10.09, 9.9, 10, 10.1, 9.9], 6) == 0
+    assert warm_from([20, 10, 10.1, 9.9, 10, 10.1, 9.9], 6) == 1
+    assert warm_from([10.1, 10, 10.09, 9.9, 10, 10.1, 9.9], 6) == 0
 
 
 @given(TIMES, st.integers(1, 10))
@@ -75,14 +75,14 @@ def test_the_sample_is_the_longest_end_without_a_trend(times: list[float], trial
 
     starts = range(len(times) - trials + 1)
     expected = next((i for i in starts if not becomes_shorter(times[i:])), None)
-    assert steady_from(times, trials) == expected
+    assert warm_from(times, trials) == expected
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 7])
 def test_the_level_is_right_for_all_orders_of_a_few_times(n: int) -> None:
     """Each order of times without a trend is as likely as any other."""
     orders = list(permutations([1.5**number for number in range(n)]))
-    alarms = [order for order in orders if steady_from(order, n) is None]
+    alarms = [order for order in orders if warm_from(order, n) is None]
     trends = [order for order in alarms if order[0] != max(order)]
     longest_first = len(orders) / n
     assert len(alarms) - len(trends) == longest_first
@@ -107,4 +107,4 @@ class TestSimulation:
 
 def test_random_times_are_found_quickly_however_many_there_are() -> None:
     random = Random(3)  # noqa: S311  noise, not a secret
-    assert steady_from([random.random() for _ in range(20_000)], 6) is not None
+    assert warm_from([random.random() for _ in range(20_000)], 6) is not None
