@@ -58,15 +58,7 @@ def _detectable(readiness: Readiness) -> str:
         for found in readiness.detectable
     ]
     table = simple_table(
-        (
-            "workload",
-            "runs",
-            "SD of trials",
-            "SD of runs",
-            "detects if faster by",
-            "slower by",
-            "runs needed",
-        ),
+        ("workload", "runs", "SD of trials", "SD of runs", "faster by", "slower by", "runs needed"),
         rows,
     )
     return f"{introduction}\n\n{table}\n\n{fill(_SDS)}"
