@@ -75,13 +75,10 @@ def completed(output: str = "", code: int = 0, errors: str = "") -> CompletedCom
     return CompletedCommand(code, output, errors)
 
 
-class TestOutput:
-    def test_without_a_file_it_is_what_the_program_printed(self) -> None:
-        assert output_of(job(), completed(f"{LAUNCH}\nfirst\nsecond")) == "first\nsecond"
-
-    def test_with_a_file_it_is_what_follows_the_mark(self) -> None:
-        printed = f"{LAUNCH}\nprogress\nclusterlift: output\nresult\nmore"
-        assert output_of(job("out.txt"), completed(printed)) == "result\nmore"
+def test_the_output_is_what_the_program_printed_or_what_follows_the_mark() -> None:
+    printed = f"{LAUNCH}\nfirst\nclusterlift: output\nresult\nmore"
+    assert output_of(job(), completed(f"{LAUNCH}\nfirst\nsecond")) == "first\nsecond"
+    assert output_of(job("out.txt"), completed(printed)) == "result\nmore"
 
 
 class TestFailure:
