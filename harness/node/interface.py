@@ -12,7 +12,6 @@ from harness.model.link import TYPICAL_MTU, VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node.kernel import (
     SYSCTLS,
     device_directory,
-    kind_of,
     known,
     positive,
     read_bond,
@@ -76,16 +75,16 @@ def _read_device(
         raise ToolError(f"there is no device {device}")
     bond = read_bond(parts.get("bond", ""))
     driver, bus = read_driver(parts.get("driver", ""))
+    is_virtual = f"/sys/devices/virtual/net/{device}/mtu" in values
     try:
-        texts = (parts.get(name, "") for name in ("queue", "classes", "filters"))
-        queue, limit = read_queues(*texts)
+        queue, limit = read_queues(parts)
     except ToolError:
         queue, limit = link.queue, limit_of_kind(link.queue)
     described = replace(
         link,
         speed_mbit_s=positive(values.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
         duplex=known(values.get(f"{directory}/duplex")),
-        driver="bond" if bond else driver or link.kind or kind_of(device, values),
+        driver="bond" if bond else driver or link.kind or ("virtual" if is_virtual else None),
         bus=bus,
         queue=queue,
         shaped_bit_s=wire_bit_s(limit, link.mtu_bytes or TYPICAL_MTU) if limit else None,

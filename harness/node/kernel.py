@@ -152,16 +152,10 @@ def read_device_files(host: str, device: str, files: Mapping[str, str]) -> HostL
         device,
         mtu_bytes=positive(files[f"{directory}/mtu"], MAX_MTU_BYTES),
         state=known(files.get(f"{directory}/operstate")),
-        kind=kind_of(device, files),
         counters=_counters(
             lambda direction, name: files.get(f"{directory}/statistics/{direction}_{name}")
         ),
     )
-
-
-def kind_of(device: str, files: Mapping[str, str]) -> str | None:
-    """Return `virtual` if a device is by its files; None if they do not say so."""
-    return "virtual" if f"/sys/devices/virtual/net/{device}/mtu" in files else None
 
 
 def read_driver(link: str) -> tuple[str | None, str | None]:

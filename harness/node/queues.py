@@ -32,27 +32,27 @@ _CLASS = re.compile(
 )
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _Classes = Mapping[str, tuple[str, int, int]]
-"""Parent, rate and ceiling of htb's classes."""
-_MAX_DEPTH = 8
-"""Levels of classes that htb allows; and of queues that are followed."""
+"""Parent, rate and ceiling of htb's classes, by handle."""
+_MAX_DEPTH = 8  # as of htb's classes
 
 
-def read_queues(queues: str, classes: str, filters: str) -> tuple[str | None, Limit]:
+def read_queues(parts: Mapping[str, str]) -> tuple[str | None, Limit]:
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
-    The texts are those of `tc -j qdisc`, of `tc class`, and of filters that may choose a class, limit packets
-    or send them elsewhere. Raise ToolError if tc shows no queue.
+    `parts` are those of interface.sh. Raise ToolError if tc shows no queue.
     """
-    rows = [row for row in json_rows(queues, "tc qdisc") if isinstance(row.get("kind"), str)]
+    rows = json_rows(parts.get("queue", ""), "tc qdisc")
+    rows = [row for row in rows if isinstance(row.get("kind"), str)]
     root = next((row for row in rows if row.get("root") is True and row["kind"]), None)
     if root is None:
         raise ToolError("tc shows no queue")
-    found = {
+    classes = {
         handle: (parent, int(rate) * _UNITS[unit], int(ceil) * _UNITS[ceil_unit])
-        for handle, parent, rate, unit, ceil, ceil_unit in _CLASS.findall(classes)
+        for handle, parent, rate, unit, ceil, ceil_unit in _CLASS.findall(parts.get("classes", ""))
     }
     others = [row for row in rows if row["kind"] not in {"ingress", "clsact"}]
-    limits = {None} if filters.strip() else {*_limits(root, others, found)}
+    has_filters = parts.get("filters", "").strip()
+    limits = {None} if has_filters else {*_limits(root, others, classes)}
     limit = None if None in limits else min(filter(None, limits), default=NO_LIMIT)
     return shorten(root["kind"], MAX_TEXT), limit
 

@@ -1,6 +1,6 @@
 """The link probe: the network link of each host, as the host reports it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tabulate import tabulate
 
@@ -49,7 +49,11 @@ def link_sections(probed: RecordedProbes) -> Iterator[str]:
         for host, link in before.items()
         if link.bond is not None
     )
-    yield "\n".join(_unknown_rates(before.values()))
+    yield "\n".join(
+        visible(f"{host} {link.device}: rate unknown: {link.why_unknown} (see gate --expect)")
+        for host, link in before.items()
+        if link.rate_bit_s is None
+    )
     yield "\n".join(_settings(before))
 
 
@@ -106,17 +110,6 @@ def _bond_text(bond: Bond) -> str:
     return f"{bond.mode}: {members}{hidden}"
 
 
-def _unknown_rates(links: Iterable[HostLink]) -> Iterator[str]:
-    """Yield a line for each reason why a rate is unknown, with its links."""
-    unknown: dict[str, list[str]] = {}
-    for link in links:
-        if link.rate_bit_s is None:
-            unknown.setdefault(link.why_unknown, []).append(f"{link.host} {link.device}")
-    for why, names in unknown.items():
-        hint = "clusterlift gate --expect judges the goodput"
-        yield visible(f"rate unknown: {', '.join(names)}: {why}; {hint}")
-
-
 def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
     """Yield each kernel setting once, or with the hosts' values if they differ."""
     names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
@@ -163,24 +156,18 @@ def _lacp_faults(bond: Bond, up: Sequence[BondMember]) -> Iterator[str]:
     if has_no_partner := bond.partner is not None and not bond.partner.strip("0:"):
         yield f"no partner answers its LACP packets{_LACP_HINT}"
     if bond.aggregator is None and len(joined) > 1:
-        each = ", ".join(f"{member.device} in {_aggregator_text(member)}" for member in up)
+        each = ", ".join(f"{member.device} in {member.aggregator or 'none'}" for member in up)
         yield f"its members are in several aggregators: {each}{_LACP_HINT}"
         return
     for member in up:
         if bond.aggregator and member.aggregator not in {None, bond.aggregator}:
             yield (
-                f"member {member.device} is in aggregator {_aggregator_text(member)}, but "
+                f"member {member.device} is in aggregator {member.aggregator or 'none'}, but "
                 f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
             )
         elif member.churned and not has_no_partner:
             ends = " and ".join(member.churned)
             yield f"member {member.device}: LACP does not get its {ends} in step (churned){_LACP_HINT}"
-
-
-def _aggregator_text(member: BondMember) -> str:
-    if member.aggregator == NO_AGGREGATOR:
-        return "none"
-    return "unknown" if member.aggregator is None else str(member.aggregator)
 
 
 def _plan(site: Site) -> ProbePlan:

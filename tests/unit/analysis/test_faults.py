@@ -56,56 +56,17 @@ class TestPaths:
 
 
 SOUND = output("link-bond.txt").replace("ID: 2", "ID: 1").replace("churned", "none")
-BACKUP = "Bonding Mode: fault-tolerance (active-backup)\nCurrently Active Slave: eth1\n" + "".join(
-    f"Slave Interface: {member}\nMII Status: up\n" for member in ("eth1", "enp2s0")
-)
-LAST = "Interface: enp2s0\nMII Status: up"
+_, BONDS = output("bonds-typed.txt").split("\n\n", 1)
 
 
 class TestBonds:
-    @pytest.mark.parametrize(
-        ("text", "old", "new", "fault"),
-        [
-            (
-                SOUND,
-                "Active Aggregator",
-                "bond bond0 has no active aggregator\n",
-                "no aggregator is",
-            ),
-            (
-                SOUND,
-                "01:e0:52:00:00:0c",
-                "00:00:00:00:00:00",
-                "no partner answers its LACP packets",
-            ),
-            (SOUND, "ID: 1\nActor", "ID: 2\nActor", "enp1s0 is in aggregator 2, but traffic uses"),
-            (SOUND, "ID: 1\nActor", "ID: N/A\nActor", "member enp1s0 is in aggregator none"),
-            (
-                SOUND,
-                "Churn State: none",
-                "Churn State: churned",
-                "enp1s0: LACP does not get its actor",
-            ),
-            (SOUND, LAST, LAST.replace("up", "going back"), "member enp2s0 is going back"),
-            (SOUND, f"{LAST}\nSpeed: 10", f"{LAST}\nSpeed: 1", "enp1s0 1gbit, enp2s0 100mbit"),
-            (SOUND, "Duplex: full", "Duplex: half", "member enp1s0 is half duplex"),
-            (
-                SOUND,
-                "MII Status: up",
-                "MII Status: down",
-                "the bond is down, though members are up",
-            ),
-            (SOUND, SOUND[SOUND.index("Slave " + LAST) :], "", "the bond has one member, enp1s0"),
-            (BACKUP, "Slave: eth1", "Slave: None", "no member is active"),
-            (BACKUP, LAST, LAST.replace("up", "down"), "member enp2s0 is down"),
-        ],
-    )
-    def test_a_fault_is_named_with_its_reason(
-        self, text: str, old: str, new: str, fault: str
-    ) -> None:
-        assert faults(text) == []
-        [found] = faults(text.replace(old, new, 1))
-        assert fault in found
+    @pytest.mark.parametrize("case", BONDS.strip().split("\n\n"))
+    def test_a_fault_is_named_with_its_reason(self, case: str) -> None:
+        fault, *texts = case.splitlines()
+        old, new = (text[1:].replace("|", "\n").strip("$") for text in texts)
+        assert old in SOUND
+        assert faults(SOUND) == []
+        assert [found.split(" (")[0] for found in faults(SOUND.replace(old, new, 1))] == [fault]
 
     @pytest.mark.parametrize(
         ("ids", "found"),

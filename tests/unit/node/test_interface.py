@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
+from harness.model.interface import HostLink, counter_growth, max_goodput_bit_s
 from harness.node.interface import parse_link
 from tests.unit.probe_builders import MBIT, a_link, output
 
@@ -21,17 +21,6 @@ class TestParseLink:
         assert link.offloads["tcp-segmentation-offload"]
         assert not link.offloads["large-receive-offload"]
         assert link.sysctls == {"net.core.default_qdisc": "fq_codel"}
-
-    def test_a_speed_of_minus_1_is_unknown(self) -> None:
-        link = parse_link("node1", "eth0", output("link-virtio.txt"))
-        assert link.driver == "virtio_net"
-        assert (link.speed_mbit_s, link.duplex, link.rate_bit_s) == (None, None, None)
-
-    def test_the_rate_of_a_virtual_link_is_what_it_is_shaped_to(self) -> None:
-        link = parse_link("node1", "eth0", output("link-veth.txt"))
-        assert (link.driver, link.kind, link.queue) == ("veth", "veth", "tbf")
-        assert link.speed_mbit_s is None
-        assert link.rate_bit_s == pytest.approx(100 * MBIT, rel=1e-4)
 
     @pytest.mark.parametrize("part", ["driver", "offloads", "bond", "files"])
     def test_a_missing_part_is_unknown_and_the_rest_is_read(self, part: str) -> None:
@@ -86,18 +75,6 @@ class TestParseLink:
             parse_link("node1", "eth0", "== device\n\n== queue\n")
 
 
-class TestBonds:
-    def test_are_read_with_their_members(self) -> None:
-        link = parse_link("node1", "bond0", output("link-bond.txt"))
-        members = (
-            BondMember("enp1s0", "up", 1000, "full", 1),
-            BondMember("enp2s0", "up", 1000, "full", 2, ("actor", "partner")),
-        )
-        mode, partner = "IEEE 802.3ad Dynamic link aggregation", "01:e0:52:00:00:0c"
-        assert link.bond == Bond(mode, 1, members, status="up", partner=partner)
-        assert link.kind == "bond"
-
-
 class TestTheory:
     def test_depends_on_the_slower_link_and_the_smaller_mtu(self) -> None:
         fast = a_link("node1", speed_mbit_s=2500, mtu_bytes=9000)
@@ -110,10 +87,6 @@ class TestTheory:
         assert max_goodput_bit_s(known, unknown) is None
         assert max_goodput_bit_s(unknown, known) is None
         assert max_goodput_bit_s(known, None) is None
-
-    def test_a_link_is_as_fast_as_the_slower_of_its_speed_and_its_shape(self) -> None:
-        assert a_link("node1", shaped_bit_s=100 * MBIT).rate_bit_s == 100 * MBIT
-        assert a_link("node1", shaped_bit_s=5000 * MBIT).rate_bit_s == 1000 * MBIT
 
 
 class TestGrowth:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.network.gate import Expectation
-from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
     BUSIEST,
     MESH,
@@ -14,7 +13,6 @@ from harness.model.network_metrics import (
     MTU,
     PATH_MTU,
     STOLEN,
-    VANISHED_PACKET,
 )
 from harness.model.probe import ExcludedHost, RecordedProbes
 from harness.model.run import Ending
@@ -31,7 +29,6 @@ from tests.unit.probe_builders import (
 
 LIKE_MOST = Expectation()
 ONE_G = Expectation(1000 * MBIT, 1500)
-LACP = "IEEE 802.3ad Dynamic link aggregation"
 
 
 def with_link(base: RecordedProbes, host: str, **fields: object) -> RecordedProbes:
@@ -108,15 +105,6 @@ class TestLinks:
         why = "its rate is unknown (its driver (igb) does not report the rate of one card)"
         assert f"node1 eth0: {why}{what}" in lines
 
-    def test_a_bond_with_a_member_in_another_aggregator_is_named_with_it(self) -> None:
-        members = tuple(
-            BondMember(name, "up", 1000, "full", number)
-            for number, name in enumerate(("eth1", "eth2"), 1)
-        )
-        lines = gate_faults(with_link(healthy(), "node2", bond=Bond(LACP, 1, members)), LIKE_MOST)
-        [line] = lines
-        assert line.startswith("node2 eth0: member eth2 is in aggregator 2")
-
     def test_packet_errors_count_only_if_they_occurred_during_the_probes(self) -> None:
         old = {"rx_errors": 7, "tx_errors": 0}
         links = [a_link(host, counters=old) for host in FOUR]
@@ -135,12 +123,6 @@ class TestPaths:
         goodput = [m for m in base.measurements if m.probe == MESH]
         [line] = gate_faults(probed(base.links().values(), [*short, *goodput]), LIKE_MOST)
         assert line.startswith("node1 -> node2: the path carries at most 8982 bytes")
-
-    def test_a_black_hole_is_named_with_its_pair(self) -> None:
-        base = with_link(healthy(), "node1", mtu_bytes=9000)
-        hole = pairs(VANISHED_PACKET, {("node1", "node2"): 1501})
-        lines = gate_faults(probed(base.links().values(), [*base.measurements, *hole]), LIKE_MOST)
-        assert any(line.startswith("node1 -> node2: a path MTU black hole") for line in lines)
 
     def test_paths_that_were_not_measured_are_a_fault(self) -> None:
         goodput = [m for m in healthy().measurements if m.probe == MESH]
@@ -178,17 +160,18 @@ class TestGoodput:
         )
         assert lines == ["node1 -> node2: iperf3: no route"]
 
-    def test_goodput_cannot_be_judged_if_no_link_reports_its_rate(self) -> None:
-        lines = gate_faults(healthy(speed_mbit_s=None), LIKE_MOST)
-        assert (
-            "the goodput cannot be judged, because no link reports its rate; "
-            "give it, for example --expect 2500mbit"
-        ) in lines
-
-    def test_goodput_cannot_be_judged_if_no_link_reports_its_mtu(self) -> None:
-        assert (
-            "the goodput cannot be judged, because no link reports its MTU; give it, for example --mtu 1500"
-        ) in gate_faults(healthy(mtu_bytes=None), Expectation(rate_bit_s=1000 * MBIT))
+    @pytest.mark.parametrize(
+        ("link", "expected", "what"),
+        [
+            ({"speed_mbit_s": None}, LIKE_MOST, "rate; give it, for example --expect 2500mbit"),
+            ({"mtu_bytes": None}, Expectation(1000 * MBIT), "MTU; give it, for example --mtu 1500"),
+        ],
+    )
+    def test_cannot_be_judged_if_no_link_reports(
+        self, link: dict[str, None], expected: Expectation, what: str
+    ) -> None:
+        line = f"the goodput cannot be judged, because no link reports its {what}"
+        assert line in gate_faults(healthy(**link), expected)
 
 
 class TestProcessors:

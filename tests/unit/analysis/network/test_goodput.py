@@ -64,11 +64,6 @@ class TestInTheory:
             assert found is not None
             assert found.sent_bit_s == goodput_bit_s(GBIT, 1500)
 
-    def test_is_that_of_the_limit_that_tc_sets(self) -> None:
-        found = in_theory({"speed_mbit_s": 1000, "shaped_bit_s": 160_000_000})
-        assert found is not None
-        assert found.source == "in theory, at 160mbit"
-
     def test_is_the_sum_over_all_links_that_are_up(self) -> None:
         links = {
             "eth0": {"state": "up", "speed_mbit_s": 1000},
@@ -79,19 +74,6 @@ class TestInTheory:
         assert found is not None
         assert found.received_bit_s == 2 * goodput_bit_s(GBIT, 1500)
         assert found.source == "in theory, at 1gbit and 1gbit"
-
-    @pytest.mark.parametrize(
-        "link",
-        [
-            {},
-            {"speed_mbit_s": None, "shaped_bit_s": None},
-            {"speed_mbit_s": 0},
-            {"speed_mbit_s": 10_000, "driver": "veth"},
-            {"speed_mbit_s": 1000, "state": "down"},
-        ],
-    )
-    def test_without_a_true_rate_is_unknown(self, link: Mapping[str, Any]) -> None:
-        assert in_theory(link) is None
 
     def test_of_another_host_is_unknown(self) -> None:
         assert goodput(a_run(environment={"nodes": {"n2": {}}}), NO_PROBES, "n1") is None
