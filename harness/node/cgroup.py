@@ -24,7 +24,7 @@ def cpu_allowed(root: Path = Path("/")) -> int | None:
     """Return on how many processors this process may run; None if on all of them."""
     online = _numbers_in(read_text(root / "sys/devices/system/cpu/online"))
     allowed = _allowed("Cpus", root) & online
-    return len(allowed) if allowed != online else None
+    return len(allowed) if 0 < len(allowed) < len(online) else None
 
 
 def throttling(root: Path = Path("/")) -> dict[str, float]:

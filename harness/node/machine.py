@@ -4,6 +4,7 @@ An unknown fact is missing, never empty, 0 or `off`.
 """
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -61,12 +62,12 @@ def _field(name: str) -> Callable[[Sequence[str]], str | None]:
 
 def _cpu_fields(lines: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
     """Return the fields of /proc/cpuinfo with these keys; where processors differ, `0xd05/0xd0b`."""
-    found: dict[str, list[str]] = {key: [] for key in keys}
+    found: dict[str, dict[str, None]] = {key: {} for key in keys}
     for line in lines:
         # s390x has `processor 0: version = FF,  identification = 133EF7,  machine = 3906`.
         key, _, value = re.sub(r"^processor \d+:.*(machine) =", r"\1:", line).partition(":")
-        if key.strip() in found and value.strip() not in {"", "unknown", *found[key.strip()]}:
-            found[key.strip()].append(value.strip())
+        if key.strip() in found and value.strip() not in {"", "unknown"}:
+            found[key.strip()][value.strip()] = None
     return {key: "/".join(values) for key, values in found.items() if values}
 
 
@@ -97,7 +98,8 @@ def _memory(lines: Sequence[str]) -> str | None:
 
 
 def _least(lines: Sequence[str]) -> str | None:
-    return f"{min(map(float, lines)):g}"
+    least = min(map(float, lines))
+    return f"{least:g}" if 0 < least < math.inf else None
 
 
 def _least_gib(lines: Sequence[str]) -> str | None:
@@ -138,7 +140,7 @@ class MachineFact:
     """A fact: its key in results files, its name for people, the files that have it, and their reader.
 
     `files` are patterns, with blanks between them. The reader gets the lines of all files that match; there
-    is at least one. A ValueError means that the fact is unknown.
+    is at least one. A ValueError or OverflowError means that the fact is unknown.
     """
 
     key: str
@@ -216,13 +218,10 @@ def read_machine(text: str) -> dict[str, str]:
     lines = lines_by_path(text)
     found: dict[str, str] = {}
     for fact in FACTS:
-        own = [
-            line
-            for path in lines
-            if any(fnmatch(path, pattern) for pattern in fact.files.split())
-            for line in lines[path]
-        ]
-        with suppress(ValueError):  # another kernel writes something else
+        patterns = fact.files.split()
+        paths = (path for path in lines if any(fnmatch(path, each) for each in patterns))
+        own = [line for path in paths for line in lines[path]]
+        with suppress(ValueError, OverflowError):  # another kernel writes something else
             if own and (value_read := fact.read(own)):
                 found[fact.key] = value_read
     return found

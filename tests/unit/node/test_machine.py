@@ -114,6 +114,8 @@ def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
         "sh: getconf: not found",
         "/getconf:",
         "/cpu_quota:max",
+        "/cpu_quota:nan",
+        f"/memory_limit:1{'0' * 400}",
         "/df-T:x",
         "/adjtimex:-1 0",
         "/adjtimex:0",
