@@ -52,15 +52,10 @@ class TestProblem:
     def test_the_grids_of_small_clusters(self, processes: int, grid: tuple[int, int]) -> None:
         assert process_grid(processes) == grid
 
-    def test_a_fixed_problem_is_the_same_on_all_numbers_of_hosts(self) -> None:
-        program = Hpcc(memory=64 * 10**6)
-        sizes = [program.problem(on(hosts), growing=False)["n"] for hosts in (1, 2, 4)]
-        assert sizes == [2816, 2816, 2816]
-
     def test_a_growing_problem_has_as_much_memory_on_each_host(self) -> None:
         program = Hpcc(memory=64 * 10**6)
-        sizes = [int(program.problem(on(hosts), growing=True)["n"]) for hosts in (1, 4)]
-        assert sizes == [2816, 5632]
+        for growing, sizes in ((False, [2816, 2816]), (True, [2816, 5632])):
+            assert [program.problem(on(n), growing=growing)["n"] for n in (1, 4)] == sizes
 
     def test_a_matrix_of_less_than_a_block_for_each_process_is_refused(self) -> None:
         with pytest.raises(
