@@ -20,7 +20,6 @@ from harness.runtime.option_values import (
     parse_fraction,
     parse_time,
 )
-from harness.runtime.order import MAX_SEED
 from harness.runtime.shared_options import add_shared_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO
@@ -68,7 +67,7 @@ class BenchmarkOptions:
     precision: float | None
     max_time_s: float | None
     profile: int | None
-    seed: int
+    seed: str
     sink: str
     repartition: int
     pi_samples: int
@@ -118,7 +117,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         "precision": (precision or PRECISION) if trials is None else None,
         "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
         "facts": facts,
-        "seed": secrets.randbelow(MAX_SEED) if given["seed"] is None else given["seed"],
+        "seed": given["seed"] or secrets.token_hex(4),
     }
     return BenchmarkOptions(**given | decided)
 

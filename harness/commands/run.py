@@ -23,7 +23,6 @@ from harness.records.series import (
     require_same_work,
 )
 from harness.runtime.clock import duration_text
-from harness.runtime.order import first_seed, seed_of_run
 from harness.runtime.series import PROVEN, SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
@@ -233,8 +232,9 @@ def _make_run(
     """
     before = series.recorded()
     environment = {SERIES: series.id, PROVEN: proven_content(before), **(end_by or {})}
-    given = submission.given.seed
-    seed = seed_of_run(first_seed(series.id) if given is None else given, number)
+    seed = (
+        f"{submission.given.seed or series.id}-{number}"  # the same, if this run takes one's place
+    )
     arguments = [*submission.arguments, f"--seed={seed}"]
     code = run_script(BENCHMARK, submission.options, arguments, environment)
     return code, len(series.recorded()) > len(before)

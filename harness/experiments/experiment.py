@@ -18,7 +18,6 @@ from harness.model.limits import (
 )
 from harness.model.link import rate_text
 from harness.programs.program import Program
-from harness.runtime.order import first_seed
 from harness.settings import simple
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
@@ -146,11 +145,6 @@ class Experiment(Measuring, kw_only=True, frozen=True):
     configurations: tuple[Configuration, ...]
     id: str
     programs: tuple[Program, ...]
-
-    @property
-    def seed(self) -> int:
-        """The seed of its order, and of that of the workloads in the first run of each configuration."""
-        return first_seed(self.id)
 
     @property
     def has_spark(self) -> bool:

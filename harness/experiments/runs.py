@@ -28,7 +28,7 @@ from harness.records.reader import load, load_probes
 from harness.records.series import is_complete
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
-from harness.runtime.order import in_turns, seed_of_run
+from harness.runtime.order import in_turns
 from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
@@ -139,13 +139,12 @@ def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
 
 def _applications(experiment: Experiment, number: int) -> list[tuple[Configuration, ...]]:
     """Return the configurations that one application measures in turns: it stays on its nodes."""
-    order = in_turns(experiment.configurations, experiment.seed, number)
+    order = in_turns(experiment.configurations, experiment.id, number)
     if experiment.turns == "runs":
         return [(configuration,) for configuration in order]
     numbers = dict.fromkeys(configuration.nodes for configuration in order)
     together = [[c for c in experiment.configurations if c.nodes == nodes] for nodes in numbers]
-    seed = seed_of_run(experiment.seed, number)
-    return [tuple(in_turns(each, seed, 1)) for each in together]
+    return [tuple(in_turns(each, f"{experiment.id}-{number}", 1)) for each in together]
 
 
 def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
@@ -348,8 +347,7 @@ class _ExperimentRunner:
         first, *others = run.parts
         by_name = {each.name: each for each in self._experiment.configurations}
         properties = [f"{key}={value}" for key, value in first.configuration.spark]
-        seed = seed_of_run(self._experiment.seed, run.number)
-        arguments = [*self._arguments(), f"--seed={seed}"]
+        arguments = [*self._arguments(), f"--seed={self._experiment.id}-{run.number}"]
         if nodes := first.configuration.nodes:
             arguments += ["--nodes", str(nodes)]
         if others:

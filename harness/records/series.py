@@ -9,7 +9,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
-from harness.runtime.order import first_seed, in_turns
+from harness.runtime.order import in_turns
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,6 @@ def missing_runs(every: Sequence[Series], runs: int) -> Iterator[tuple[Series, i
     """Yield the runs that each series lacks of this number, as series and number, in turns."""
     complete = {series: len(series.complete()) for series in every}
     for number in range(1, runs + 1):
-        for series in in_turns(every, first_seed(every[0].id), number):
+        for series in in_turns(every, every[0].id, number):
             if number > complete[series]:
                 yield series, number

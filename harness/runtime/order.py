@@ -6,20 +6,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MAX_SEED = 2**31 - 1
 
-
-def first_seed(digest: str) -> int:
-    """Return the seed of the first run of what has this hexadecimal digest."""
-    return int(digest, 16) % MAX_SEED
-
-
-def seed_of_run(first: int, number: int) -> int:
-    """Return the seed of run `number`, from 1; that of the first run is `first`."""
-    return (first + number - 1) % MAX_SEED
-
-
-def shuffled(items: Sequence[T], seed: int, number: int) -> list[T]:
+def shuffled(items: Sequence[T], seed: str, number: int) -> list[T]:
     """Return the items in the random order that the seed has for round `number`.
 
     In a fixed order, each workload has the same predecessor for ever, with what it leaves in caches and heap.
@@ -27,7 +15,7 @@ def shuffled(items: Sequence[T], seed: int, number: int) -> list[T]:
     return Random(f"{seed} {number}").sample(items, len(items))  # noqa: S311  an order, not a secret
 
 
-def in_turns(items: Sequence[T], seed: int, number: int) -> list[T]:
+def in_turns(items: Sequence[T], seed: str, number: int) -> list[T]:
     """Return what takes turns in its order in round `number`, from 1: random, and back in every second one.
 
     So a drift of the machine affects all of them alike.

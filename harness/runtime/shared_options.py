@@ -16,7 +16,6 @@ from harness.model.limits import (
 )
 from harness.runtime.command_line import option_type, whole_number
 from harness.runtime.option_values import parse_configuration
-from harness.runtime.order import MAX_SEED
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 
@@ -44,9 +43,9 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
         help="number of partitions that the workload repartition creates")  # fmt: skip
     add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
         help="number of points that each calc-pi workload draws")  # fmt: skip
-    add("--seed", type=whole_number(0, MAX_SEED), metavar="N",
-        help="seed of the order of the workloads, which each round has another of (default: a random one, "
-        "which is recorded; `clusterlift run` has one for each run, from N on)")  # fmt: skip
+    add("--seed", metavar="SEED",
+        help="what the random order of the workloads in each round follows from, and is recorded "
+        "(default: a random one)")  # fmt: skip
 
 
 def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:

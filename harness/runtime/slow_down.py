@@ -1,26 +1,20 @@
 """Whether the trials of a workload become slower, and what was observed to become so beside them."""
 
-from collections.abc import Callable, Iterable, Sequence
-from statistics import fmean
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
-from harness.model.interference import IO_WAIT, MEMORY_WAIT, OTHERS, STEAL, NodeInterference
+from harness.model.interference import IO_WAIT, MEMORY_WAIT, OTHERS, STEAL
 from harness.model.run import Trial
 from harness.statistics.steadiness import rise
 from harness.words import percent
+
+SPEED = "processors became slower"
 
 LEVEL = 0.004
 """The chance that a configuration without any trend has a workload that is said to become slower.
 
 So it is one in twenty for a table of twelve configurations, whatever the number of workloads.
 """
-
-_CAUSES: dict[str, Callable[[NodeInterference], float | None]] = {
-    STEAL: lambda node: node.stolen_s and node.stolen_s / node.processors,
-    OTHERS: lambda node: node.others_s and node.others_s / node.processors,
-    MEMORY_WAIT: lambda node: node.memory_wait_s,
-    IO_WAIT: lambda node: node.io_wait_s,
-}
-"""How many seconds of a trial each takes on a node; None if that is unknown."""
 
 
 def slow_down(runs: Iterable[Sequence[Trial]], workloads: int) -> str | None:
@@ -35,40 +29,34 @@ def slow_down(runs: Iterable[Sequence[Trial]], workloads: int) -> str | None:
 
 
 def _reason(runs: Sequence[Sequence[Trial]]) -> str:
-    """Return what grew by at least half of the seconds by which trials became longer."""
-    longer_s = _growth_s(runs, lambda trial: (trial.wall_s or 0.0) * trial.executions)
-    grown = {
-        "processors became slower": _growth_s(runs, _slow_processors_s(runs)),
-        "more garbage collection": _growth_s(runs, _collecting_s),
-        **{name: _growth_s(runs, _most(read)) for name, read in _CAUSES.items()},
-    }
-    name = max(grown, key=lambda name: grown[name])
-    return name if grown[name] >= longer_s / 2 else "the reason is not known"
-
-
-def _growth_s(runs: Sequence[Sequence[Trial]], seconds: Callable[[Trial], float]) -> float:
-    """Return by how many seconds the later half of the trials of a run exceeds the earlier one on average."""
-    halves = [(trials[: len(trials) // 2], trials[-(len(trials) // 2) :]) for trials in runs]
-    return fmean(
-        fmean(map(seconds, later)) - fmean(map(seconds, earlier))
-        for earlier, later in halves
-        if earlier
-    )
-
-
-def _most(read: Callable[[NodeInterference], float | None]) -> Callable[[Trial], float]:
-    """Return a function of a trial: the seconds on the node that has most of them."""
-    return lambda trial: max((read(node) or 0.0 for node in trial.interference or ()), default=0.0)
-
-
-def _slow_processors_s(runs: Sequence[Sequence[Trial]]) -> Callable[[Trial], float]:
-    """Return a function of a trial: the seconds that it would not have taken at the best speed."""
+    """Return what took at least half of the seconds by which the later halves of runs are longer."""
     nodes = [node for trials in runs for trial in trials for node in trial.interference or ()]
-    best = min((node.loop_s for node in nodes if node.loop_s), default=0.0)
-    return _most(lambda node: node.loop_s and node.duration_s * (1 - best / node.loop_s))
+    best_loop_s = min((node.loop_s for node in nodes if node.loop_s), default=0.0)
+    longer_s = 0.0
+    grown_s: dict[str, float] = defaultdict(float)
+    for trials in runs:
+        half = len(trials) // 2
+        later = [(1 / half, trial) for trial in trials[-half:]] if half else []
+        earlier = [(-1 / half, trial) for trial in trials[:half]]
+        for weight, trial in later + earlier:
+            longer_s += weight * (trial.wall_s or 0.0) * trial.executions
+            for name, seconds in _seconds(trial, best_loop_s).items():
+                grown_s[name] += weight * seconds
+    name = max(grown_s, key=lambda name: grown_s[name])
+    return name if grown_s[name] >= longer_s / 2 else "the reason is not known"
 
 
-def _collecting_s(trial: Trial) -> float:
-    return (
-        ((trial.tasks and trial.tasks.gc_share) or 0.0) * (trial.wall_s or 0.0) * trial.executions
-    )
+def _seconds(trial: Trial, best_loop_s: float) -> Mapping[str, float]:
+    """Return how many seconds of a trial each cause took, on the node where it took most of them."""
+    gc_share = (trial.tasks and trial.tasks.gc_share) or 0.0
+    found = {"more garbage collection": gc_share * (trial.wall_s or 0.0) * trial.executions}
+    for node in trial.interference or ():
+        for name, seconds in (
+            (SPEED, node.loop_s and node.duration_s * (1 - best_loop_s / node.loop_s)),
+            (STEAL, node.stolen_s and node.stolen_s / node.processors),
+            (OTHERS, node.others_s and node.others_s / node.processors),
+            (MEMORY_WAIT, node.memory_wait_s),
+            (IO_WAIT, node.io_wait_s),
+        ):
+            found[name] = max(found.get(name, 0.0), seconds or 0.0)
+    return found

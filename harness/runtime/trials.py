@@ -113,7 +113,7 @@ class Side(Protocol):
 def run_trials(
     sides: Sequence[Side],
     plan: Rounds,
-    seed: int,
+    seed: str,
     progress: Callable[[Trial], object] = lambda _: None,
     clock: Clock = time.perf_counter,
 ) -> Ending:

@@ -84,9 +84,9 @@ class FakeSpark:
         """Return the command line of each spark-submit, without the seed."""
         return [[w for w in words if not w.startswith(SEED)] for words in self._words()]
 
-    def seeds(self) -> list[int]:
+    def seeds(self) -> list[str]:
         """Return the seed that each run has."""
-        return [int(words[-1].removeprefix(SEED)) for words in self._words() if SEED in words[-1]]
+        return [words[-1].removeprefix(SEED) for words in self._words() if SEED in words[-1]]
 
     def _words(self) -> list[list[str]]:
         file = self.home / "calls"
