@@ -396,16 +396,6 @@ class TestNumbersOfNodes:
         assert ("--conf", "spark.cores.max=12") in options
         assert ("--conf", "spark.executor.instances=3") in options
 
-    def test_complete_runs_are_not_made_again(self, spark: FakeSpark) -> None:
-        given = ["run", "--runs", "1", "--nodes", "1,2", *self.GIVEN.split()]
-        assert main(given) == main(given) == 0
-        assert len(spark.calls()) == 2
-
-    def test_what_is_refused_is_not_tried_again(self, spark: FakeSpark) -> None:
-        spark.plan("refused")
-        assert main(["run", "--runs", "2", "--nodes", "1,2", *self.GIVEN.split()]) == 2
-        assert len(spark.calls()) == 1
-
     @pytest.mark.parametrize("given", ["", "--executor-cores x"])
     def test_without_the_cores_of_a_node_it_says_what_to_give(
         self, given: str, spark: FakeSpark, capsys: pytest.CaptureFixture[str]

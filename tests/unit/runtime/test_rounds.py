@@ -1,14 +1,10 @@
 """Which rounds a run plans, and why it stops. Only trials advance the clock."""
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
-from statistics import median
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import quantile_test
 
 from harness.model.run import Phase, Trial
 from harness.runtime.rounds import (
@@ -203,36 +199,6 @@ class TestUntilPrecise:
         bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, precise())
         assert len(bench.times("shaky")) == 6
         assert bench.rounds == 11
-
-
-eighths = st.integers(76, 84).map(lambda number: number / 8)  # their sums are exact
-
-
-@given(
-    st.lists(st.lists(eighths, min_size=40, max_size=40), min_size=1, max_size=3),
-    st.integers(20, 1000),
-)
-def test_stops_exactly_when_all_are_precise_or_the_time_is_over(
-    drawn: list[list[float]], max_s: int
-) -> None:
-    def took(times: list[float]) -> Duration:
-        return lambda number: times[(number - 1) % len(times)]
-
-    def is_precise(times: Sequence[float]) -> bool:
-        middle, interval = median(times), quantile_test(times).confidence_interval(0.95)
-        # For too few values it is NaN, and the comparison is false.
-        return bool(max(middle - interval.low, interval.high - middle) <= 0.02 * middle)
-
-    bench = Bench({str(index): took(times) for index, times in enumerate(drawn)}, precise(), max_s)
-    rounds = list(zip(*(bench.times(str(index)) for index in range(len(drawn))), strict=True))
-
-    def should_stop_after(number: int) -> bool:
-        so_far = rounds[:number]
-        is_over = sum(map(sum, so_far)) + sum(so_far[-1]) > max_s
-        return is_over or all(map(is_precise, zip(*so_far, strict=True)))
-
-    stops = [should_stop_after(number) for number in range(1, len(rounds) + 1)]
-    assert stops == [False] * (len(rounds) - 1) + [True]
 
 
 class TestUntilSteady:

@@ -10,44 +10,28 @@ from harness.statistics.steadiness import LEVEL, warm_from
 from tests.bench.warm_ups import WarmUp, simulate
 
 
-def test_a_series_that_wavers_around_a_level_is_warm_from_its_start() -> None:
-    assert warm_from([10, 11, 9, 10.5, 9.5, 10], 6) == 0
-
-
-def test_a_warm_up_is_left_out_and_all_that_follows_is_kept() -> None:
-    assert warm_from([30, 20, 14, 10, 11, 9, 10.5, 9.5, 10, 10.2], 6) == 3
-
-
-def test_a_series_that_becomes_shorter_to_its_end_is_not_steady() -> None:
-    assert warm_from([0.9**number for number in range(20)], 6) is None
-
-
-def test_a_drift_below_a_percent_does_not_matter() -> None:
-    assert warm_from([10 - 0.01 * number for number in range(6)], 6) == 0
-    assert warm_from([10 - 0.10 * number for number in range(6)], 6) is None
-
-
-def test_a_series_that_becomes_longer_is_no_warm_up() -> None:
-    assert warm_from([1.1**number for number in range(20)], 6) == 0
-
-
-def test_one_outlier_is_no_trend() -> None:
-    assert warm_from([10, 10.1, 40, 9.9, 10.2, 10], 6) == 0
-
-
-@pytest.mark.parametrize("n", [0, 5])
-def test_too_few_times_cannot_be_steady(n: int) -> None:
-    assert warm_from([10] * n, 6) is None
-
-
-def test_one_time_shows_no_trend() -> None:
-    assert warm_from([2, 1], 1) == 1
-    assert warm_from([3, 2, 1], 2) is None
-
-
-def test_a_sample_does_not_begin_with_its_longest_time() -> None:
-    assert warm_from([20, 10, 10.1, 9.9, 10, 10.1, 9.9], 6) == 1
-    assert warm_from([10.1, 10, 10.09, 9.9, 10, 10.1, 9.9], 6) == 0
+@pytest.mark.parametrize(
+    ("times_s", "trials", "start"),
+    [
+        ([10, 11, 9, 10.5, 9.5, 10], 6, 0),
+        ([30, 20, 14, 10, 11, 9, 10.5, 9.5, 10, 10.2], 6, 3),  # all that follows is kept
+        ([0.9**number for number in range(20)], 6, None),
+        ([10 - 0.01 * number for number in range(6)], 6, 0),  # a drift below a percent
+        ([10 - 0.10 * number for number in range(6)], 6, None),
+        ([1.1**number for number in range(20)], 6, 0),  # no warm-up, though not steady
+        ([10, 10.1, 40, 9.9, 10.2, 10], 6, 0),  # one outlier is no trend
+        ([], 6, None),
+        ([10] * 5, 6, None),
+        ([2, 1], 1, 1),
+        ([3, 2, 1], 2, None),
+        ([20, 10, 10.1, 9.9, 10, 10.1, 9.9], 6, 1),  # it does not begin with its longest time
+        ([10.1, 10, 10.09, 9.9, 10, 10.1, 9.9], 6, 0),
+    ],
+)
+def test_the_warm_up_is_what_becomes_shorter(
+    times_s: list[float], trials: int, start: int | None
+) -> None:
+    assert warm_from(times_s, trials) == start
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 7])
