@@ -36,8 +36,8 @@ BEFORE_AND_AFTER = 2
 def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
     """List the faults of a probed network, for example after an upgrade.
 
-    BEFORE and AFTER are configurations that were probed, or files of probes. Of each kind of measurement
-    (links, path MTUs, goodputs, a soak, ...), the newest counts, whichever probe made it. The gate lists what
+    BEFORE and AFTER are configurations that were probed, or files of probes. Each kind of measurement (links,
+    path MTUs, goodputs, a soak, ...) is judged by its newest probe. The gate lists what
     `clusterlift probe` found, and every link, path MTU and goodput that is not as expected. With BEFORE, it
     also checks that nothing got worse and that something changed. The exit code is 1 if there is a fault.
     """
