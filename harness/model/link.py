@@ -18,10 +18,7 @@ SAME_RATE_TOLERANCE = 0.02
 MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
 
 VIRTUAL_NIC_DRIVERS = frozenset(
-    {
-        *("virtual", "veth", "tun"),
-        *("virtio_net", "vmxnet3", "hv_netvsc", "vif", "xen_netfront", "ibmveth", "ena", "gve"),
-    }
+    {"virtual", "veth", "tun", "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ibmveth", "ena", "gve"}
 )
 """Drivers of virtual interfaces without others below; the speed that they report is not that of a link."""
 

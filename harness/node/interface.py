@@ -21,7 +21,7 @@ from harness.node.kernel import (
     read_files,
     sysctl_file,
 )
-from harness.node.queues import limit_of_kind, read_queues
+from harness.node.queues import read_queues
 
 OFFLOADS = (
     "rx-checksumming",
@@ -76,10 +76,7 @@ def _read_device(
     bond = read_bond(parts.get("bond", ""))
     driver, bus = read_driver(parts.get("driver", ""))
     is_virtual = f"/sys/devices/virtual/net/{device}/mtu" in values
-    try:
-        queue, limit = read_queues(parts)
-    except ToolError:
-        queue, limit = link.queue, limit_of_kind(link.queue)
+    queue, limit = read_queues(parts, link.queue)
     described = replace(
         link,
         speed_mbit_s=positive(values.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),

@@ -105,13 +105,12 @@ def read_device(host: str, text: str) -> HostLink:
     [row] = rows
     kind = mapping(row, "linkinfo").get("info_kind")
     stats = mapping(row, "stats64") or mapping(row, "stats")
+    has_no_carrier = "NO-CARRIER" in str(row.get("flags"))
     return HostLink(
         host,
         shorten(row["ifname"], MAX_TEXT),
         mtu_bytes=positive(row.get("mtu"), MAX_MTU_BYTES),
-        # A driver that sets no state leaves it UNKNOWN, whether there is a carrier or not.
-        state=known(row.get("operstate"))
-        or ("down" if "NO-CARRIER" in str(row.get("flags")) else None),
+        state=known(row.get("operstate")) or ("down" if has_no_carrier else None),
         queue=shorten(str(row["qdisc"]), MAX_TEXT) if row.get("qdisc") else None,
         kind=shorten(str(kind), MAX_TEXT) if kind else None,
         counters=_counters(lambda direction, name: mapping(stats, direction).get(name)),

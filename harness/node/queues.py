@@ -5,6 +5,7 @@ A limit is in bit/s as the kernel counts them: NO_LIMIT, or None if it cannot be
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harness.model.errors import ToolError
@@ -36,30 +37,28 @@ _Classes = Mapping[str, tuple[str, int, int]]
 _MAX_DEPTH = 8  # as of htb's classes
 
 
-def read_queues(parts: Mapping[str, str]) -> tuple[str | None, Limit]:
+def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None, Limit]:
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
-    `parts` are those of interface.sh. Raise ToolError if tc shows no queue.
+    `parts` are those of interface.sh; `kind` is that of the root queue by ip, in case tc prints no JSON.
     """
-    rows = json_rows(parts.get("queue", ""), "tc qdisc")
+    rows: list[Mapping[str, Any]] = []
+    with suppress(ToolError):
+        rows += json_rows(parts.get("queue", ""), "tc qdisc")
     rows = [row for row in rows if isinstance(row.get("kind"), str)]
     root = next((row for row in rows if row.get("root") is True and row["kind"]), None)
     if root is None:
-        raise ToolError("tc shows no queue")
+        return kind, _own_limit({"kind": kind or "noqueue"})
     classes = {
         handle: (parent, int(rate) * _UNITS[unit], int(ceil) * _UNITS[ceil_unit])
         for handle, parent, rate, unit, ceil, ceil_unit in _CLASS.findall(parts.get("classes", ""))
     }
     others = [row for row in rows if row["kind"] not in {"ingress", "clsact"}]
-    has_filters = parts.get("filters", "").strip()
-    limits = {None} if has_filters else {*_limits(root, others, classes)}
-    limit = None if None in limits else min(filter(None, limits), default=NO_LIMIT)
+    limits = {None} if parts.get("filters", "").strip() else {*_limits(root, others, classes)}
+    # Without the part, what comes in may be limited by filters.
+    most = None if len(others) < len(rows) and "filters" not in parts else NO_LIMIT
+    limit = None if None in limits else min(filter(None, limits), default=most)
     return shorten(root["kind"], MAX_TEXT), limit
-
-
-def limit_of_kind(kind: str | None) -> Limit:
-    """Return the limit of a root queue of which ip shows the kind alone."""
-    return NO_LIMIT if kind is None or kind in _UNLIMITED else None
 
 
 def _limits(
@@ -90,7 +89,7 @@ def _own_limit(queue: Mapping[str, Any]) -> Limit:
     if kind in _UNLIMITED:
         # fq may limit each flow, and mqprio each class of traffic.
         return None if options.get("maxrate") or options.get("max_rate") else NO_LIMIT
-    if kind == "netem":
+    if kind == "netem" and options:
         options = {"rate": "unlimited", **options, **mapping(options, "rate")}
     if kind not in {"tbf", "netem", "cake"} or any(map(options.get, _RECOUNTED)):
         return None

@@ -155,19 +155,18 @@ def _lacp_faults(bond: Bond, up: Sequence[BondMember]) -> Iterator[str]:
         return
     if has_no_partner := bond.partner is not None and not bond.partner.strip("0:"):
         yield f"no partner answers its LACP packets{_LACP_HINT}"
+    each = ", ".join(f"{member.device} in {member.aggregator or 'none'}" for member in up)
     if bond.aggregator is None and len(joined) > 1:
-        each = ", ".join(f"{member.device} in {member.aggregator or 'none'}" for member in up)
         yield f"its members are in several aggregators: {each}{_LACP_HINT}"
         return
     for member in up:
-        if bond.aggregator and member.aggregator not in {None, bond.aggregator}:
-            yield (
-                f"member {member.device} is in aggregator {member.aggregator or 'none'}, but "
-                f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
-            )
+        name, number = f"member {member.device}", member.aggregator
+        if bond.aggregator and number not in {None, bond.aggregator}:
+            other = f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
+            yield f"{name} is in aggregator {number or 'none'}, but {other}"
         elif member.churned and not has_no_partner:
             ends = " and ".join(member.churned)
-            yield f"member {member.device}: LACP does not get its {ends} in step (churned){_LACP_HINT}"
+            yield f"{name}: LACP does not get its {ends} in step (churned){_LACP_HINT}"
 
 
 def _plan(site: Site) -> ProbePlan:

@@ -71,3 +71,5 @@ def test_of_a_queue_is_its_limit_or_unknown(case: str) -> None:
     rate = heading.split()[1]
     assert link.rate_bit_s == (None if rate == "?" else pytest.approx(float(rate) * MBIT))
     assert link.speed_mbit_s == 2500
+    if "ingress" in queues:  # texts of before have no filters
+        assert parse_link("a", "eth0", text).rate_bit_s is None

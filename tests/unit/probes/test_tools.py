@@ -287,7 +287,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ip address": (kernel.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
     "ip link": (partial(kernel.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
     "tc qdisc": (
-        lambda text: read_queues({"queue": text}),
+        lambda text: read_queues({"queue": text}, None),
         '[{"kind":"tbf","root":true,"options":{"rate":125000}}]',
     ),
     "link": (partial(interface.parse_link, "node1", "br0"), output("link-bridge-6.1.txt")),
