@@ -14,7 +14,7 @@ class StoredFile:
 
     `bytes` is the file's length. `placement` maps each node to the bytes that it stores for the file,
     copies and parity included. A part is a copy of a block, or a stripe: `missing` counts the parts
-    that the layout promises and no node stores, `excess` the parts beyond those. `co_located` counts
+    that the layout promises and no node stores, `excess` the parts beyond that. `co_located` counts
     the stripes that share a node with another stripe of their group: every layout allows that, but the
     loss of one node then costs several stripes.
     """
@@ -61,7 +61,7 @@ class StoredFiles:
 
     @property
     def excess(self) -> int:
-        """Copies and stripes beyond those that the layouts promise."""
+        """Copies and stripes beyond what the layouts promise."""
         return sum(file.excess for file in self.files.values())
 
     @property

@@ -49,7 +49,7 @@ def spark_submit(
 def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
     """Return what a run in the lab records about it: that it is emulated, and how.
 
-    `links` are those that its nodes will have; by default, those that they have now.
+    `links` are the links that its nodes will have; by default, their links of now.
     """
     links = links or read_links(lab.linked)
     is_shaped = any(link.rate_bit_s for link in links)
@@ -65,7 +65,7 @@ def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
 
 
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
-    """Append facts about the lab to a benchmark's arguments, except those that the user states."""
+    """Append facts about the lab to a benchmark's arguments, except facts that the user states."""
     pairs = [argument.removeprefix("--fact=").partition("=") for argument in arguments]
     stated = {key.strip() for key, equals, _ in pairs if equals}
     added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]

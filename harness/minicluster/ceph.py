@@ -74,7 +74,7 @@ class CephCluster(ObjectStore):
             (cluster.directory / name).mkdir()
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """Yield all daemons together: each waits for those that it needs."""
+        """Yield all daemons together: each waits for the ones that it needs."""
         plan = self._plan(cluster)
         osds = [(f"osd-{n}", ["osd", str(n), str(osd_id(n))]) for n in range(cluster.servers)]
         for name, arguments in (

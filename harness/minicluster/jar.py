@@ -75,7 +75,7 @@ def bouncy_castle_jars() -> list[Path]:
 
 
 def fetched(artifacts: Sequence[Artifact], size: str, directory: str = "") -> list[Path]:
-    """Return the jars, from a directory of the cache; fetch those that it lacks first, all at once.
+    """Return the jars, from a directory of the cache; fetch what it lacks first, all at once.
 
     Raises BadInput if the cache cannot be written, ClusterliftError if they cannot be fetched.
     """

@@ -166,7 +166,7 @@ class Profile:
 
 
 class _Tree:
-    """Stacks that share the frames below those in which they differ."""
+    """Stacks that share their lower frames."""
 
     def __init__(self, stacks: Iterable[Stack]) -> None:
         self.frames: dict[str, int] = {}
@@ -192,7 +192,7 @@ _Group = tuple[int, list[SeenTask], dict[Stack, tuple[int, int]]]
 
 
 def _few_times(tasks: list[SeenTask]) -> list[SeenTask]:
-    """Return the tasks without times, and without those that were never seen, if there are too many."""
+    """Return the tasks without times; if there are too many, only tasks that were seen."""
     if sum(task.span is not None for task in tasks) <= MAX_TIMED_TASKS:
         return tasks
     return [SeenTask(task.stage, task.seen) for task in tasks if task.seen]

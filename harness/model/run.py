@@ -19,7 +19,7 @@ from harness.model.timeline import Timeline
 from harness.model.work import Work
 
 Facts = Mapping[str, Any]
-"""Observed or declared facts by name. The values are those that JSON has; None means unknown."""
+"""Observed or declared facts by name. The values are of JSON's types; None means unknown."""
 
 LinkErrors = Mapping[str, Mapping[str, Count]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
@@ -132,7 +132,7 @@ class Run:
     """One application: what was declared, requested and observed when it started.
 
     - `configuration`: the declared name of the set-up under test.
-    - `workloads`: the workloads to run; `omitted`: those that cannot run, and why.
+    - `workloads`: the workloads to run; `omitted`: workloads that cannot run, and why.
     - `parameters`: the options of the benchmark, and what follows from them.
     - `facts`: what the user declared, by name.
     - `environment`: machines, links and software as observed.

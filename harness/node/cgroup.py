@@ -30,7 +30,7 @@ def cpu_allowed(root: Path = Path("/")) -> int | None:
 def throttling(root: Path = Path("/")) -> dict[str, float]:
     """Return how often, and for how long, the tightest quota has stopped the group; nothing without a quota.
 
-    - `quota_periods`: in which a process wanted to run; `quota_throttles`: those in which it was used up.
+    - `quota_periods`: in which a process wanted to run; `quota_throttles`: how many of them used it up.
     - `throttled_s`: the time until the next period, added up over the processors.
     """
     quotas = _quotas(root)

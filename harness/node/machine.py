@@ -214,7 +214,7 @@ def machine_command(python: str = "python3") -> list[str]:
 
 
 def read_machine(text: str) -> dict[str, str]:
-    """Return the facts in the output of `machine_command`, without those that are unknown."""
+    """Return the known facts in the output of `machine_command`."""
     lines = lines_by_path(text)
     found: dict[str, str] = {}
     for fact in FACTS:

@@ -26,7 +26,7 @@ def is_contained(root: Path = Path("/")) -> bool:
 
 
 def boot_of(namespace: str) -> str:
-    """Return the boot in the name of a namespace: those with the same one are on one machine."""
+    """Return the boot in the name of a namespace, which all namespaces of a machine share."""
     return namespace.partition(" ")[0]
 
 

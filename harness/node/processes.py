@@ -1,4 +1,4 @@
-"""The processes of a Spark application on a node: what they, and those that they started, used."""
+"""The processes of a Spark application on a node: what they, and all that they started, used."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ _MAX_DEPTH = 8  # as of htb's classes
 def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None, Limit]:
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
-    `parts` are those of interface.sh; `kind` is that of the root queue by ip, in case tc prints no JSON.
+    `parts` come from interface.sh; `kind` is the root queue by ip, in case tc prints no JSON.
     """
     rows: list[Mapping[str, Any]] = []
     with suppress(ToolError):

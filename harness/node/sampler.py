@@ -191,7 +191,7 @@ def interface_bytes(lines: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return the bytes that each interface received and sent, by the lines of /proc/net/dev.
 
     What a limit of ours drops would not have come over a link of that rate. If the node has one interface,
-    its received bytes are those that passed the limit.
+    only bytes that passed the limit count as received.
     """
     pairs = (line.split(":", 1) for line in lines if ":" in line)
     columns = {name.strip(): counts.split() for name, counts in pairs}

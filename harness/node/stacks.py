@@ -232,7 +232,7 @@ class Kernel:
         return "" if found == "0" else found
 
     def workers(self) -> Iterator[bool]:
-        """Yield whether it runs, or is ready to, for each Python worker; those that do come first."""
+        """Yield whether it runs, or is ready to, for each Python worker; running ones come first."""
         if not any(Path(f"/proc/{daemon}").exists() for daemon in self._daemons):
             self._daemons = _children(self._jvm)
         workers = [worker for daemon in self._daemons for worker in _children(daemon)]

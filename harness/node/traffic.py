@@ -45,7 +45,7 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
     """Return the counters of the interfaces that lead to other machines.
 
     These are the interfaces with hardware. A container has none: there they are all but the
-    loopback, the ifb devices of shaped links, and those that consist of others, such as a bridge.
+    loopback, the ifb devices of shaped links, and interfaces that consist of others, such as a bridge.
     In the virtual machines of some clouds, one interface with hardware passes its packets through
     another one; its counters have both (Linux's netvsc and net_failover). Bytes are counted once.
     """

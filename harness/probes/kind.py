@@ -26,7 +26,7 @@ class ProbeKind:
     - `plan`: is called with the Site and the values of the `options`; may raise BadInput.
     - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
     - `sections`, `tables`: what its page shows above the findings.
-    - `judge`: what its measurements show, besides those that failed.
+    - `judge`: what its measurements show, besides failures.
     - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
     """
 
@@ -49,7 +49,7 @@ class ProbeKind:
         )
 
     def findings(self, probed: RecordedProbes) -> list[Finding]:
-        """Return what the measurements of this kind show, those that failed included."""
+        """Return what the measurements of this kind show, failures included."""
         if not self.is_in(probed):
             return []
         own = (each for each in probed.measurements if each.probe in self.measures)

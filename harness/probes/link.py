@@ -39,7 +39,7 @@ _COLUMNS = {
 def link_sections(probed: RecordedProbes) -> Iterator[str]:
     """Yield a line for each host, then the members of its bond, then kernel settings.
 
-    Errors and drops are those that occurred while the other probes ran.
+    Only errors and drops count that occurred while the other probes ran.
     """
     before, after = probed.links(BEFORE), probed.links(AFTER)
     rows = [_row(link, after.get(host)) for host, link in before.items()]

@@ -109,7 +109,7 @@ def run_steps(
     started, done_s = clock(), 0.0
     measured: Counter[tuple[object, ...]] = Counter()
     for number, step in enumerate(all_steps, 1):
-        # Steps take no less than expected; those that are done show by which factor they take more.
+        # Steps take no less than expected; finished ones show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
         left = duration_text((total_s - done_s) * factor)
         before_step()

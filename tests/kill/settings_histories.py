@@ -246,7 +246,7 @@ class RealWorld:
             for name in self.made.names:
                 mtu, queues, congestion, applied = self.state(name)
                 if (mtu, congestion, applied) != ("1400", "reno", "1") or "tbf" not in queues:
-                    self.problems.append(f"lost, and not told: {name} {self.state(name)}")
+                    self.problems.append(f"lost without a word: {name} {self.state(name)}")
 
     def _happens(self, process: "subprocess.Popen[str]", what: str, host: str) -> None:
         name = self.names.get(host, "")

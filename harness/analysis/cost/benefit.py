@@ -21,8 +21,8 @@ PER = 1000
 class Saving:
     """How many seconds less one execution of all workloads takes; negative if it takes more.
 
-    `seconds` is the sum over `workloads`, without controls: those with a significant change, or those for
-    which a change is predicted.
+    `seconds` is the sum over `workloads`, without controls: workloads with a significant, or a
+    predicted, change.
     `interval` is the sum of their intervals, in seconds saved; None if there are no workloads.
     """
 

@@ -1,7 +1,7 @@
 """Which hosts and pairs are slow: the one judge, for the mesh, the soak and the gate.
 
 A pair is as slow as the slower of its hosts. So a slow host is slow with all peers, and a sound host only
-with those that are slow themselves.
+with slow peers.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

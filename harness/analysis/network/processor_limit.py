@@ -27,7 +27,7 @@ MAX_BUSY_PERCENT = 95.0
 def processor_limits(
     measurements: Iterable[Measurement], slow: Collection[Pair], case: str = ""
 ) -> dict[Pair, str]:
-    """Return why the processors bounded transfers, by pair, for those that are slow.
+    """Return why the processors bounded slow transfers, by pair.
 
     A busy processor explains nothing where most transfers with one are fast: hosts that share a machine are
     always busy.

@@ -173,7 +173,7 @@ _ADDED_BY_SPARK = (
 
 
 def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties that may affect times, without those that differ in every run."""
+    """Return the properties that may affect times, and do not differ in every run."""
     kept = {
         key: _chosen(key, value) for key, value in conf.items() if not _IS_IRRELEVANT.match(key)
     }
@@ -181,7 +181,7 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _chosen(key: str, value: str) -> str:
-    """Reduce Java options to those that a user has chosen."""
+    """Leave out Java options that no user has chosen."""
     if not JAVA_OPTIONS.fullmatch(key):
         return value
     return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))

@@ -62,7 +62,7 @@ def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, lis
 
 
 def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
-    """Return the keys that any node has; those that are known here first, in their order."""
+    """Return the keys that any node has; keys that are known here come first, in their order."""
     recorded = dict.fromkeys(key for facts in nodes for key in facts)
     return [key for key in (FACT_NAMES | recorded) if key in recorded]
 

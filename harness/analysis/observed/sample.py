@@ -61,7 +61,7 @@ class Summary:
     """The time of a workload in a configuration: the geometric mean of the medians of its runs.
 
     `time_s` is the seconds of one unit of work if the sample has a unit; `interval_s` is its 95 %
-    confidence interval, None for a single run. `runs` and `trials` count those that are ok.
+    confidence interval, None for a single run. `runs` and `trials` count what is ok.
     """
 
     time_s: float

@@ -48,7 +48,7 @@ def of_metric(metric: Metric) -> Callable[[MeasuredCase], float | None]:
 class ProbeTable:
     """A table of what a probe measured: a line for each row, and below it the rule by which to read it.
 
-    A row has `errors`, one line each. If there are very many rows, those with the greatest `badness` are
+    A row has `errors`, one line each. If there are very many rows, the rows with the greatest `badness` are
     shown. Title and rule may depend on what was recorded.
     """
 

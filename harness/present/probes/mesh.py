@@ -127,7 +127,7 @@ def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
 
 
 def _shown(pairs: PairMatrix) -> Sequence[str]:
-    """Return the hosts that have a line; of very many, those with the lowest medians."""
+    """Return the hosts that have a line; of very many, the hosts with the lowest medians."""
     if len(pairs.hosts) <= _MAX_LINES:
         return pairs.hosts
     return sorted(pairs.hosts, key=partial(_goodness, pairs))[:_WORST]

@@ -174,9 +174,9 @@ class TestClocks:
 class TestNodes:
     def test_that_answered_once_are_left_out(self) -> None:
         before, after = snapshots([])
-        nobody = snapshot(9.0, 9.1, {})
-        assert trial_timeline(nobody, after, 10.0, 12.0, ()).nodes == ()
-        assert trial_timeline(before, nobody, 10.0, 12.0, ()).nodes == ()
+        silent = snapshot(9.0, 9.1, {})
+        assert trial_timeline(silent, after, 10.0, 12.0, ()).nodes == ()
+        assert trial_timeline(before, silent, 10.0, 12.0, ()).nodes == ()
 
 
 class TestStages:

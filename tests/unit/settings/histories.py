@@ -385,7 +385,7 @@ class Simulation:
         if force.lost() is None:
             for host in self.world.hosts.values():
                 if {host.values[name] for name in self._before[host.name]} != {WANTED}:
-                    yield f"lost, and not told: {host.values}"
+                    yield f"lost without a word: {host.values}"
 
     def _wrong(self) -> Iterator[str]:
         """Yield what has another value than before, unless the journal names it and it can be put back."""
