@@ -13,7 +13,6 @@ from harness.commands.command import command
 from harness.commands.compare import table_of
 from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
-    DEFAULT_PRECISION_MINUTES,
     DEFAULT_RUNS,
     MAX_MINUTES,
     check_same_work,
@@ -99,9 +98,7 @@ def bench_command(
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
     submission = Submission(options, [*own, *user.arguments])
-    if runs is None and minutes is None:
-        minutes = DEFAULT_PRECISION_MINUTES if precision else DEFAULT_MINUTES
-    budget = time_for_runs(runs, minutes)
+    budget = time_for_runs(runs, minutes, precision, DEFAULT_MINUTES)
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)

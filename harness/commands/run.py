@@ -26,7 +26,7 @@ from harness.runtime.clock import duration_text
 from harness.runtime.series import PROVEN, SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
-from harness.words import count_of, percent
+from harness.words import count_of
 
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3
@@ -86,9 +86,7 @@ def run_command(
     submissions = {one.series: one for one in given}
     for series, one in submissions.items():
         check_same_work(series, one)
-    if precision and minutes is None:
-        minutes = DEFAULT_PRECISION_MINUTES
-    if budget := time_for_runs(runs, minutes):
+    if budget := time_for_runs(runs, minutes, precision):
         return make_runs_within(submissions, budget, precision)
     return make_runs(submissions, runs or DEFAULT_RUNS)
 
@@ -185,23 +183,30 @@ def _are_precise(every: Sequence[Series], precision: float) -> bool:
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
     from harness.analysis.compare.outlook import widest  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
+    from harness.present.quantities import uncertainty  # noqa: PLC0415
 
     found = [widest(ConfigurationRuns(s.configuration, tuple(s.complete()))) for s in every]
     known = [each for each in found if each]
     if len(known) < len(found):
         return False
     name, width = max(known, key=lambda each: each[1])
-    say(f"every time is known to ±{percent(width, 1)} or better; {name} is known least well")
+    say(f"every time is known to {uncertainty(width)} or better; {name} is known least well")
     return width <= precision
 
 
-def time_for_runs(runs: int | None, minutes: float | None) -> TimeBudget | None:
-    """Return the time that limits runs, if it does. Raise BadInput if their number is given as well."""
-    if minutes is None:
-        return None
+def time_for_runs(
+    runs: int | None, minutes: float | None, precision: float | None, default: float | None = None
+) -> TimeBudget | None:
+    """Return the time that limits runs, if it does; if nothing is given, `default` minutes.
+
+    Raise BadInput if their number is given as well.
+    """
     if runs is not None:
-        raise BadInput("--runs fixes what --minutes and --precision decide: give one of them")
-    return TimeBudget(minutes * 60)
+        if minutes or precision:
+            raise BadInput("--runs fixes what --minutes and --precision decide: give one of them")
+        return None
+    minutes = minutes or (DEFAULT_PRECISION_MINUTES if precision else default)
+    return TimeBudget(minutes * 60) if minutes else None
 
 
 def check_same_work(series: Series, submission: Submission, **known: object) -> None:

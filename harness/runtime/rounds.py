@@ -11,7 +11,7 @@ from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up
 from harness.statistics.median import median_interval
-from harness.words import count_of, percent
+from harness.words import count_of, given_percent, percent
 
 MAX_FAILED_TRIALS = 6
 """A workload that has failed this often, and never succeeded, is not waited for any longer."""
@@ -36,7 +36,7 @@ class Goal:
 
     def __str__(self) -> str:
         steady = "every workload is steady" if self.warm_up is None else None
-        precise = self.precision and f"every median is known to ±{percent(self.precision, 1)}"
+        precise = self.precision and f"every median is known to ±{given_percent(self.precision)}"
         texts = [text for text in (steady, precise) if text]
         return " and ".join(texts) or f"every workload has {count_of(self.trials or 0, 'trial')}"
 

@@ -170,7 +170,7 @@ class TestUntilPrecise:
         # With fewer than nine values the interval ends at the largest, with fewer than twelve at the
         # second largest.
         assert bench.rounds == 12
-        assert bench.until.stopped == "after 12 rounds, every median is known to ±2.0 %"
+        assert bench.until.stopped == "after 12 rounds, every median is known to ±2 %"
 
     def test_stops_if_the_next_round_would_exceed_the_time(self) -> None:
         bench = Bench({"steady": steady(10), "restless": restless}, precise(1), max_s=200)
@@ -243,7 +243,7 @@ class TestUntilSteady:
         goal = Goal(trials=None, precision=0.02)
         bench = Bench({"warm": slowly_warm, "noisy": lambda n: 10 + n % 3 / 8}, goal)
         assert bench.until.stopped == (
-            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2.0 %"
+            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2 %"
         )
 
 
