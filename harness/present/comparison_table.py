@@ -19,7 +19,7 @@ from harness.present.table import (
     fields,
 )
 from harness.statistics.change import Change, ControlShift, Verdict
-from harness.statistics.mixed_model import PRIOR_RUN_SD
+from harness.statistics.run_table import PRIOR_RUN_SD
 from harness.words import count_of, percent
 
 _PEAKS = {
@@ -119,7 +119,7 @@ def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
     beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
     yield from verdict_sentences(comparison.changes, beyond)
-    if comparison.model.differences.is_in_turns:
+    if comparison.in_turns:
         yield (
             "The configurations took turns in the same applications, so what differs between applications "
             "cancels in a change."

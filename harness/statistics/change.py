@@ -2,16 +2,19 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import Estimate, MixedModel
+from harness.statistics.moderation import moderated
+from harness.statistics.run_table import Estimate, RunTable, run_median
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
+OWN_FACTOR = 2
+"""By how much a p value of a workload's own runs has to be less than ALPHA."""
 
 
 class Verdict(StrEnum):
@@ -96,15 +99,31 @@ class ControlShift:
 class Difference:
     """A ratio after / before, not yet adjusted for the other comparisons of its table.
 
+    `moderated` is the same ratio by the variance that other workloads have a part in, None if there is none.
     `runs` is the number of runs on the side that has fewer.
     """
 
     ratio: Estimate
     runs: int
+    moderated: Estimate | None = None
+
+
+def compare_runs(
+    before: Sequence[Mapping[str, Sequence[float]]], after: Sequence[Mapping[str, Sequence[float]]]
+) -> dict[str, Change]:
+    """Return the change of each workload that both sides have.
+
+    A side is a sequence of runs; a run has the seconds of its trials, by workload.
+    """
+    sides = [
+        [{name: run_median(times_s) for name, times_s in run.items()} for run in runs]
+        for runs in (before, after)
+    ]
+    return {name: change for (name, _), change in changes_of_table(RunTable(sides)).items()}
 
 
 def changes_of_table(
-    model: MixedModel, controls: Sequence[Sequence[str]] | None = None, beyond: float = 0.0
+    table: RunTable, controls: Sequence[Sequence[str]] | None = None, beyond: float = 0.0
 ) -> dict[tuple[str, int], Change]:
     """Return the changes from the first configuration, by workload and number of configuration.
 
@@ -112,32 +131,39 @@ def changes_of_table(
     belong to the hypothesis that a change is `beyond`, a fraction. With `controls` of each configuration, a
     change is relative to theirs.
     """
-    model = model.differences
-    differences = {
-        (name, after): Difference(
-            model.ratio_beyond_controls(0, after, name, controls[after] if controls else ()),
-            model.runs_of_either(0, after, name),
-        )
-        for after in range(1, len(model.configurations))
-        for name in model.workloads
-        if model.runs_of_either(0, after, name)
-    }
+    differences: dict[tuple[str, int], Difference] = {}
+    for after in range(1, len(table.configurations)):
+        of_column = _differences(table, after, controls[after] if controls else ())
+        differences |= {(name, after): found for name, found in of_column.items()}
     changes = adjusted_changes(list(differences.values()), beyond)
     return dict(zip(differences, changes, strict=True))
 
 
-def shift_of_controls(
-    model: MixedModel, after: int, controls: Sequence[str]
-) -> ControlShift | None:
+def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
+    """Return the differences of one configuration from the first, by workload."""
+    runs = {name: table.runs_of_either(0, after, name) for name in table.workloads}
+    contrasts = {name: table.contrast(0, after, [name], controls) for name in runs if runs[name]}
+    repeated = {name: found for name, found in contrasts.items() if found.residuals}
+    variances = dict(zip(repeated, moderated(list(repeated.values())), strict=True))
+    return {
+        name: Difference(
+            found.estimate,
+            runs[name],
+            found.with_variance(*variances[name]) if name in variances else None,
+        )
+        for name, found in contrasts.items()
+    }
+
+
+def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
     """Return how these controls moved from the first configuration; None if there are none.
 
     Each must have times on either side.
     """
     if not controls:
         return None
-    model = model.differences
-    ratio = model.controls_ratio(0, after, controls)
-    if min(model.runs_of_either(0, after, name) for name in controls) < MIN_RUNS:
+    ratio = table.contrast(0, after, controls).estimate
+    if min(table.runs_of_either(0, after, name) for name in controls) < MIN_RUNS:
         return ControlShift(tuple(controls), ratio.value, None, None)
     return ControlShift(tuple(controls), ratio.value, ratio.interval, ratio.p)
 
@@ -146,22 +172,31 @@ def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> 
     """Return the changes of one table, in order, Holm-adjusted, each tested against the change `beyond`.
 
     The more comparisons a table has, the stronger the evidence that each of them needs. Those with too
-    few runs are not among them.
+    few runs are not among them. Where other workloads have a part in a variance, the workload's own runs
+    have to show the change, too: alone, and at ALPHA / OWN_FACTOR.
     """
-    tested = [difference.ratio for difference in differences if difference.runs >= MIN_RUNS]
-    ps = [replace(ratio, log=ratio.log - math.log1p(beyond)).p for ratio in tested]
-    tests = zip(ps, holm(ps), strict=True)
-    return [
-        _tested_change(difference.ratio, *next(tests))
-        if difference.runs >= MIN_RUNS
-        else Change(math.expm1(difference.ratio.log), limit=math.expm1(difference.ratio.margin()))
-        for difference in differences
-    ]
+    tested = [each for each in differences if each.runs >= MIN_RUNS]
+    own_factor = min(OWN_FACTOR, len(tested))
 
+    def p_of(ratio: Estimate) -> float:
+        return replace(ratio, log=ratio.log - math.log1p(beyond)).p
 
-def _tested_change(ratio: Estimate, p: float, adjusted_p: float) -> Change:
-    interval = Interval(*(end - 1 for end in ratio.interval))
-    return Change(math.expm1(ratio.log), interval, p, adjusted_p)
+    adjusted = iter(holm([p_of(each.moderated or each.ratio) for each in tested]))
+    changes = []
+    for each in differences:
+        change, ratio = Change(math.expm1(each.ratio.log)), each.ratio
+        if each.runs < MIN_RUNS:
+            changes.append(replace(change, limit=math.expm1(ratio.margin())))
+            continue
+        interval, p, adjusted_p = (
+            Interval(*(end - 1 for end in ratio.interval)),
+            p_of(ratio),
+            next(adjusted),
+        )
+        if each.moderated:
+            adjusted_p = max(adjusted_p, min(1.0, own_factor * p))
+        changes.append(replace(change, interval=interval, p=p, adjusted_p=adjusted_p))
+    return changes
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,7 +1,7 @@
 """How many runs it takes to find a change, and how small a change a number of runs finds.
 
-The power is that of the t test of `mixed_model` at the strictest of Holm's thresholds, which a table's
-first change has to pass. Half of the variance between runs is taken to be common to all workloads.
+The power is that of the test of `change` at the strictest of Holm's thresholds, which a table's first
+change has to pass. Workloads are taken to be alike, and to tell as much as OTHERS of them.
 """
 
 import math
@@ -12,15 +12,16 @@ from statistics import NormalDist, fmean
 from scipy.special import gammaincinv, stdtrit
 
 from harness.model.limits import MIN_RUNS
-from harness.statistics.change import ALPHA
-from harness.statistics.mixed_model import PRIOR_WEIGHT
+from harness.statistics.change import ALPHA, OWN_FACTOR
 
 POWER = 0.9
 """The probability of finding a change that is there."""
 MAX_RUNS = 200
 """On either side; a change that takes more is not worth waiting for."""
-_QUANTILES = 16
-"""How many quantiles of each part of the variance the power is computed with."""
+OTHERS = 1.0
+"""How many other workloads tell of a variance, with due caution, if all workloads are alike."""
+_QUANTILES = 64
+"""How many quantiles of the variance the power is computed with."""
 _MAX_LOG_CHANGE = 50.0
 
 
@@ -69,21 +70,15 @@ def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> 
 
 
 @lru_cache(maxsize=1024)
-def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
-    """Return equally likely thresholds of a difference, in standard errors: the estimated variance varies.
-
-    A table of one comparison has one workload, whose variance has no part of its own.
-    """
-    below = 1 - ALPHA / comparisons / 2
-    if comparisons == 1:
-        quantile = float(stdtrit(shared_df, below))
-        return tuple(quantile * math.sqrt(value) for value in _variances(shared_df))
-    own_df = min(shared_df * (comparisons - 1), PRIOR_WEIGHT + shared_df)
+def _thresholds(df: int, comparisons: int) -> tuple[float, ...]:
+    """Return equally likely thresholds of a difference, in standard errors: the estimated variance varies."""
+    others_df = min(OTHERS, comparisons - 1) * df
+    own = float(stdtrit(df, 1 - ALPHA / min(OWN_FACTOR, comparisons) / 2))
+    family = float(stdtrit(df + others_df, 1 - ALPHA / comparisons / 2))
     return tuple(
-        float(stdtrit((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), below))
-        * math.sqrt((shared + own) / 2)
-        for shared in _variances(shared_df)
-        for own in _variances(own_df)
+        math.sqrt(max(own**2 * variance, family**2 * max(variance, moderated)))
+        for variance in _variances(df)
+        for moderated in [(others_df + df * variance) / (others_df + df)]
     )
 
 

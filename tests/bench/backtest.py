@@ -85,7 +85,7 @@ def backcast(slower: Predictor, faster: Predictor) -> Backcast:
     rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
     prediction = slower.predict(target_of(slower.link, before.name, rate, link.mtu))
     score = Score(prediction, after, scored_times(prediction, after))
-    model = table_model([before.runs, after.runs], before.workloads).differences
+    model = table_model([before.runs, after.runs], before.workloads)
     variances = (model.ratio(0, 1, time.predicted.workload).variance for time in score.judged)
     return Backcast(before, score, list(map(math.sqrt, variances)))
 

@@ -1,166 +1,150 @@
-"""Tables of times whose truth is known: runs that differ, trials that differ, and at most a single change."""
+"""Tables of times whose truth is known: workloads that are unlike, runs and trials that differ.
+
+`pytest -s tests/bench/test_false_claims.py` prints what came of all CASES; docs/noise.md has the table.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
-from harness.statistics.mixed_model import MixedModel, Run, run_median
+from harness.statistics.run_table import RunTable, run_median
 
 Values = NDArray[np.float64]
-
-OUTLIERS, OUTLIER_SDS = 0.05, 4.0
-"""The fraction of trials that are outliers, and by how many standard deviations they are longer."""
-
-
-class Noise(StrEnum):
-    """How values differ; the standard deviation is 1, that of outliers apart."""
-
-    NORMAL = "normal"
-    HEAVY_TAILED = "heavy-tailed"
-    OUTLIERS = "outliers"
-
-
-class Order(StrEnum):
-    """The order of the runs of A and B in a session."""
-
-    TURNS = "A B B A"
-    BLOCKS = "A A B B"
-    IN_APPLICATIONS = "A and B in turns in each application"
+TIME_S = 10.0
+CHANGE = 0.1
+"""The change of the first workload that is to be found."""
 
 
 @dataclass(frozen=True)
-class Scenario:
-    """How the times of a table come about; deviations and drifts are fractions of a time.
+class Case:
+    """How times come about; standard deviations are in percent of the time, one for each workload.
 
-    Each side has `runs` runs. `common_fraction` of the variance between runs is common to all
-    workloads. `unlike` is the standard deviation of the logarithm of the factors by which workloads'
-    deviations differ. Every time changes by `drift_in_run` from the first to the last trial of a run,
-    give or take a half from run to run, and by `drift` from the first to the last run of the session.
-    `application_sd` is how much applications differ, in the same way for both sides that take turns in them.
+    `shared` is the fraction of the variance between runs that moves all workloads together. Heavy tails are
+    those of Student's t distribution with 3 degrees of freedom. The first run is slower by the fraction
+    `slow_run`, and each trial but the first of a run is missing with the probability `missing`. Runs take
+    turns in applications that differ by `application_sd`, if that is not 0.
     """
 
-    runs: int
-    workloads: int = 9
-    controls: int = 4
-    trials: int = 6
-    between_sd: float = 0.02
-    within_sd: float = 0.03
-    common_fraction: float = 0.5
-    noise: Noise = Noise.NORMAL
-    unlike: float = 0.0
-    drift_in_run: float = 0.0
-    drift: float = 0.0
+    run_sd: Sequence[float]
+    trial_sd: Sequence[float]
+    shared: float = 0.0
+    trials: int = 4
+    heavy: bool = False
+    slow_run: float = 0.0
+    missing: float = 0.0
     application_sd: float = 0.0
-    order: Order = Order.TURNS
 
 
-class Tables:
-    """Draws tables of a scenario; the same ones for the same seed."""
+@dataclass(frozen=True)
+class Outcome:
+    """What came of simulated tables, as fractions of them.
 
-    def __init__(self, scenario: Scenario, seed: int | Sequence[int]) -> None:
-        self.scenario = scenario
-        self._random = np.random.default_rng(seed)
-        names = [f"workload-{number}" for number in range(scenario.workloads)]
-        self.changed, self.controls = names[0], names[scenario.workloads - scenario.controls :]
-        self._names = names
+    `claims` claim a change that is not there; the intervals of `misses` do not contain the true change, by
+    workload; `found` find that of the first workload; `alarms` say that the last two workloads moved.
+    """
 
-    def draw(self, change: float = 0.0, shift: float = 0.0) -> MixedModel:
-        """Return a table in which the first workload has this change, and everything this shift."""
-        times_s = np.exp(self._logs())
-        after = times_s[self.scenario.runs :]
-        after *= 1 + shift
-        after[:, 0] *= 1 + change
-        runs = [self._run(times) for times in times_s]
-        names = [f"application {number}" for number in range(self.scenario.runs)]
-        in_turns = self.scenario.order is Order.IN_APPLICATIONS
-        return MixedModel(
-            [runs[: self.scenario.runs], runs[self.scenario.runs :]],
-            [names, names] if in_turns else (),
-        )
+    claims: float
+    misses: tuple[float, ...]
+    found: float
+    alarms: float
 
-    def claims(self, tables: int) -> float:
-        """Return the fraction of tables without a change that claim one."""
-        return _fraction(
-            [
-                any(
-                    change.verdict is Verdict.CHANGED
-                    for change in changes_of_table(self.draw()).values()
-                )
-                for _ in range(tables)
-            ]
-        )
 
-    def alarms(self, tables: int, shift: float = 0.0) -> float:
-        """Return the fraction of tables in which the controls moved, all times having this shift."""
-        return _fraction([self._controls_move(self.draw(shift=shift)) for _ in range(tables)])
+def _alike(number: int, run_sd: float = 3, trial_sd: float = 3, **other: float | bool) -> Case:
+    return Case((run_sd,) * number, (trial_sd,) * number, **other)  # type: ignore[arg-type]
 
-    def power(self, change: float, tables: int) -> float:
-        """Return the fraction of tables that find this change of a single workload."""
-        return _fraction(
-            [
-                changes_of_table(self.draw(change))[self.changed, 1].verdict is Verdict.CHANGED
-                for _ in range(tables)
-            ]
-        )
 
-    def _logs(self) -> Values:
-        """Return logarithms of times by run, A's first, workload and trial."""
-        s, count = self.scenario, 2 * self.scenario.runs
-        factors = np.exp(s.unlike * self._random.standard_normal(s.workloads))
-        common = self._values(count, 1, 1)
-        own = self._values(count, s.workloads, 1) * factors[:, None]
-        trial = self._values(count, s.workloads, s.trials, outliers=True) * factors[:, None]
-        in_run = s.drift_in_run * (1 + 0.5 * self._random.standard_normal((count, 1, 1)))
-        logs: Values = (
-            s.between_sd * math.sqrt(s.common_fraction) * common
-            + s.between_sd * math.sqrt(1 - s.common_fraction) * own
-            + s.within_sd * trial
-            + in_run * np.linspace(0, 1, s.trials)
-            + s.drift * self._positions()[:, None, None]
-            + s.application_sd * self._of_applications(factors)
-        )
-        return logs
+_SPREAD = tuple(2 * np.exp(np.linspace(-1.5, 1.5, 12)))
+CASES: Mapping[str, Case] = {
+    "four of 3 / 3": _alike(4),
+    "one of 6 / 1, one of 0.3 / 1": Case((6, 0.3), (1, 1)),
+    "two of 5 / 2, six of 0.5 / 1": Case((5, 5, *[0.5] * 6), (2, 2, *[1] * 6)),
+    "the same, runs shared by 80 %": Case((5, 5, *[0.5] * 6), (2, 2, *[1] * 6), shared=0.8),
+    "two of 3 / 3": _alike(2),
+    "eight of 3 / 3": _alike(8),
+    "eight of 2 / 2": _alike(8, 2, 2),
+    "the same, one trial": _alike(8, 2, 2, trials=1),
+    "the same, six trials": _alike(8, 2, 2, trials=6),
+    "the same, runs shared by 50 %": _alike(8, 2, 2, shared=0.5),
+    "the same, runs shared by 100 %": _alike(8, 2, 2, shared=1.0),
+    "the same, heavy tails": _alike(8, 2, 2, heavy=True),
+    "the same, a third of the trials missing": _alike(8, 2, 2, missing=1 / 3),
+    "the same, a run slower by 10 %": _alike(8, 2, 2, slow_run=0.1),
+    "the same, turns in applications": _alike(8, 2, 2, application_sd=0.05),
+    "one of 3 / 30, three of 3 / 3": Case((3,) * 4, (30, 3, 3, 3)),
+    "one of 3 / 30, seven of 3 / 3": Case((3,) * 8, (30, *[3] * 7)),
+    "one of 6 / 1, seven of 3 / 1": Case((6, *[3] * 7), (1,) * 8),
+    "one of 1 / 1, seven of 3 / 1": Case((1, *[3] * 7), (1,) * 8),
+    "four of 6 / 1, four of 0.6 / 1": Case((6, 6, 6, 6, 0.6, 0.6, 0.6, 0.6), (1,) * 8),
+    "0.5, 1, 2, 4, 8 / 1": Case((0.5, 1, 2, 4, 8), (1,) * 5),
+    "twelve of 0.4 to 9 / 2": Case(_SPREAD, (2,) * 12),
+    "the same, shared by 50 %, heavy tails": Case(_SPREAD, (2,) * 12, shared=0.5, heavy=True),
+}
 
-    def _of_applications(self, factors: Values) -> Values:
-        """Return the effects of applications on the runs of both sides."""
-        s = self.scenario
-        common = math.sqrt(s.common_fraction) * self._values(s.runs, 1, 1)
-        own = math.sqrt(1 - s.common_fraction) * self._values(s.runs, s.workloads, 1)
-        return np.tile(common + own * factors[:, None], (2, 1, 1))
 
-    def _positions(self) -> Values:
-        """Return when each run took place: 0 is the beginning of the session, 1 its end."""
-        runs = self.scenario.runs
-        if self.scenario.order is Order.IN_APPLICATIONS:
-            return np.tile(np.linspace(0, 1, runs), 2)
-        sides = "ABBA" * runs if self.scenario.order is Order.TURNS else "A" * runs + "B" * runs
-        sides = sides[: 2 * runs]
-        by_side = [i for side in "AB" for i, found in enumerate(sides) if found == side]
-        return np.array(by_side) / (2 * runs - 1)
+def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) -> Outcome:
+    """Return what comes of tables with these numbers of runs on either side; nothing changes in truth."""
+    random = np.random.default_rng(seed)
+    drawn = [_draw(case, before, after, random) for _ in range(tables)]
+    changes = [changes_of_table(table).values() for table in drawn]
+    intervals = [[change.interval or (-1, math.inf) for change in found] for found in changes]
+    controls = list(drawn[0].workloads)[-2:]
+    shifts = [shift_of_controls(table, 1, controls) for table in drawn]
+    return Outcome(
+        claims=_fraction([any(map(_is_claimed, found)) for found in changes]),
+        misses=tuple(
+            _fraction([not low <= 0 <= high for low, high in of_workload])
+            for of_workload in zip(*intervals, strict=True)
+        ),
+        found=_fraction([_finds(table) for table in drawn]),
+        alarms=_fraction([shift is not None and shift.moved for shift in shifts]),
+    )
 
-    def _controls_move(self, model: MixedModel) -> bool:
-        shift = shift_of_controls(model, 1, self.controls)
-        return shift is not None and shift.moved
 
-    def _values(self, *shape: int, outliers: bool = False) -> Values:
-        if self.scenario.noise is Noise.HEAVY_TAILED:
-            return self._random.standard_t(3, shape) / math.sqrt(3)
-        values = self._random.standard_normal(shape)
-        if outliers and self.scenario.noise is Noise.OUTLIERS:
-            longer = self._random.exponential(OUTLIER_SDS, shape)
-            values += longer * (self._random.random(shape) < OUTLIERS)
-        return values
+def _finds(table: RunTable) -> bool:
+    """Return whether the first workload's change is found."""
+    before, after = table.configurations
+    name = table.workloads[0]
+    changed = [
+        {**run, name: run_median([math.exp(run[name].log_time) * (1 + CHANGE)])} for run in after
+    ]
+    found = changes_of_table(RunTable([before, changed], table.applications))
+    return _is_claimed(found[name, 1])
 
-    def _run(self, times_s: Values) -> Run:
-        return {
-            name: run_median(of_workload.tolist())
-            for name, of_workload in zip(self._names, times_s, strict=True)
+
+def _is_claimed(change: object) -> bool:
+    return getattr(change, "verdict", None) is Verdict.CHANGED
+
+
+def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> RunTable:
+    runs, workloads = before + after, len(case.run_sd)
+
+    def values(*shape: int) -> Values:
+        if case.heavy:
+            return random.standard_t(3, shape) / math.sqrt(3)
+        return random.standard_normal(shape)
+
+    run_sd, trial_sd = np.array(case.run_sd) / 100, np.array(case.trial_sd) / 100
+    shared = math.sqrt(case.shared) * values(runs, 1)
+    of_runs = run_sd * (shared + math.sqrt(1 - case.shared) * values(runs, workloads))
+    of_runs[0] += case.slow_run
+    names: list[list[str | None]] = [[str(number) for number in range(n)] for n in (before, after)]
+    if case.application_sd:
+        of_runs += case.application_sd * np.tile(values(before, 1), (2, 1))
+    logs = of_runs[:, :, None] + trial_sd[:, None] * values(runs, workloads, case.trials)
+    kept = random.random(logs.shape) >= case.missing
+    kept[:, :, 0] = True
+    made = [
+        {
+            f"workload {n}": run_median((TIME_S * np.exp(of_run[n][kept_of_run[n]])).tolist())
+            for n in range(workloads)
         }
+        for of_run, kept_of_run in zip(logs, kept, strict=True)
+    ]
+    return RunTable([made[:before], made[before:]], names if case.application_sd else ())
 
 
 def _fraction(answers: Sequence[bool]) -> float:

@@ -24,7 +24,7 @@ from harness.statistics.change import (
     changes_of_table,
     shift_of_controls,
 )
-from harness.statistics.mixed_model import MixedModel
+from harness.statistics.run_table import RunTable
 from harness.words import count_of
 
 MIN_CONFIGURATIONS = 2
@@ -90,7 +90,7 @@ class Comparison:
     columns: tuple[ConfigurationRuns, ...]
     rows: tuple[Row, ...]
     control_shifts: tuple[ControlShift | None, ...]
-    model: MixedModel
+    model: RunTable
     relative_to_controls: bool = False
 
     @property
@@ -115,6 +115,12 @@ class Comparison:
         """
         limits = (change.limit for change in self.changes if change.limit is not None)
         return max(limits, default=None)
+
+    @property
+    def in_turns(self) -> bool:
+        """Whether all configurations took turns in the same applications."""
+        numbers = range(1, len(self.columns))
+        return bool(numbers) and all(self.model.is_in_turns(0, number) for number in numbers)
 
     @property
     def common_controls(self) -> frozenset[str]:
@@ -249,7 +255,7 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     )
 
 
-def _summary(model: MixedModel, column: int, sample: Sample) -> Summary:
+def _summary(model: RunTable, column: int, sample: Sample) -> Summary:
     time = model.time(column, sample.workload)
     runs = len(sample.runs_s)
     interval_s = time.interval if runs >= MIN_RUNS else None
@@ -257,7 +263,7 @@ def _summary(model: MixedModel, column: int, sample: Sample) -> Summary:
 
 
 def controls_in_common(
-    columns: Sequence[ConfigurationRuns], model: MixedModel
+    columns: Sequence[ConfigurationRuns], model: RunTable
 ) -> list[tuple[str, ...]]:
     """Return for each column the workloads that are controls there and in the baseline, with times."""
     baseline = columns[0]

@@ -76,14 +76,15 @@ def _outcome(change: Change | None, limit: float) -> str:
 
 def _advice(comparison: Comparison, index: int, workloads: Sequence[str], limit: float) -> str:
     """Return how many more runs would tell of all of these, if their changes stay as they are."""
-    model, more = comparison.model.differences, 1
+    model, more = comparison.model, 1
     for row in comparison.rows:
         if row.workload in workloads:
             needed, change = MIN_RUNS, row.cells[index].change
             if change:
                 distance = (1 + change.relative_change) / (1 + limit) - 1
                 comparisons = len(comparison.changes) if distance > 0 else 1
-                found = runs_needed(distance, model.run_sd(row.workload), comparisons)
+                sd = model.contrast(0, index, [row.workload]).run_sd
+                found = runs_needed(distance, sd, comparisons)
                 if found is None:
                     return f"even {MAX_RUNS} runs on either side would hardly tell"
                 needed = found

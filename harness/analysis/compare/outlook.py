@@ -8,7 +8,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.model.limits import MIN_RUNS
 from harness.model.run import moment_of
-from harness.statistics.mixed_model import Estimate, MixedModel
+from harness.statistics.run_table import Estimate, RunTable
 
 
 def outlook(comparison: Comparison, more_s: float) -> tuple[float, float] | None:
@@ -51,7 +51,7 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
     )
 
 
-def _half_width(model: MixedModel, column: int, workload: str, total: int) -> float:
+def _half_width(model: RunTable, column: int, workload: str, total: int) -> float:
     """Return half of the interval of a time, as a fraction of it, with `total` runs."""
     runs, now = model.runs(column, workload), model.time(column, workload)
     later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))

@@ -9,7 +9,7 @@ from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, changes_of_table
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import MixedModel, run_median
+from harness.statistics.run_table import RunTable, run_median
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _name(subject: _Subject) -> str:
     return ", ".join(filter(None, subject))
 
 
-def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> MixedModel:
+def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> RunTable:
     """Return the model of the subjects whose values are all greater than 0."""
     modelled = [
         subject
@@ -116,11 +116,11 @@ def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject])
             if subject in run
         )
     ]
-    return MixedModel(
+    return RunTable(
         [
             [
                 {
-                    _name(subject): run_median(run[subject].values)
+                    _name(subject): run_median(run[subject].values, clock_s=0)
                     for subject in modelled
                     if subject in run and run[subject].values
                 }
@@ -132,7 +132,7 @@ def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject])
 
 
 def _cell(
-    model: MixedModel,
+    model: RunTable,
     column: int,
     subject: _Subject,
     runs: Sequence[_ProbeRun],

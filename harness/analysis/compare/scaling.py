@@ -26,7 +26,7 @@ from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import Estimate
+from harness.statistics.run_table import Estimate
 from harness.words import join_names
 
 MIN_POINTS = 2

@@ -21,7 +21,7 @@ from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.statistics.clusters import likely_shares
 from harness.statistics.median import LEVEL, Interval
-from harness.statistics.mixed_model import NORMAL_DF
+from harness.statistics.run_table import NORMAL_DF
 
 DRAWS = 20
 """How often the samples of all tasks are drawn anew, to know by how much they mislead."""

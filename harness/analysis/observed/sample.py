@@ -3,14 +3,16 @@
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 
 from harness.model.run import Phase, RecordedRun, Trial
+from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import MixedModel, run_median
+from harness.statistics.run_table import CLOCK_S, RunTable, run_median
 
 
 class Outcome(StrEnum):
@@ -150,17 +152,35 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
     )
 
 
+def _clock_s(workload: str, run: RecordedRun) -> float:
+    """Return what the clock and the scheduler cause of the seconds of one unit of work of a trial."""
+    shares = (
+        trial.unit_s / (trial.wall_s * trial.executions)
+        for trial in run.by_workload.get(workload, ())
+        if trial.counts and trial.wall_s and trial.unit_s
+    )
+    return CLOCK_S * median(shares)
+
+
+def _rounded_to_s(run: RecordedRun) -> float:
+    """Return to what an imported table rounded its times, by their digits; 0 for times that we measured."""
+    times = [Decimal(str(t.wall_s)).normalize() for t in run.trials if t.wall_s and not t.work]
+    if IMPORTED_DIGEST not in run.run.parameters or not times:
+        return 0.0
+    return min(1.0, *(float(Decimal(1).scaleb(int(time.as_tuple().exponent))) for time in times))
+
+
 def table_model(
     columns: Iterable[Iterable[RecordedRun]],
     workloads: Collection[str],
-) -> MixedModel:
+) -> RunTable:
     """Return the model of a table's times, from the runs of each of its configurations."""
     by_column = [tuple(runs) for runs in columns]
-    return MixedModel(
+    return RunTable(
         [
             [
                 {
-                    name: run_median(times_s)
+                    name: run_median(times_s, _clock_s(name, recorded), _rounded_to_s(recorded))
                     for name in workloads
                     if (times_s := _times_of_run(name, recorded))
                 }

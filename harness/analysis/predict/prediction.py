@@ -27,7 +27,7 @@ from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import Run, timestamp
-from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, MixedModel
+from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
 from harness.statistics.saturation import EFFECT, WHOLE, enough, log_ratio
 from harness.words import join_names, percent
 
@@ -105,7 +105,7 @@ class Predictor:
         return typical_link(self.baseline)
 
     @cached_property
-    def _model(self) -> MixedModel:
+    def _model(self) -> RunTable:
         return table_model([self.baseline.runs], self.baseline.workloads)
 
     @cached_property

@@ -32,8 +32,8 @@ from harness.model.finding import Finding
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
-from harness.statistics.mixed_model import MixedModel
 from harness.statistics.power import detectable_change, runs_needed
+from harness.statistics.run_table import RunTable
 from harness.words import count_of
 
 DEFAULT_CHANGE = 0.05
@@ -142,7 +142,7 @@ def network_check(
 
 
 def _detectable(
-    sample: Sample, model: MixedModel, comparisons: int, change: float
+    sample: Sample, model: RunTable, comparisons: int, change: float
 ) -> DetectableChange:
     runs, sd = len(sample.runs_s), model.run_sd(sample.workload)
     medians = [math.log(median(times_s)) for times_s in sample.runs_s]

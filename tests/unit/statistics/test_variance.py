@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.statistics.mixed_model import sample_variance
+from harness.statistics.run_table import sample_variance
 
 VALUES = st.floats(-1e6, 1e6, allow_subnormal=False)
 

@@ -23,7 +23,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.model.profile import Profile, SeenTask, TaskSpan
 from harness.model.run import Phase
-from harness.statistics.mixed_model import Estimate
+from harness.statistics.run_table import Estimate
 from harness.statistics.saturation import EFFECT, log_ratio
 from tests.bench.backtest import backtest
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
