@@ -11,10 +11,7 @@ from harness.present.text import fill, simple_table
 from harness.statistics.power import MAX_RUNS, POWER
 from harness.words import given_percent, percent, shorten, visible
 
-_SDS = (
-    "SD: the standard deviation of the trials of a run, and of the medians of these runs. What a comparison "
-    "detects depends on how much it takes runs to differ, which it estimates from all workloads together."
-)
+_SDS = "SD: the standard deviation of the trials of a run, and of the medians of these runs."
 _NAME_WIDTH = 36
 _MESSAGE_WIDTH = 72
 

@@ -3,13 +3,11 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
-import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from statistics import median, stdev
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
@@ -145,12 +143,11 @@ def _detectable(
     sample: Sample, model: RunTable, comparisons: int, change: float
 ) -> DetectableChange:
     runs, sd = len(sample.runs_s), model.run_sd(sample.workload)
-    medians = [math.log(median(times_s)) for times_s in sample.runs_s]
     return DetectableChange(
         sample.workload,
         runs,
         model.trial_sd(sample.workload),
-        stdev(medians) if len(medians) > 1 else None,
+        sd if runs > 1 else None,
         detectable_change(sd, runs, comparisons),
         runs_needed(change, sd, comparisons),
     )

@@ -320,13 +320,13 @@ class TestCommand:
     def test_a_change_is_significant_exactly_where_it_is_in_the_table(
         self, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        rates = str(Path(__file__).parents[3] / "results/rates")
-        assert main(["compare", "100mbit", "800mbit", "--format", "json", "--results", rates]) == 0
+        rates = str(Path(__file__).parents[3] / "results/ethernet-upgrade")
+        assert main(["compare", "1g-rs", "2.5g-rs", "--format", "json", "--results", rates]) == 0
         table = json.loads(capfd.readouterr().out)["workloads"]
         changes = {row["workload"]: row["cells"][1]["change"] for row in table}
         noise = {name: change["verdict"] == "noise" for name, change in changes.items() if change}
         assert set(noise.values()) == {True, False}
-        assert main(["explain", "100mbit", "800mbit", "--results", rates]) == 0
+        assert main(["explain", "1g-rs", "2.5g-rs", "--results", rates]) == 0
         printed = capfd.readouterr().out
         assert noise == {
             workload: "~" in printed.split(f"\n{workload}")[1].split("\n")[0] for workload in noise
