@@ -23,6 +23,8 @@ CHUNK_SERVERS ?= 4
 STORE         ?= ceph
 OSDS          ?=
 NODEMANAGERS  ?= 2
+# How many examples of a property `make test` tries.
+EXAMPLES      ?= 25
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
 # How many commands `make test-kill` kills, how many random histories of settings it goes through, and the seed of
@@ -45,7 +47,7 @@ NAME          ?=
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
 CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS STORE OSDS NODEMANAGERS \
-  DATASET REPARTITION NAME KILLS HISTORIES SEED
+  DATASET REPARTITION NAME KILLS HISTORIES SEED EXAMPLES
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
 define newline
@@ -177,12 +179,11 @@ check: setup
 	@lint-imports --no-logo --no-cache
 	@python -m tests.size
 
-test: setup
-	@$(PYTEST) $(PARALLEL) -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
+test: setup classes
+	@EXAMPLES=$(call quoted,EXAMPLES) $(PYTEST) $(PARALLEL) -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
 
 test-scripts: setup classes
-	@$(PYTEST) $(PARALLEL) -m smoke tests/e2e
-	@$(PYTEST) $(PARALLEL) -m "daemons and not slow" tests/spark
+	@$(PYTEST) $(PARALLEL) -m "smoke or (daemons and not slow)" tests/e2e tests/spark
 
 test-e2e: setup classes
 	@$(PYTEST) -m "not slow" tests/e2e
@@ -208,6 +209,7 @@ test-kills: setup classes
 test-histories: setup
 	@HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill/test_settings_histories.py
 
+test-all: EXAMPLES = 100
 test-all: check spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill
 
 microbench: setup

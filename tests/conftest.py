@@ -1,13 +1,17 @@
 """What holds for every test, on any machine and however the tests are started."""
 
 import gc
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
 
 # Properties are about values. A duration depends on the machine and on its other users.
 settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any-machine",
+    deadline=None,
+    max_examples=int(os.environ.get("EXAMPLES") or 25),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any-machine")
 

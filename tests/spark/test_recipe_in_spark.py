@@ -9,7 +9,8 @@ from datagen.recipe import COLUMNS, MAX_SEED, Recipe, rows, xxhash64
 from datagen.rows import row_frame
 
 few_spark_jobs = settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=settings().max_examples // 6,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

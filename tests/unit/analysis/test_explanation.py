@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import compare
@@ -265,13 +265,11 @@ def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None
 class TestAny:
     ALWAYS = timed("group-by", 1.0)
 
-    @settings(max_examples=30)
     @given(SIDE, SIDE)
     def test_fits_the_terminal(self, before: list[Trial], after: list[Trial]) -> None:
         sides = [a_side(name, [self.ALWAYS, *of]) for name, of in (("1g", before), ("2.5g", after))]
         assert all(len(line) <= 100 for line in render(explanation(*sides)).split("\n"))
 
-    @settings(max_examples=30)
     @given(SIDE, SIDE)
     def test_printed_parts_add_up_to_the_printed_change(
         self, before: list[Trial], after: list[Trial]

@@ -312,7 +312,7 @@ def numbers(parsed: object) -> list[float]:
             return []
 
 
-@settings(max_examples=1000)
+@settings(max_examples=10 * settings().max_examples)
 @given(st.sampled_from(sorted(PARSERS)), st.data())
 def test_cut_or_garbled_output_is_a_tool_error_or_has_positive_values(
     name: str, data: st.DataObject
