@@ -48,7 +48,7 @@ def sleeping(spark: SparkSession) -> None:
     force(spark.range(0, PARTITIONS, 1, PARTITIONS).mapInArrow(sleep, "id long"))
 
 
-def spinning(spark: SparkSession, rows: int = 1_000_000) -> None:
+def spinning(spark: SparkSession, rows: int = 300_000) -> None:
     """Run a loop in the JVM that neither reads nor writes nor shuffles."""
     digest = F.sha2(F.sha2(F.col("id").cast("string"), 512), 512)
     force(spark.range(0, rows, 1, PARTITIONS).where(digest != ""))

@@ -298,7 +298,9 @@ def test_one_superstep_of_two_tasks(context: Context, monkeypatch: pytest.Monkey
     assert supersteps.values_after(1, 2) == [5, 11]
 
 
-@pytest.mark.parametrize(("parallelism", "tasks"), [(1, 2), (1000, 64)])
+@pytest.mark.parametrize(
+    ("parallelism", "tasks"), [(1, 2), (5, 5), pytest.param(1000, 64, marks=pytest.mark.slow)]
+)
 def test_every_superstep_has_a_task_for_each_value(
     context: Context, parallelism: int, tasks: int
 ) -> None:
