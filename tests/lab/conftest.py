@@ -23,6 +23,13 @@ PATIENCE_S = 900
 """A time limit for what takes seconds on an idle machine."""
 
 MAX_ATTEMPTS = 5
+WORKERS = 3
+SHAPE = ("--nodes", str(WORKERS), "--cpus", "1")
+"""Fewer and faster nodes than a user's: most of the time, they start Java."""
+QUICK = tuple(
+    f"--conf=spark.{jvm}.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    for jvm in ("driver", "executor")
+)
 
 
 def eventually(condition: Callable[[], object], what: str) -> None:
@@ -96,17 +103,17 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """A lab of four workers with HDFS."""
+    """A lab with HDFS."""
     for fixture in ("engine", "results"):
         request.getfixturevalue(fixture)
-    with new_lab() as lab:
+    with new_lab(*SHAPE) as lab:
         yield lab
 
 
 @pytest.fixture(scope="session")
 def dataset(lab: Lab) -> str:
     """A dataset with a replica on every node: HDFS has no other node on which to restore a lost one."""
-    rows = ["--rows", "200000", "--layout", "replicated:4", "--partitions", "12"]
+    rows = ["--rows", "200000", "--layout", f"replicated:{WORKERS}", "--partitions", "12"]
     assert lab.storages == ("hdfs",)
-    assert main(["lab", "generate", "/lab-test/rows", *rows]) == 0
+    assert main(["lab", "generate", "/lab-test/rows", *rows, *QUICK]) == 0
     return "/lab-test/rows"

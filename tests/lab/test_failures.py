@@ -11,11 +11,12 @@ from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
 from harness.model.run import Ending, RecordedRun
 
-from .conftest import PATIENCE_S, ROOT, clusterlift, eventually, runs
+from .conftest import PATIENCE_S, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
 
 SMALL = ROOT / "docker/experiments/small.toml"
 EMULATED = (
-    "4 nodes on one host, links shaped by tc; shared cores and disk, no CPU saved by jumbo frames"
+    f"{WORKERS} nodes on one host, links shaped by tc; "
+    "shared cores and disk, no CPU saved by jumbo frames"
 )
 BENCHMARK = ["lab", "benchmark", "--workloads", "group-by", "--warmup", "0"]
 
@@ -113,12 +114,13 @@ class TestAWorkerThatIsKilledDuringATrial:
         self, dataset: str, ports: dict[str, int], capfd: pytest.CaptureFixture[str]
     ) -> None:
         eventually(
-            lambda: live_datanodes(ports["HDFS_UI_PORT"]) == 3, "the NameNode noticed no loss"
+            lambda: live_datanodes(ports["HDFS_UI_PORT"]) == WORKERS - 1,
+            "the NameNode noticed no loss",
         )
         options = ["--dataset", dataset, "--configuration", "refused"]
         assert main([*BENCHMARK, *options]) == 2
         printed = "".join(capfd.readouterr())
-        assert f"{dataset} differs from its manifest, replicated:4: " in printed
+        assert f"{dataset} differs from its manifest, replicated:{WORKERS}: " in printed
         assert "--accept-layout-drift" in printed
 
     @pytest.mark.usefixtures("killed")
@@ -130,7 +132,7 @@ class TestAWorkerThatIsKilledDuringATrial:
 
     @pytest.mark.usefixtures("killed")
     def test_lab_up_restarts_the_worker_with_its_data(self, dataset: str, results: Path) -> None:
-        assert main(["lab", "up"]) == 0
+        assert main(["lab", "up", *SHAPE]) == 0
         assert all(node.is_running for node in running_lab().nodes)
         options = ["--dataset", dataset, "--configuration", "whole", "--trials", "1"]
         eventually(lambda: main([*BENCHMARK, *options]) == 0, "the benchmark was refused")

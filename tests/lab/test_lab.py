@@ -17,10 +17,19 @@ from harness.model.run import Ending
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load_probes
 
-from .conftest import MAX_ATTEMPTS, PATIENCE_S, clusterlift, eventually, runs
+from .conftest import (
+    MAX_ATTEMPTS,
+    PATIENCE_S,
+    QUICK,
+    SHAPE,
+    WORKERS,
+    clusterlift,
+    eventually,
+    runs,
+)
 from .localities import event_log_options, localities
 
-BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512"]
+BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512", "--warmup", "0"]
 # cgroup version 2 or 1: the quota and the period in microseconds.
 READ_CPU_LIMIT = (
     "cat /sys/fs/cgroup/cpu.max || "
@@ -30,10 +39,10 @@ READ_CPU_LIMIT = (
 
 @pytest.mark.usefixtures("lab")
 def test_up_again_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", "up"]) == 0
+    assert main(["lab", "up", *SHAPE]) == 0
     assert "up already" in capsys.readouterr().out
-    assert main(["lab", "up", "--nodes", "3"]) == 2
-    assert "another lab is up: 4 workers" in capsys.readouterr().err
+    assert main(["lab", "up", "--nodes", "2"]) == 2
+    assert "another lab is up: 3 workers" in capsys.readouterr().err
 
 
 def test_status_shows_every_node(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,43 +81,35 @@ def test_links_carry_the_theoretical_goodput(rate: str, tmp_path: Path) -> None:
 def test_links_of_some_nodes_can_be_changed(lab: Lab) -> None:
     plain, fast = Link(None, 1500), Link(2_500_000_000, 9000)
     assert main(["lab", "link", "--unshaped", "--mtu", "1500"]) == 0
-    assert read_links(lab.workers) == [plain] * 4
+    assert read_links(lab.workers) == [plain] * WORKERS
     change = ["--rate", "2.5gbit", "--mtu", "9000", "--nodes", "worker-[1-2]"]
     assert main(["lab", "link", *change]) == 0
-    assert read_links(lab.workers) == [fast, fast, plain, plain]
+    assert read_links(lab.workers) == [fast, fast, plain]
     assert main(["lab", "link", "--unshaped", "--mtu", "1500"]) == 0
-    assert read_links(lab.workers) == [plain] * 4
+    assert read_links(lab.workers) == [plain] * WORKERS
 
 
-def test_a_benchmark_reads_where_the_blocks_are(lab: Lab, dataset: str, results: Path) -> None:
-    assert main(["lab", "link", "--unshaped"]) == 0
-    options = ["--dataset", dataset, "--configuration", "local", "--trials", "1", "--warmup", "0"]
-    assert main([*BENCHMARK, *options, *event_log_options(lab)]) == 0
-
-    [recorded] = runs(results / "local")
-    assert recorded.run.facts["emulated"].startswith("4 nodes on one host, links not shaped; ")
-    assert (recorded.run.facts["link"], recorded.run.facts["mtu"]) == ("unshaped", "1500")
-    assert recorded.run.environment["executors"] == [node.name for node in lab.workers]
-    assert Path(recorded.source).stat().st_uid == os.getuid()
-
-    assert localities(lab)["NODE_LOCAL"] > 0
-    assert not localities(lab)["ANY"]
-
-
-def test_trials_run_under_the_cpu_limit_and_survive_an_interrupt(
+def test_a_benchmark_reads_where_the_blocks_are_under_the_cpu_limit_and_survives_an_interrupt(
     lab: Lab, dataset: str, results: Path
 ) -> None:
+    assert main(["lab", "link", "--unshaped"]) == 0
     configuration = f"interrupted-{secrets.token_hex(3)}"  # a second attempt has files of its own
     options = ["--dataset", dataset, "--configuration", configuration, "--trials", "9999"]
     directory = results / configuration
-    with clusterlift(*BENCHMARK, *options) as process:
+    with clusterlift(*BENCHMARK, *options, *event_log_options(lab), *QUICK) as process:
         eventually(lambda: any(run.trials for run in runs(directory)), "no trial was recorded")
         for node in lab.workers:
-            assert node.execute("sh", "-c", READ_CPU_LIMIT).split() == ["10000", "20000"]
+            assert node.execute("sh", "-c", READ_CPU_LIMIT).split() == ["20000", "20000"]
+        assert localities(lab)["NODE_LOCAL"] > 0
+        assert not localities(lab)["ANY"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 130
     [recorded] = runs(directory)
     assert recorded.ending is Ending.INTERRUPTED
+    assert recorded.run.facts["emulated"].startswith("3 nodes on one host, links not shaped; ")
+    assert (recorded.run.facts["link"], recorded.run.facts["mtu"]) == ("unshaped", "1500")
+    assert recorded.run.environment["executors"] == [node.name for node in lab.workers]
+    assert Path(recorded.source).stat().st_uid == os.getuid()
     assert "benchmark.py" not in lab.master.execute("ps", "-eo", "args")
 
 
