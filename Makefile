@@ -96,7 +96,8 @@ help:
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
-	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage"
+	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage;"
+	@echo "                   the longest cases of other tests"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
 	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [HISTORIES="$(call quoted,HISTORIES)"] [SEED=N]"
@@ -189,12 +190,12 @@ test-e2e: setup classes
 	@$(PYTEST) -m "not slow" tests/e2e
 
 test-slow: setup classes
-	@$(PYTEST) -m slow tests/e2e tests/spark tests/unit
+	@$(PYTEST) -m slow tests/e2e tests/spark tests/unit tests/probes
 	@HOSTILE=20 $(PYTEST) $(PARALLEL) tests/hostile
 
 # These wait for their transfers: four processes together keep two processors busy for two thirds of the time.
 test-probes: setup
-	@$(PYTEST) -n 4 --dist loadfile $(AGAIN) tests/probes
+	@$(PYTEST) -n 4 --dist loadfile $(AGAIN) -m "not slow" tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup
