@@ -19,7 +19,8 @@ from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARK35_PYTHON = ROOT / ".cache/spark-3.5/bin/python"
-TIMEOUT_S = 300
+TIMEOUT_S = 900
+"""A time limit for what takes seconds on an idle machine."""
 
 Completed = subprocess.CompletedProcess[str]
 
@@ -38,7 +39,13 @@ class Spark:
 
     def environment(self, **more: str) -> dict[str, str]:
         """Return a process's environment variables, without the variables of the test's own Python."""
-        excluded = {"PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"}
+        excluded = {
+            "PYTHONPATH",
+            "VIRTUAL_ENV",
+            "PYSPARK_SUBMIT_ARGS",
+            "SPARK_SUBMIT_OPTS",
+            "SPARK_HOME",
+        }
         inherited = {key: value for key, value in os.environ.items() if key not in excluded}
         return inherited | {
             "PYSPARK_PYTHON": str(self.python),

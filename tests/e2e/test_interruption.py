@@ -6,8 +6,8 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+import psutil
 import pytest
 
 from harness.model.run import Ending, RecordedRun, Status
@@ -16,28 +16,9 @@ from tests.waiting import eventually
 
 from .conftest import Spark
 
-ENDLESS = ("--trials", 10_000, "--warmup", 0, "--workloads", "calc-pi-dataframe,sha-512")
+ENDLESS = ("--trials", 10_000, "--warmup", 0, "--pi-samples", 20_000)
+WORKLOADS = ("--workloads", "calc-pi-dataframe,calc-pi-python-udf")
 TIMEOUT_S = 180
-
-
-class Process(NamedTuple):
-    """A process as /proc describes it."""
-
-    pid: int
-    name: str
-    state: str
-    parent: int
-    group: int
-
-
-def processes() -> Iterator[Process]:
-    """Yield all processes of this machine."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            pid, rest = stat.read_text().split(" (", 1)
-            name, rest = rest.rsplit(") ", 1)
-            state, parent, group = rest.split()[:3]
-            yield Process(int(pid), name, state, int(parent), int(group))
 
 
 class Benchmark:
@@ -56,19 +37,20 @@ class Benchmark:
 
     def python(self) -> int:
         """Return the process id of the driver's Python."""
-        [child] = [
-            process.pid
-            for process in processes()
-            if process.parent == self.process.pid and "python" in process.name
-        ]
+        children = psutil.Process(self.process.pid).children()
+        [child] = [child.pid for child in children if "python" in child.name()]
         return child
 
     def has_ended(self) -> bool:
         """Return whether every process of the group has ended; a zombie has."""
         self.process.poll()
-        return not any(
-            process.group == self.process.pid and process.state != "Z" for process in processes()
-        )
+        return not any(map(self._runs, psutil.process_iter()))
+
+    def _runs(self, process: psutil.Process) -> bool:
+        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+            is_ours = os.getpgid(process.pid) == self.process.pid
+            return is_ours and process.status() != psutil.STATUS_ZOMBIE
+        return False
 
     def await_end(self) -> RecordedRun:
         """Wait until every process has ended, and return what was recorded."""
@@ -79,12 +61,12 @@ class Benchmark:
 
 
 @pytest.fixture
-def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iterator[Benchmark]:
+def running(spark: Spark, checkout: Path, tmp_path: Path) -> Iterator[Benchmark]:
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(
-            spark.command(checkout / "jobs/benchmark.py", "--dataset", dataset, *ENDLESS),
+            spark.command(checkout / "jobs/benchmark.py", *ENDLESS, *WORKLOADS),
             cwd=tmp_path,
-            env=spark.environment(),
+            env=spark.environment(XDG_CACHE_HOME="/dev/null/cache"),  # no dataset can be generated
             stdout=log,
             stderr=log,
             text=True,
@@ -106,6 +88,7 @@ def test_ctrl_c_ends_the_run_and_keeps_the_trials(running: Benchmark, tmp_path: 
     run = running.await_end()
     assert running.process.wait(timeout=60) == 130
     assert run.ending in {Ending.INTERRUPTED, Ending.SPARK_LOST}
+    assert run.run.dataset is None
     assert sum(trial.status is Status.OK for trial in run.trials) >= 4
     assert "Traceback" not in (tmp_path / "log").read_text()
 

@@ -115,7 +115,6 @@ def uses(process: psutil.Process, directory: Path) -> bool:
     return False
 
 
-@pytest.mark.smoke
 @needs_ceph
 def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
     """Until then, each bucket is in a pool that has its layout, and its placement groups can be asked."""

@@ -98,8 +98,8 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
             patch.setenv(name, environment[name])
         patch.delenv("PYTHONPATH", raising=False)
         with (
-            running(HdfsCluster(hdfs_properties()), 2) as files,
-            running(service := YarnCluster(files), 2) as cluster,
+            running(HdfsCluster(hdfs_properties()), 1) as files,
+            running(service := YarnCluster(files), 1) as cluster,
         ):
             clients = {
                 **environment,
@@ -108,8 +108,9 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
             }
             del clients["PYSPARK_PYTHON"]
             made = Yarn(spark, files, cluster, clients, checkout, mounted)
-            generate = (*CLIENT, mounted / "datagen/generate.py", made.dataset, "--rows", ROWS)
-            made.spark_submit(*generate, cwd=mounted.parent)
+            one = ("--conf", "spark.executor.instances=1")
+            generate = (mounted / "datagen/generate.py", made.dataset, "--rows", ROWS)
+            made.spark_submit(*CLIENT, *one, *generate, cwd=mounted.parent)
             yield made
 
 

@@ -1,0 +1,39 @@
+"""The scripts on Spark 3.5, with its Python alone."""
+
+from pathlib import Path
+
+import pytest
+
+from datagen.manifest import FILE_NAME, Manifest
+
+from .benchmarks import FAST, check_complete, recorded
+from .conftest import Spark
+
+
+@pytest.mark.parametrize("sink", [pytest.param("noop", marks=pytest.mark.smoke), "rdd-count"])
+def test_both_scripts_work_on_spark_35(
+    spark35: Spark, checkout: Path, tmp_path: Path, sink: str
+) -> None:
+    path = tmp_path / "rows"
+    spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
+    done = spark35.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, "--sink", sink), cwd=tmp_path
+    )
+    run = recorded(tmp_path / "results")
+    check_complete(run, executors=1)
+    assert run.run.omitted["calc-pi-arrow-udf"].startswith("needs pandas, pyarrow")
+    assert "calc-pi-arrow-udf is left out: needs pandas, pyarrow" in done.stdout
+    assert run.run.environment["spark"].startswith("3.5")
+
+
+def test_spark_35_writes_the_same_rows(
+    spark35: Spark, checkout: Path, dataset: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows"
+    options = ("--rows", 2_000, "--partitions", 7, "--format", "parquet")
+    spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
+    digests = [
+        Manifest.from_json((directory / FILE_NAME).read_text()).digest
+        for directory in (dataset, path)
+    ]
+    assert digests[0] == digests[1]
