@@ -7,8 +7,8 @@ import pytest
 
 from harness.model.run import RecordedRun, Status
 from harness.model.task_metrics import TaskMetrics
-from harness.records.reader import load
 
+from .benchmarks import recorded
 from .conftest import Cluster, Spark
 
 COMMON = """
@@ -94,8 +94,7 @@ def run(
         env={"TMPDIR": str(temporary), "SPARK_CONF_DIR": str(conf_dir)},
     )
     assert not list(temporary.glob("clusterlift-*"))
-    [file] = directory.glob("results/*/*.jsonl")
-    run = load(file)
+    run = recorded(directory / "results")
     assert all(trial.status is Status.OK for trial in run.trials)
     return run
 

@@ -205,4 +205,4 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     [line] = own_lines(done)
     assert message in line
     assert "Traceback" not in done.stderr
-    assert not list(tmp_path.iterdir())
+    assert not [*tmp_path.rglob("*.jsonl"), *tmp_path.glob("rows")]

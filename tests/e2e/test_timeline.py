@@ -8,19 +8,14 @@ import pytest
 
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.run import RecordedRun, Trial
-from harness.records.reader import load
+from harness.model.run import Trial
 from tests.probes.networks import missing
 
+from .benchmarks import recorded
 from .conftest import Cluster, Spark
 from .shaped_cluster import shaped_cluster
 
 SHORT = ("--workloads", "calc-pi-dataframe", "--pi-samples", 300_000_000, "--warmup", 0)
-
-
-def run_of(results: Path) -> RecordedRun:
-    [file] = results.glob("*/*.jsonl")
-    return load(file)
 
 
 def assert_complete(trial: Trial) -> None:
@@ -43,7 +38,7 @@ def test_a_run_on_one_machine_has_its_processors(
     results = tmp_path / "results"
     script = checkout / "jobs/benchmark.py"
     spark.submit(script, *SHORT, "--trials", 2, "--results", results, cwd=tmp_path)
-    for trial in run_of(results).trials:
+    for trial in recorded(results).trials:
         assert_complete(trial)
         assert trial.timeline is not None
         assert [node.clock_error_s for node in trial.timeline.nodes] == [0]
@@ -55,7 +50,7 @@ def test_spark_3_5_has_timelines_and_counters_as_well(
     results = tmp_path / "results"
     script = checkout / "jobs/benchmark.py"
     spark35.submit(script, *SHORT, "--trials", 1, "--results", results, cwd=tmp_path)
-    [trial] = run_of(results).trials
+    [trial] = recorded(results).trials
     assert_complete(trial)
     assert [bool(node.loops) for node in trial.interference or ()] == [True]
 
@@ -72,10 +67,9 @@ def test_executors_have_timelines_and_a_file_grows_by_at_most_half(
         cwd=tmp_path,
         master=cluster.url,
     )
-    run = run_of(results)
+    run = recorded(results)
     assert all(trial.timeline and len(trial.timeline.hosts) == 1 for trial in run.trials)
-    [file] = results.glob("*/*.jsonl")
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines = [json.loads(line) for line in Path(run.source).read_text().splitlines()]
     without = [{key: line[key] for key in line.keys() - {"timeline"}} for line in lines]
     with_bytes, without_bytes = (len(json.dumps(each)) for each in (lines, without))
     assert with_bytes <= 1.5 * without_bytes
@@ -95,7 +89,7 @@ def test_a_slow_link_is_full_while_the_join_shuffles(spark: Spark, tmp_path: Pat
         )
         hosts = {cluster.network.addresses[host] for host in cluster.hosts}
     # What else this machine does must not matter here.
-    run = run_of(results)
+    run = recorded(results)
     run = replace(run, trials=tuple(replace(trial, disturbed=None) for trial in run.trials))
     for trial in run.trials:
         assert_complete(trial)

@@ -35,7 +35,7 @@ ROWS = 2_000
 CONTAINERS = ("spark.executor", "spark.driver", "spark.yarn.am")
 CLIENT = (
     *("--master", "yarn", "--conf", "spark.ui.enabled=false"),
-    *("--conf", "spark.sql.shuffle.partitions=4"),
+    *("--conf", "spark.sql.shuffle.partitions=4", "--conf", "spark.executor.instances=1"),
     *(word for jvm in CONTAINERS for word in ("--conf", f"{jvm}.extraJavaOptions={COLD_JVM}")),
 )
 ON_NODE = (*CLIENT, "--deploy-mode", "cluster")
@@ -108,9 +108,8 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
             }
             del clients["PYSPARK_PYTHON"]
             made = Yarn(spark, files, cluster, clients, checkout, mounted)
-            one = ("--conf", "spark.executor.instances=1")
-            generate = (mounted / "datagen/generate.py", made.dataset, "--rows", ROWS)
-            made.spark_submit(*CLIENT, *one, *generate, cwd=mounted.parent)
+            generate = (*CLIENT, mounted / "datagen/generate.py", made.dataset, "--rows", ROWS)
+            made.spark_submit(*generate, cwd=mounted.parent)
             yield made
 
 
@@ -132,7 +131,7 @@ def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
     assert facts["spark_conf"]["spark.submit.deployMode"] == "client"
     assert facts["application"].startswith("application_")
     host = hdfs_properties()["dfs.datanode.hostname"]
-    assert facts["executors"] == [host] * 2
+    assert facts["executors"] == [host]
     assert run.run.dataset is not None
     assert run.run.dataset["uri"] == yarn.dataset
     for trial in run.trials:
