@@ -14,7 +14,8 @@ from datagen.storage import storages
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.score import summarise
-from harness.experiments.experiment_file import ConfigurationTable
+from harness.experiments.experiment_file import ConfigurationTable, DatasetTable, ExperimentFile
+from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
 from harness.programs.program import programs
 from harness.words import percent
@@ -222,12 +223,16 @@ def test_the_errors_of_predictions_by_profiles_are_those_of_the_committed_result
     )
 
 
-def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
+def test_the_page_of_experiments_has_each_key() -> None:
     table = rows("experiments.md", "key of a configuration")
     keys = {key for cells in table for key in re.findall(r"`(\w+)`", cells[0])}
     assert keys == set(ConfigurationTable.__struct_fields__), (
         "correct the table of settings in docs/experiments.md"
     )
+    shown = PAGES["experiments.md"].partition("## All keys")[2]
+    for table in (ExperimentFile, DatasetTable, ConfigurationTable, HostsSpec):
+        for key in table.__struct_fields__:
+            assert re.search(rf"^\[?{key}\b", shown, re.MULTILINE), f"{key}: show it there"
 
 
 def test_the_tables_of_programs_have_each_workload() -> None:

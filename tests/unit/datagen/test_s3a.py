@@ -4,7 +4,6 @@ import copy
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -85,22 +84,6 @@ def test_an_unknown_server_is_refused(of: str) -> None:
     directory = FakeBucket(conf, "rows", "data").directory
     with pytest.raises(BadInput, match=r"clusterlift.s3a.store is 'disk': the known servers are"):
         STORAGE.check_request(directory, Layout.parse("replicated:2"))
-
-
-def test_a_storage_class_that_s3a_would_take_for_the_default_is_refused() -> None:
-    conf = {"fs.s3a.create.storage.class": "three_copies"}
-    directory = FakeBucket(conf, "rows", "data").directory
-    known = [SimpleNamespace(toString=lambda: "STANDARD")]
-    classes = SimpleNamespace(knownValues=lambda: known)
-    directory.jvm = SimpleNamespace()
-    inner = directory.jvm
-    for name in ("software", "amazon", "awssdk", "services", "s3", "model"):
-        setattr(inner, name, SimpleNamespace())
-        inner = getattr(inner, name)
-    inner.StorageClass = classes
-    directory.errors_as_bad_input = __import__("contextlib").nullcontext  # type: ignore[method-assign]
-    with pytest.raises(BadInput, match="is 'THREE_COPIES', which S3A does not know"):
-        s3a._check_storage_class(Bucket(directory))
 
 
 # Ceph, as its programs answered for two buckets on four OSDs after one of them was killed.

@@ -160,14 +160,17 @@ class TestWarmUp:
                 recording.trial(ok("group-by", time_s, round_))
         return load(recording.path)  # killed: without an end
 
-    def test_trials_before_the_steady_ones_are_warm_up(self, tmp_path: Path) -> None:
-        run = self.recorded(tmp_path, "auto", [40, 30, 10, 10.1, 9.9, 10, 10.1, 9.9, 10.1])
-        assert [trial.phase for trial in run.trials] == [Phase.WARM_UP] * 2 + [Phase.MEASURED] * 7
-        assert [trial.round for trial in run.trials] == list(range(1, 10))
-
-    def test_of_a_run_that_was_cut_off_all_but_the_first_round_counts(self, tmp_path: Path) -> None:
-        run = self.recorded(tmp_path, "auto", [40, 30, 20])
-        assert [trial.phase for trial in run.trials] == [Phase.WARM_UP] + [Phase.MEASURED] * 2
+    @pytest.mark.parametrize(
+        ("times_s", "warm_up"),
+        [([40, 30, 10, 10.1, 9.9, 10, 10.1, 9.9, 10.1], 2), ([40, 30, 20], 1)],
+        ids=["until it is steady", "of a run that was cut off, the first round"],
+    )
+    def test_trials_before_the_steady_ones_are_warm_up(
+        self, tmp_path: Path, times_s: Sequence[float], warm_up: int
+    ) -> None:
+        trials = self.recorded(tmp_path, "auto", times_s).trials
+        assert [trial.phase is Phase.WARM_UP for trial in trials].index(False) == warm_up
+        assert [trial.round for trial in trials] == list(range(1, len(times_s) + 1))
 
     @pytest.mark.parametrize("warmup", [0, 1, None, "other"])
     def test_a_fixed_warm_up_stays_as_it_was_recorded(self, tmp_path: Path, warmup: object) -> None:
