@@ -28,12 +28,10 @@ class Browser:
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
-    def open(
-        self, page: Path, *, width: int = 1100, scheme: str = "light", media: str = ""
-    ) -> None:
-        """Open a file in a window of `width` pixels; `media` is `print`, or empty for the screen."""
+    def open(self, page: Path, *, width: int = 1100, scheme: str = "light") -> None:
+        """Open a file in a window of `width` pixels."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self._call("Emulation.setEmulatedMedia", media=media, features=features)
+        self._call("Emulation.setEmulatedMedia", features=features)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self._call("Emulation.setDeviceMetricsOverride", **size)
         self.requests(), self.console_lines()
@@ -54,9 +52,9 @@ class Browser:
         """Return the lines of the console since the last call, of every level."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
-    def run(self, script: str, *arguments: Any) -> Any:
+    def run(self, script: str) -> Any:
         """Run a script and return its result."""
-        return self.driver.execute_script(script, *arguments)
+        return self.driver.execute_script(script)
 
     def _call(self, method: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(method, parameters)

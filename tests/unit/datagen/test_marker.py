@@ -136,16 +136,6 @@ def test_one_that_was_taken_over_stops_and_deletes_nothing(
         assert set(directory(fs, ROWS).entries()) == {MARKER, *PARTS}
 
 
-def test_what_a_killed_one_left_is_replaced_with_reuse() -> None:
-    fs = FileSystem()
-    rows = directory(fs, ROWS)
-    rows.create()
-    rows.create_file(MARKER, "", overwrite=False)
-    with pytest.raises(BadInput, match="not finished: an unknown process writes it, or was killed"):
-        check_replaceable(rows, overwrite=False, reuse=False)
-    check_replaceable(rows, overwrite=False, reuse=True)
-
-
 @pytest.mark.parametrize("name", ["notes.txt", "_dataset-json", "_incomplete-notes", "part-1.csv"])
 @pytest.mark.parametrize("before", [None, "before"])
 def test_foreign_files_are_never_deleted(before: str | None, name: str) -> None:

@@ -82,11 +82,7 @@ def troubled() -> Comparison:
 
 def two_runs() -> Comparison:
     """The same trials as of two runs a side; everything is tested."""
-    return in_runs_of_each(plain(), 2)
-
-
-def in_runs_of_each(comparison: Comparison, runs: int) -> Comparison:
-    return compare([in_runs(column, runs) for column in comparison.columns])
+    return compare([in_runs(column) for column in plain().columns])
 
 
 SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
