@@ -1,12 +1,10 @@
 """The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
 import json
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from jobs.options import BenchmarkOptions, parse
+from jobs.options import parse
 
 NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-time")
 
@@ -70,32 +68,10 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return printed
 
 
-def test_the_defaults_suit_a_first_run() -> None:
-    assert replace(parse([]), seed="3") == BenchmarkOptions(
-        configuration="default",
-        results=Path("results"),
-        dataset=None,
-        workloads=None,
-        warmup=None,
-        trials=6,
-        precision=None,
-        max_time_s=1800,
-        profile=None,
-        seed="3",
-        sink="noop",
-        repartition=200,
-        pi_samples=10**7,
-        facts={},
-        nodes=None,
-        turns=(),
-        skip_content_check=False,
-        accept_layout_drift=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "warmup", "trials", "precision", "max_time_s"),
     [
+        ("", None, 6, None, 1800),
         ("--trials auto", None, None, 0.02, 1800),
         ("--trials auto --warmup 2 --precision 0.5% --max-time 2h", 2, None, 0.005, 7200),
         ("--trials 3 --warmup 0", 0, 3, None, None),

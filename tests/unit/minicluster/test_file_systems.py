@@ -2,12 +2,10 @@
 
 import json
 import stat
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree as ET
@@ -27,6 +25,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.spark_configuration import with_properties
 from harness.minicluster.yarn import YarnCluster
 from harness.model.errors import BadInput, ClusterliftError
+from tests.web import server
 
 Script = Callable[[str, str], Path]
 
@@ -144,27 +143,8 @@ class TestMiniclusterJar:
 
 @contextmanager
 def namenode(answer: bytes) -> Iterator[Cluster]:
-    with web_server(answer) as port:
-        yield Cluster("hdfs", "x", (1, port), 3)
-
-
-@contextmanager
-def web_server(answer: bytes) -> Iterator[int]:
-    """Give this answer to everyone who asks, as a daemon's web server would; provide its port."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base's name
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port
-        server.shutdown()
+    with server(200, answer) as (url, _):
+        yield Cluster("hdfs", "x", (1, int(url.rpartition(":")[2])), 3)
 
 
 Prepare = Callable[..., Cluster]
@@ -291,8 +271,8 @@ class TestYarn:
 
     def test_live_servers(self) -> None:
         answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
-        with web_server(answer) as port:
-            cluster = Cluster("yarn", "x", (1, 2, 3, 4, port), 3)
+        with server(200, answer) as (url, _):
+            cluster = Cluster("yarn", "x", (1, 2, 3, 4, int(url.rpartition(":")[2])), 3)
             assert YarnCluster(FILES).live_servers(cluster) == 2
         assert YarnCluster(FILES).live_servers(cluster) is None
 

@@ -1,6 +1,5 @@
 """Daemons and clusters: nothing is left behind, and no other process is ever touched."""
 
-import json
 import os
 import signal
 import subprocess
@@ -29,14 +28,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "clusterlift" / "minicluster"
     for cluster in find_all("fake"):
         down(cluster)
-
-
-@pytest.fixture
-def unrelated_process() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that no cluster has started."""
-    with subprocess.Popen(["sleep", "600"]) as process:
-        yield process
-        process.kill()
 
 
 def container(directory: str) -> subprocess.Popen[bytes]:
@@ -228,20 +219,6 @@ class TestDown:
         (cluster.directory / "home").symlink_to(tmp_path / "elsewhere")
         down(cluster)
         assert (tmp_path / "elsewhere" / "file").exists()
-
-    def test_kills_no_process_that_got_the_id_of_a_daemon(
-        self, unrelated_process: subprocess.Popen[bytes]
-    ) -> None:
-        cluster = up(FakeFileSystem(), "a", 1)
-        file = cluster.directory / "cluster.json"
-        state = json.loads(file.read_text())
-        end(cluster.daemons, cluster.directory)
-        for daemon in state["daemons"]:
-            daemon |= {"pid": unrelated_process.pid, "create_time": 1.0}
-        file.write_text(json.dumps(state))
-        down(find("fake", "a"))
-        assert unrelated_process.poll() is None
-        assert find_all("fake") == []
 
     def test_ends_containers_in_sessions_of_their_own(self, cache: Path) -> None:
         """YARN's NodeManagers start such, and of other clusters, too."""
