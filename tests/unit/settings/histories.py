@@ -80,7 +80,6 @@ class World:
     ends_sessions: bool = True
     locks: bool = True
     number: int = 0
-    written_bytes: int = 0
     is_alive: bool = True
     is_full: bool = False
     in_event: bool = False
@@ -126,27 +125,22 @@ class World:
         self.history = {}
 
     def _state(self) -> object:
-        hosts = tuple(
+        """Return all that an event may change."""
+        hosts = [
             (
-                *(
-                    tuple(host.values.items()),
-                    tuple(host.pending),
-                    host.is_frozen,
-                    host.is_stuck,
-                    host.is_slow,
-                ),
-                host.holder if isinstance(host.holder, str) else host.holder is not None,
+                *(dict(host.values), list(host.pending), host.holder),
+                *(host.is_frozen, host.is_stuck, host.is_slow, host.fails),
             )
             for host in self.hosts.values()
-        )
-        return hosts, self.is_full, self.is_alive, self.written_bytes
+        ]
+        return hosts, self.is_full, self.seconds
 
     def _end_other(self, host: SimulatedHost) -> None:
         host.values.update(host.other_before)
         host.holder = None
 
     def _happens(self, what: str, name: str) -> None:
-        before = self._state(), self.seconds, [(h.fails, h.holder) for h in self.hosts.values()]
+        before = self._state()
         if name:
             self._happens_to(self.hosts[name], what)
         elif what == "disk full":
@@ -157,11 +151,7 @@ class World:
             self._kill()
         else:
             raise KeyboardInterrupt
-        if before == (
-            self._state(),
-            self.seconds,
-            [(h.fails, h.holder) for h in self.hosts.values()],
-        ):
+        if before == self._state():
             raise Vacuous
 
     def _kill(self) -> None:
@@ -441,7 +431,6 @@ class Simulation:
             if half:
                 return self._write(descriptor, data[:half])
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self.world.written_bytes += len(data)
         return self._write(descriptor, data)
 
 
