@@ -2,14 +2,14 @@
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.median import Interval
 from harness.statistics.moderation import moderated
-from harness.statistics.run_table import Estimate, RunTable, run_median
+from harness.statistics.run_table import Estimate, RunTable
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -106,20 +106,6 @@ class Difference:
     ratio: Estimate
     runs: int
     moderated: Estimate | None = None
-
-
-def compare_runs(
-    before: Sequence[Mapping[str, Sequence[float]]], after: Sequence[Mapping[str, Sequence[float]]]
-) -> dict[str, Change]:
-    """Return the change of each workload that both sides have.
-
-    A side is a sequence of runs; a run has the seconds of its trials, by workload.
-    """
-    sides = [
-        [{name: run_median(times_s) for name, times_s in run.items()} for run in runs]
-        for runs in (before, after)
-    ]
-    return {name: change for (name, _), change in changes_of_table(RunTable(sides)).items()}
 
 
 def changes_of_table(

@@ -109,15 +109,16 @@ class Contrast:
     """The logarithm of a time or of a ratio of two, and how much the runs differ that it comes from.
 
     `variance` is that between runs, with `df` degrees of freedom. Times `per_run`, it is the variance of the
-    logarithm, which is never less than `rounding`: more runs do not make that smaller. `residuals` are what
-    runs differ from the mean of their configuration; empty if the variance is that of other runs.
+    logarithm, which is never less than `least`: that of rounding, or that of each side by its own runs, which
+    is more if the side with fewer runs varies more. `residuals` are what runs differ from the mean of their
+    configuration; empty if the variance is that of other runs.
     """
 
     log: float
     variance: float
     df: float
     per_run: float
-    rounding: float
+    least: float
     residuals: Mapping[Hashable, float]
 
     @property
@@ -132,7 +133,7 @@ class Contrast:
 
     def with_variance(self, variance: float, df: float) -> Estimate:
         """Return the estimate by another variance between runs."""
-        return Estimate(self.log, max(variance * self.per_run, self.rounding), df)
+        return Estimate(self.log, max(variance * self.per_run, self.least), df)
 
 
 @dataclass(frozen=True)
@@ -235,12 +236,16 @@ class RunTable:
         ]
         least = fmean(fmean(run.least_variance for run in side) for side in sides)
         usual = fmean(map(self._usual_variance, workloads)) if not df else 0.0
+        own = (sample_variance([*s.values()]) / len(s) for s in samples if len(s) > 1)
         return Contrast(
             log=factor * (means[-1] - sum(means[:-1])),
             variance=max(sum_of_squares(residuals.values()) / df, least) if df else usual,
             df=df or NORMAL_DF,
             per_run=factor**2 * math.fsum(1 / len(sample) for sample in samples),
-            rounding=math.fsum(fmean(run.rounding for run in side) for side in sides),
+            least=max(
+                math.fsum(fmean(run.rounding for run in side) for side in sides),
+                factor**2 * math.fsum(own),
+            ),
             residuals=residuals if df else {},
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
+from harness.statistics.change import Change, Verdict, changes_of_table, shift_of_controls
 from harness.statistics.run_table import RunTable, run_median
 
 Values = NDArray[np.float64]
@@ -83,6 +83,20 @@ CASES: Mapping[str, Case] = {
     "twelve of 0.4 to 9 / 2": Case(_SPREAD, (2,) * 12),
     "the same, shared by 50 %, heavy tails": Case(_SPREAD, (2,) * 12, shared=0.5, heavy=True),
 }
+
+
+def compare_runs(
+    before: Sequence[Mapping[str, Sequence[float]]], after: Sequence[Mapping[str, Sequence[float]]]
+) -> dict[str, Change]:
+    """Return the change of each workload that both sides have.
+
+    A side is a sequence of runs; a run has the seconds of its trials, by workload.
+    """
+    sides = [
+        [{name: run_median(times_s) for name, times_s in run.items()} for run in runs]
+        for runs in (before, after)
+    ]
+    return {name: change for (name, _), change in changes_of_table(RunTable(sides)).items()}
 
 
 def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) -> Outcome:

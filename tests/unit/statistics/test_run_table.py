@@ -27,7 +27,8 @@ Side = Sequence[Mapping[str, Sequence[float]]]
 
 NAMES = ("a", "b", "c", "d")
 CONTROLS = ("c", "d")
-TIMES_S = st.lists(st.floats(0.5, 20), min_size=1, max_size=4)
+TIME_S = st.floats(0.5, 20)
+TIMES_S = st.lists(TIME_S, min_size=1, max_size=4)
 RUN_S = st.fixed_dictionaries({"a": TIMES_S}, optional=dict.fromkeys(NAMES[1:], TIMES_S))
 SIDE = st.lists(RUN_S, min_size=1, max_size=4)
 FACTORS = st.sampled_from([0.001, 0.5, 0.9, 1.1, 3.0, 1000.0])
@@ -93,15 +94,13 @@ class TestEstimate:
 
 
 class TestAWorkloadAlone:
-    @given(
-        st.lists(st.floats(0.5, 20), min_size=2, max_size=8, unique=True),
-        st.lists(st.floats(0.5, 20), min_size=2, max_size=8, unique=True),
-    )
+    @given(st.lists(st.tuples(TIME_S, TIME_S), min_size=2, max_size=8))
     def test_has_students_t_test_of_the_medians_of_runs(
-        self, before_s: list[float], after_s: list[float]
+        self, pairs: list[tuple[float, float]]
     ) -> None:
+        before_s, after_s = zip(*pairs, strict=True)
         before, after = np.log(before_s), np.log(after_s)
-        assume(np.var(before) + np.var(after) > 1e-9)
+        assume(np.var(before) + np.var(after) > 1e-6)
         found = model_of(
             *([{"a": [0.1, time_s, 99]} for time_s in side] for side in (before_s, after_s))
         ).ratio(0, 1, "a")
@@ -110,6 +109,11 @@ class TestAWorkloadAlone:
         assert found.df == expected.df
         low, high = expected.confidence_interval(0.95)
         assert np.log(found.interval) == pytest.approx([low, high], rel=1e-6, abs=1e-9)
+
+    def test_of_two_sides_that_vary_unlike_is_as_uncertain_as_each_by_itself(self) -> None:
+        slow_run, steady = [{"a": [10.0]}, {"a": [12.0]}], [{"a": [10 + n / 1e4]} for n in range(6)]
+        found, alone = model_of(slow_run, steady), model_of(slow_run).time(0, "a")
+        assert found.ratio(0, 1, "a").variance == pytest.approx(alone.variance, rel=1e-3)
 
     def test_has_the_interval_of_its_own_runs_as_its_time(self) -> None:
         times_s = [9.8, 10.0, 10.3]
