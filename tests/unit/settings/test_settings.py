@@ -239,7 +239,7 @@ def test_what_is_unknown_or_could_not_be_put_back_is_refused(
         (MEMBER, "down", "ip link set dev eth1 down"),
         (MEMBER, "up", "ip link set dev eth1 up"),
     ],
-    ids=str,
+    ids=lambda it: getattr(it, "name", it),
 )
 def test_a_value_is_set_and_put_back_by_a_command(setting: Setting, value: str, line: str) -> None:
     assert lines(setting.commands(value, value))[0] == line
