@@ -122,11 +122,6 @@ class Contrast:
     residuals: Mapping[Hashable, float]
 
     @property
-    def run_sd(self) -> float:
-        """The standard deviation between runs, as a fraction of the time."""
-        return math.sqrt(self.variance)
-
-    @property
     def estimate(self) -> Estimate:
         """The estimate by the variance of these runs alone."""
         return self.with_variance(self.variance, self.df)

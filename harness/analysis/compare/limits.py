@@ -4,6 +4,7 @@ Each workload counts by itself. A change exceeds the limit if the table's own te
 place of 0, adjusted for all comparisons; it keeps the limit if its whole 95 % interval does.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -83,7 +84,7 @@ def _advice(comparison: Comparison, index: int, workloads: Sequence[str], limit:
             if change:
                 distance = (1 + change.relative_change) / (1 + limit) - 1
                 comparisons = len(comparison.changes) if distance > 0 else 1
-                sd = model.contrast(0, index, [row.workload]).run_sd
+                sd = math.sqrt(model.contrast(0, index, [row.workload]).variance)
                 found = runs_needed(distance, sd, comparisons)
                 if found is None:
                     return f"even {MAX_RUNS} runs on either side would hardly tell"

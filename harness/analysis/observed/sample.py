@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.model.run import PROGRAM, Phase, RecordedRun, Trial
 from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
@@ -153,13 +153,10 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 
 
 def _clock_s(workload: str, run: RecordedRun) -> float:
-    """Return what the clock and the scheduler cause of the seconds of one unit of work of a trial."""
-    shares = (
-        trial.unit_s / (trial.wall_s * trial.executions)
-        for trial in run.by_workload.get(workload, ())
-        if trial.counts and trial.wall_s and trial.unit_s
-    )
-    return CLOCK_S * median(shares)
+    """Return what clock and scheduler cause of an execution; 0 of a time that others measured."""
+    if {PROGRAM, IMPORTED_DIGEST} & run.run.parameters.keys():
+        return 0.0
+    return CLOCK_S / median(t.executions for t in run.by_workload[workload] if t.counts)
 
 
 def _rounded_to_s(run: RecordedRun) -> float:
