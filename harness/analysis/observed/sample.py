@@ -154,9 +154,10 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
 
 def _clock_s(workload: str, run: RecordedRun) -> float:
     """Return what clock and scheduler cause of an execution; 0 of a time that others measured."""
-    if {PROGRAM, IMPORTED_DIGEST} & run.run.parameters.keys():
+    own = [t.executions for t in run.by_workload[workload] if t.counts and not t.work]
+    if not own or {PROGRAM, IMPORTED_DIGEST} & run.run.parameters.keys():
         return 0.0
-    return CLOCK_S / median(t.executions for t in run.by_workload[workload] if t.counts)
+    return CLOCK_S / median(own)
 
 
 def _rounded_to_s(run: RecordedRun) -> float:
