@@ -20,8 +20,8 @@ PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
 CLOCK_S = 0.001
 """The standard deviation of a run's time that the clock and the scheduler cause alone."""
-MIN_SD = 1e-6
-"""The least standard deviation of runs: equal values of anything are not known any better."""
+MIN_SD = 1e-13
+"""The least standard deviation of runs, which equal values have: more than the error of floating point."""
 NORMAL_DF = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
 MAX_MARGIN = 100.0
