@@ -52,7 +52,6 @@ def is_removed(cluster: Cluster) -> bool:
     return len(cluster.dead()) == len(cluster.daemons) and not cluster.directory.exists()
 
 
-@pytest.mark.smoke
 def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     command = ("sh", "-c", "touch $0; exec sleep 600", ready)

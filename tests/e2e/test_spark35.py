@@ -6,23 +6,34 @@ import pytest
 
 from datagen.manifest import FILE_NAME, Manifest
 
-from .benchmarks import FAST, check_complete, recorded
+from .benchmarks import FAST, KINDS, OF_EACH_KIND, WITHOUT_ARROW, check_complete, recorded
 from .conftest import Spark
 
 
-@pytest.mark.parametrize("sink", [pytest.param("noop", marks=pytest.mark.smoke), "rdd-count"])
+@pytest.mark.parametrize(
+    ("options", "workloads"),
+    [
+        pytest.param(OF_EACH_KIND, KINDS, marks=pytest.mark.smoke, id="some"),
+        pytest.param(("--sink", "rdd-count"), WITHOUT_ARROW, id="all, rdd-count"),
+    ],
+)
 def test_both_scripts_work_on_spark_35(
-    spark35: Spark, checkout: Path, tmp_path: Path, sink: str
+    spark35: Spark,
+    checkout: Path,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    workloads: frozenset[str],
 ) -> None:
     path = tmp_path / "rows"
     spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
     done = spark35.submit(
-        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, "--sink", sink), cwd=tmp_path
+        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, *options), cwd=tmp_path
     )
     run = recorded(tmp_path / "results")
-    check_complete(run, executors=1)
-    assert run.run.omitted["calc-pi-arrow-udf"].startswith("needs pandas, pyarrow")
-    assert "calc-pi-arrow-udf is left out: needs pandas, pyarrow" in done.stdout
+    check_complete(run, executors=1, workloads=workloads)
+    if workloads == WITHOUT_ARROW:
+        assert run.run.omitted["calc-pi-arrow-udf"].startswith("needs pandas, pyarrow")
+        assert "calc-pi-arrow-udf is left out: needs pandas, pyarrow" in done.stdout
     assert run.run.environment["spark"].startswith("3.5")
 
 

@@ -119,7 +119,6 @@ def recorded(directory: Path) -> RecordedRun:
     return load(file)
 
 
-@pytest.mark.smoke
 def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
     yarn.submit(*CLIENT, "--", "--dataset", yarn.dataset, *LITTLE, cwd=tmp_path)
     assert not list(yarn.mounted.iterdir())

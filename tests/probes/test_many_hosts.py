@@ -15,6 +15,7 @@ TYPICAL, SLOW = Link(8 * MBIT, 1500), Link(3 * MBIT, 1500)
 SLOW_NUMBERS = (7, 23, 58)
 
 
+@pytest.mark.slow
 def test_some_rounds_pass_the_gate_until_a_host_is_slow(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ commands run at the same time, on machines of their own, because most of their t
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,8 +81,15 @@ CASES = {
     "experiment by sudo": Case(("experiment",), USER, hosts=2),
     "cut while it is set": Case(("experiment",), USER, 2, "application 2", "sleep", pause=8),
 }
-LONGEST = next(iter(CASES))  # it waits for two minutes for the host that was cut off
-LAST = pytest.param(LONGEST, marks=pytest.mark.slow)
+SLOW = ("cut while it is in force", "all")
+"""The longest: the first waits for two minutes for the host that was cut off."""
+
+
+def every(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Let a test be of each of these cases, of the slow ones only where such are chosen."""
+    slow = pytest.mark.slow
+    cases = [pytest.param(name, marks=slow if name in SLOW else ()) for name in names]
+    return pytest.mark.parametrize("name", cases)
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class Outcome:
 def outcomes(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[str, Future[Outcome]]]:
-    """What came of each command; of the longest, if its tests are chosen."""
+    """What came of each command; of the slow ones, if their tests are chosen."""
     if reason := missing():
         pytest.skip(reason)
     with_slow = any(item.get_closest_marker("slow") for item in request.session.items)
@@ -123,7 +130,7 @@ def outcomes(
         yield {
             name: pool.submit(carried_out, case, tmp_path_factory.mktemp("machines"))
             for name, case in CASES.items()
-            if with_slow or name != LONGEST
+            if with_slow or name not in SLOW
         }
 
 
@@ -213,7 +220,7 @@ def outstanding(directory: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", [*(name for name in CASES if name != LONGEST), LAST])
+@every(CASES)
 def test_everything_is_put_back_and_nothing_is_left_undone(
     outcomes: Mapping[str, Future[Outcome]], name: str
 ) -> None:
@@ -224,7 +231,7 @@ def test_everything_is_put_back_and_nothing_is_left_undone(
     assert "Traceback" not in found.errors
 
 
-@pytest.mark.parametrize("name", ["all", "soak"])
+@every(["all", "soak"])
 def test_a_link_that_drops_is_named_and_the_other_hosts_are_measured(
     outcomes: Mapping[str, Future[Outcome]], name: str
 ) -> None:
@@ -296,7 +303,7 @@ def test_an_experiment_by_sudo_sets_everything_and_measures(
         assert {trial.status for trial in recorded.trials} == {Status.OK}
 
 
-@pytest.mark.parametrize("name", ["cut while it is set", LAST])
+@every(["cut while it is set", "cut while it is in force"])
 def test_an_experiment_that_loses_a_host_says_which_and_keeps_what_it_has(
     outcomes: Mapping[str, Future[Outcome]], name: str
 ) -> None:
