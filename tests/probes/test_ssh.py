@@ -81,14 +81,14 @@ CASES = {
     "experiment by sudo": Case(("experiment",), USER, hosts=2),
     "cut while it is set": Case(("experiment",), USER, 2, "application 2", "sleep", pause=8),
 }
-SLOW = ("cut while it is in force", "all")
+LONG = ("cut while it is in force", "all")
 """The longest: the first waits for two minutes for the host that was cut off."""
 
 
 def every(names: Iterable[str]) -> pytest.MarkDecorator:
     """Let a test be of each of these cases, of the slow ones only where such are chosen."""
     slow = pytest.mark.slow
-    cases = [pytest.param(name, marks=slow if name in SLOW else ()) for name in names]
+    cases = [pytest.param(name, marks=slow if name in LONG else ()) for name in names]
     return pytest.mark.parametrize("name", cases)
 
 
@@ -130,7 +130,7 @@ def outcomes(
         yield {
             name: pool.submit(carried_out, case, tmp_path_factory.mktemp("machines"))
             for name, case in CASES.items()
-            if with_slow or name not in SLOW
+            if with_slow or name not in LONG
         }
 
 
