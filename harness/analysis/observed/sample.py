@@ -12,7 +12,7 @@ from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
-from harness.statistics.run_table import CLOCK_S, RunTable, run_median
+from harness.statistics.run_table import CLOCK_S, RunMedian, RunTable, run_median
 
 
 class Outcome(StrEnum):
@@ -162,10 +162,21 @@ def _clock_s(workload: str, run: RecordedRun) -> float:
 
 def _rounded_to_s(run: RecordedRun) -> float:
     """Return to what an imported table rounded its times, by their digits; 0 for times that we measured."""
-    times = [Decimal(str(t.wall_s)).normalize() for t in run.trials if t.wall_s and not t.work]
-    if IMPORTED_DIGEST not in run.run.parameters or not times:
+    if IMPORTED_DIGEST not in run.run.parameters:
         return 0.0
-    return min(1.0, *(float(Decimal(1).scaleb(int(time.as_tuple().exponent))) for time in times))
+    times = [Decimal(str(t.wall_s)).normalize() for t in run.trials if t.wall_s and not t.work]
+    steps = [float(Decimal(1).scaleb(int(time.as_tuple().exponent))) for time in times]
+    return min(1.0, *steps) if steps else 0.0
+
+
+def _run_medians(run: RecordedRun, workloads: Collection[str]) -> dict[str, RunMedian]:
+    """Return the median time of each of these workloads that has one in a run."""
+    rounded_to_s = _rounded_to_s(run)
+    return {
+        name: run_median(times_s, _clock_s(name, run), rounded_to_s)
+        for name in workloads
+        if (times_s := _times_of_run(name, run))
+    }
 
 
 def table_model(
@@ -175,17 +186,7 @@ def table_model(
     """Return the model of a table's times, from the runs of each of its configurations."""
     by_column = [tuple(runs) for runs in columns]
     return RunTable(
-        [
-            [
-                {
-                    name: run_median(times_s, _clock_s(name, recorded), _rounded_to_s(recorded))
-                    for name in workloads
-                    if (times_s := _times_of_run(name, recorded))
-                }
-                for recorded in runs
-            ]
-            for runs in by_column
-        ],
+        [[_run_medians(recorded, workloads) for recorded in runs] for runs in by_column],
         [[_application(recorded) for recorded in runs] for runs in by_column],
     )
 
