@@ -352,7 +352,8 @@ class _ExperimentRunner:
             arguments += ["--nodes", str(nodes)]
         if others:
             # In the order of the file: the seed makes the order of the run from it.
-            parts = sorted(run.parts, key=lambda p: list(by_name).index(p.configuration.name))
+            of_run = {part.configuration.name: part for part in run.parts}
+            parts = [of_run[name] for name in by_name if name in of_run]
             arguments += ["--turns", json.dumps([self._turn(part) for part in parts])]
             code = self._site.submit(
                 BENCHMARK, arguments, properties, lambda name: turns.begin(by_name[name])

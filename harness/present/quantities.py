@@ -33,9 +33,9 @@ def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
     return UNKNOWN if value is None else text_of(value)
 
 
-def share(fraction: float, decimals: int = 0) -> str:
+def share(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
     """Return `54%` as the cells of tables have it; in sentences it is `54 %`."""
-    return percent(fraction, decimals).replace(" ", "")
+    return percent(fraction, decimals, signed=signed).replace(" ", "")
 
 
 def time_text(seconds: float) -> str:
@@ -78,7 +78,7 @@ def change(fraction: float) -> str:
     """Return `-9.5%`, `+0.1%`; `0.0%` without a sign if it rounds to zero."""
     if fraction * 100 > _MAX_CHANGE:
         return f">+{_MAX_CHANGE}%"
-    return percent(fraction, 1, signed=True).replace(" ", "")
+    return share(fraction, 1, signed=True)
 
 
 def p_text(value: float) -> str:

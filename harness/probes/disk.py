@@ -87,9 +87,13 @@ def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> It
         yield metric.of(host, value, directory)
 
 
+def _cases(probed: RecordedProbes) -> list[MeasuredCase]:
+    return measured_cases(probed.measurements, DISK)
+
+
 def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield each disk that is slower than the others in the same directory of other hosts."""
-    cases = measured_cases(probed.measurements, DISK)
+    cases = _cases(probed)
     for case in cases:
         peers = [each for each in cases if each.case == case.case and each.hosts != case.hosts]
         slow = [
@@ -116,10 +120,6 @@ def _plan(site: Site, *, directories: str, file_mb: int, seconds: int) -> ProbeP
         min_hosts=1,
         parameters={"directories": ",".join(names), "file_mb": file_mb, "seconds": seconds},
     )
-
-
-def _cases(probed: RecordedProbes) -> list[MeasuredCase]:
-    return measured_cases(probed.measurements, DISK)
 
 
 KIND = ProbeKind(

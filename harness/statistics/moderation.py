@@ -60,7 +60,8 @@ def _inverse_trigamma(value: float) -> float:
         return MAX_DF
     x = 0.5 + 1 / value
     for _ in range(10):
-        x += _trigamma(x) * (_trigamma(x) / value - 1) / (2 * float(zeta(3, x)))
+        trigamma = _trigamma(x)
+        x += trigamma * (trigamma / value - 1) / (2 * float(zeta(3, x)))
     return x
 
 

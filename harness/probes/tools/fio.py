@@ -11,12 +11,12 @@ from harness.probes.tools.numbers import number
 WRITE, READ = "write", "read"
 RANDOM_WRITE, RANDOM_READ = "random-write", "random-read"
 SYNC = "sync"
-LARGE, SMALL = "--bs=1M --iodepth=16", "--bs=4k --iodepth=32"
+_LARGE, _SMALL = "--bs=1M --iodepth=16", "--bs=4k --iodepth=32"
 _JOBS = {
-    WRITE: f"--rw=write {LARGE}",
-    READ: f"--rw=read {LARGE}",
-    RANDOM_WRITE: f"--rw=randwrite {SMALL}",
-    RANDOM_READ: f"--rw=randread {SMALL}",
+    WRITE: f"--rw=write {_LARGE}",
+    READ: f"--rw=read {_LARGE}",
+    RANDOM_WRITE: f"--rw=randwrite {_SMALL}",
+    RANDOM_READ: f"--rw=randread {_SMALL}",
     SYNC: "--rw=write --bs=4k --iodepth=1 --fdatasync=1",
 }
 _TIMED_JOBS = " ".join(
@@ -36,7 +36,7 @@ exec 3<> "$file" && rm -f -- "$file"
 file=/proc/$$/fd/3
 truncate -s "$2" "$file" || fail "--file-mb: $1 takes no file of $2 bytes"
 exec fio --output-format=json --percentile_list=50:99 --filename="$file" --size="$2" --direct=1 \\
-  --ioengine=libaio --fallocate=none --name=fill --rw=write {LARGE} {_TIMED_JOBS}
+  --ioengine=libaio --fallocate=none --name=fill --rw=write {_LARGE} {_TIMED_JOBS}
 """
 
 
