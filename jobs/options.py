@@ -97,9 +97,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     given = vars(parser.parse_args(arguments))
     warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
     if warmup is None and math.isfinite(seconds_left()):
-        warmup = (
-            1  # time buys runs, and a run that waits for steadiness takes several times as long
-        )
+        # Time buys runs, and a run that waits for steadiness takes several times as long.
+        warmup = 1
     precision, max_time_s = given.pop("precision"), given.pop("max_time")
     if precision is not None and trials is not None:
         parser.error("--precision has no effect without --trials auto")

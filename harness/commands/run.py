@@ -237,9 +237,8 @@ def _make_run(
     """
     before = series.recorded()
     environment = {SERIES: series.id, PROVEN: proven_content(before), **(end_by or {})}
-    seed = (
-        f"{submission.given.seed or series.id}-{number}"  # the same, if this run takes one's place
-    )
+    # The same as that of a run which this one replaces.
+    seed = f"{submission.given.seed or series.id}-{number}"
     arguments = [*submission.arguments, f"--seed={seed}"]
     code = run_script(BENCHMARK, submission.options, arguments, environment)
     return code, len(series.recorded()) > len(before)

@@ -25,39 +25,17 @@ _KERNEL_LOG = "== kernel log"
 
 # What kernels from 4.18 on say of a link, card or bus in trouble, as their drivers word it. grep reads it on
 # the host and Python here, so it has only what both have, and no character that a shell would change.
-_TROUBLE = "|".join(
-    (
-        *("NETDEV WATCHDOG", "transmit.* timed out", "tx[ _](timeout|timed out|hang)", "unit hang"),
-        *("completed on time", "keep alive watchdog", "malicious driver", "rtl_[a-z_]+cond"),
-        *(
-            "reset .*USB device",
-            "reset(ting)? (the )?adapter",
-            "(initiating|starting|trigger) reset",
-        ),
-        *("reset (issued|event)", "device reset completed", "health compromised"),
-        *("firmware.* (crash|assert|fatal|not responding)", "failed to (read|write) reg"),
-        *(
-            "USB disconnect",
-            "not accepting address",
-            "device descriptor read.* error",
-            "over-current",
-        ),
-        *("unable to enumerate USB", "cable is bad", "disabled by hub", "HC died", "assume dead"),
-        *(
-            "(rx|tx|intr),? status -[0-9]",
-            "AER: .*Uncorrect",
-            "severity=Uncorrect",
-            "PCIe link lost",
-        ),
-        *(
-            "link (status )?(is |definitely )?(not ready|down)",
-            "carrier (lost|off)",
-            "lost carrier",
-        ),
-        *("link status is: 0", "link change old [0-9]+ new 0", "connection: disconnected"),
-        *("cable (unplugged|error)", "downshift", "over ?heated", "high temperature"),
-        *("without any active interface", "no 802.3ad response"),
-    )
+_TROUBLE = (
+    "NETDEV WATCHDOG|transmit.* timed out|tx[ _](timeout|timed out|hang)|unit hang|completed on time|"
+    "keep alive watchdog|malicious driver|rtl_[a-z_]+cond|reset .*USB device|"
+    "reset(ting)? (the )?adapter|(initiating|starting|trigger) reset|reset (issued|event)|"
+    "device reset completed|health compromised|firmware.* (crash|assert|fatal|not responding)|"
+    "failed to (read|write) reg|USB disconnect|not accepting address|device descriptor read.* error|"
+    "over-current|unable to enumerate USB|cable is bad|disabled by hub|HC died|assume dead|"
+    "(rx|tx|intr),? status -[0-9]|AER: .*Uncorrect|severity=Uncorrect|PCIe link lost|"
+    "link (status )?(is |definitely )?(not ready|down)|carrier (lost|off)|lost carrier|"
+    "link status is: 0|link change old [0-9]+ new 0|connection: disconnected|cable (unplugged|error)|"
+    "downshift|over ?heated|high temperature|without any active interface|no 802.3ad response"
 )
 _ELSEWHERE = re.compile("SATA link down|veth", re.IGNORECASE)
 """Ports of disks without a disk, and cables of containers, which come and go."""
