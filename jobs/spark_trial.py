@@ -1,6 +1,5 @@
 """The trials of a workload on Spark: prepare under a job group, force with a sink, check the answer."""
 
-import gc
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from harness.node.snapshot import NodesSnapshot
 from harness.node.traffic import wire_bytes
 from harness.runtime.trials import PreparedTrial
 from jobs.executors import nodes_snapshot, outside_trials
+from jobs.garbage import collect_garbage
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
@@ -44,9 +44,7 @@ class SparkTrialRunner:
         spark = self.context.spark
         with _spark_loss_detected(spark):
             executors = executor_hosts(spark)
-            # Make Spark delete the shuffle files of earlier trials now, and not during a measured one.
-            gc.collect()
-            java_packages(spark).System.gc()
+            collect_garbage(spark)
             if (prewarming := self.workload.prewarm(self.context)) is not None:
                 with outside_trials(spark):
                     prewarming.collect()
