@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
 from harness.model.run import Trial
+from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.snapshot import NodesSnapshot
@@ -98,6 +99,7 @@ class _PreparedSparkTrial:
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
             executors = executor_hosts(self.spark)
         read, wire = log.read(), wire_bytes(before, after)
+        disk = disk_bytes_between(before, after)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         spans = read.spans if read else ()
         profile = self.profiler.profile(spans) if self.profiler else None
@@ -107,6 +109,7 @@ class _PreparedSparkTrial:
             note=f"executors lost: {', '.join(sorted(lost))}" if lost else None,
             tasks=tasks and tasks.per_execution(self.executions),
             wire=wire.per_execution(self.executions),
+            disk=disk and disk.per_execution(self.executions),
             interference=interference(before.nodes, after.nodes),
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             profile=profile,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
-from harness.model.task_metrics import MIN_SECONDS, TaskMetrics, WireBytes
+from harness.model.task_metrics import MIN_SECONDS, DiskBytes, TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.model.work import Work
 
@@ -70,11 +70,12 @@ class Trial:
 
     - `round`: counts from 1 within the phase if the number of warm-up rounds was fixed, else within the run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
-    - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`
-      and `wire` are averages over them.
+    - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`,
+      `wire` and `disk` are averages over them.
     - `error`: why the trial failed, in one line.
     - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
+    - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -100,6 +101,7 @@ class Trial:
     timeline: Timeline | None = None
     work: Work | None = None
     profile: Profile | None = None
+    disk: DiskBytes | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

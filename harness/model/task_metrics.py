@@ -151,6 +151,19 @@ class NodeBytes(Quantities):
 
 
 @dataclass(frozen=True)
+class DiskBytes(Quantities):
+    """What the disks of all nodes read and wrote during a trial, whoever asked for it."""
+
+    read_bytes: int
+    written_bytes: int
+
+    def per_execution(self, executions: int) -> Self:
+        """Return the average over equal executions, rounded up."""
+        counts = {name: _quotients(count, executions) for name, count in vars(self).items()}
+        return replace(self, **counts)
+
+
+@dataclass(frozen=True)
 class WireBytes:
     """The nodes whose counters could be read, each once, and the hosts whose counters could not."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.node import cgroup, sampler
-from harness.node.disks import disk_bytes
+from harness.node.disks import READ, WRITTEN, disk_bytes
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
@@ -83,7 +83,7 @@ def _memory(vmstat: str) -> dict[str, float]:
 
 def _disks(root: Path) -> dict[str, int]:
     found = disk_bytes(root)
-    return {} if found is None else {"disk_bytes": found}
+    return dict(zip((READ, WRITTEN), found, strict=True)) if found else {}
 
 
 def _usage(application: Application, root: Path) -> dict[str, Any]:

@@ -6,24 +6,54 @@ zram are no disks: they keep their bytes in a file or in memory.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from harness.model.task_metrics import DiskBytes
 from harness.node.cgroup import read_text
+from harness.node.namespaces import boot_of
+from harness.node.snapshot import NodeReading, NodesSnapshot, growth, unread_hosts
 
+READ, WRITTEN = "disk_read_bytes", "disk_written_bytes"
+"""The counters of a node's disks."""
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
 
 
-def disk_bytes(root: Path = Path("/")) -> int | None:
-    """Return the bytes of all disks since the node booted; None if there is no disk."""
+def disk_bytes_between(before: NodesSnapshot, after: NodesSnapshot) -> DiskBytes | None:
+    """Return what the disks of all nodes read and wrote between two snapshots.
+
+    Nodes on one machine count the same disks, which count once. None if the disks of an executor are unknown.
+    """
+    machines = {
+        boot_of(identity): grown
+        for identity, node in before.nodes.items()
+        if identity in after.nodes and (grown := disk_growth(node, after.nodes[identity]))
+    }
+    if not machines or unread_hosts(before, after, lambda each: boot_of(each) in machines):
+        return None
+    return DiskBytes(
+        sum(machine.read_bytes for machine in machines.values()),
+        sum(machine.written_bytes for machine in machines.values()),
+    )
+
+
+def disk_growth(before: NodeReading, after: NodeReading) -> DiskBytes | None:
+    """Return what a node's disks read and wrote between two readings; None if that is unknown."""
+    read, written = (growth(before, after, name) for name in (READ, WRITTEN))
+    return None if read is None or written is None else DiskBytes(read, written)
+
+
+def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
+    """Return the bytes that all disks read and wrote since the node booted; None if there is no disk."""
     devices = [stat.parent for stat in root.glob("sys/block/*/stat")]
     below = {device: {each.name for each in device.glob("slaves/*")} for device in devices}
     disks = [device for device in devices if (device / "device").exists()]
     # A disk behind several NVMe controllers has a hidden path through each: `nvme0c1n1` of `nvme0n1`.
     hidden = [device for device in disks if read_text(device / "hidden") == "1"]
-    if any(_sectors(path) and not _sectors(_head(path)) for path in hidden):
+    if any(any(_sectors(path)) and not any(_sectors(_head(path))) for path in hidden):
         # Before Linux 6.3 the paths alone count, and nothing does for the partitions of such a disk.
-        return sum(_sectors(disk) for disk in disks if not below[disk]) * _SECTOR
+        return _difference([disk for disk in disks if not below[disk]], [])
     # A partition is a directory in its device's.
     parts = {each.name: each for dev in devices for each in (dev, *dev.glob(f"{dev.name}*"))}
 
@@ -36,14 +66,22 @@ def disk_bytes(root: Path = Path("/")) -> int | None:
     top = [each for each in devices if each not in hidden and each.name not in held]
     top = [each for each in top if is_on_disk(each)]
     rest = [part for name, part in parts.items() if name in held and part.parent in top]
-    return (sum(map(_sectors, top)) - sum(map(_sectors, rest))) * _SECTOR if top else None
+    return _difference(top, rest) if top else None
+
+
+def _difference(counted: Sequence[Path], again: Sequence[Path]) -> tuple[int, int]:
+    """Return the bytes that devices read and wrote, without those that some of them count `again`."""
+    signed = [(1, *_sectors(each)) for each in counted] + [(-1, *_sectors(each)) for each in again]
+    read = sum(sign * sectors for sign, sectors, _ in signed)
+    written = sum(sign * sectors for sign, _, sectors in signed)
+    return read * _SECTOR, written * _SECTOR
 
 
 def _head(path: Path) -> Path:
     return path.with_name(re.sub("c[0-9]+", "", path.name))
 
 
-def _sectors(device: Path) -> int:
-    """Return the sectors that a device read and wrote; 0 if it is not there."""
+def _sectors(device: Path) -> tuple[int, int]:
+    """Return the sectors that a device read, and that it wrote; 0 if it is not there."""
     counts = read_text(device / "stat").split()
-    return int(counts[_SECTORS_READ]) + int(counts[_SECTORS_WRITTEN]) if counts else 0
+    return (int(counts[_SECTORS_READ]), int(counts[_SECTORS_WRITTEN])) if counts else (0, 0)

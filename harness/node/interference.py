@@ -1,14 +1,15 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from typing import Any
 
 from harness.model.interference import ClusterInterference, NodeInterference
+from harness.node.disks import disk_growth
 from harness.node.namespaces import boot_of
 from harness.node.processes import processor_time_between
-from harness.node.snapshot import NodeReading
+from harness.node.snapshot import NodeReading, both, growth
 
 
 def interference(
@@ -22,7 +23,7 @@ def interference(
     pairs = [
         (first, then)
         for first, then in pairs
-        if first.namespace == then.namespace and _growth(first, then, "clock_s")
+        if first.namespace == then.namespace and growth(first, then, "clock_s")
     ]
     found = [_interference(first, then, pairs) for first, then in pairs]
     return tuple(sorted(found, key=lambda node: node.host)) or None
@@ -34,40 +35,36 @@ _Growth = Callable[[NodeReading, NodeReading], Any]
 
 
 def _interference(before: NodeReading, after: NodeReading, pairs: _Pairs) -> NodeInterference:
-    def beyond_own(counter: str, own: _Growth) -> Any:
+    def beyond_own(of_all: _Growth, own: _Growth) -> Any:
         """Return what is not our own; the kernel writes later what a process wrote."""
-        whole, part = _growth(before, after, counter), _on_machine((before, after), pairs, own)
+        whole, part = of_all(before, after), _on_machine((before, after), pairs, own)
         return None if whole is None or part is None else max(whole - part, type(whole)())
 
     loops, loop_ns = _loops(before, after)
     computed: dict[str, Any] = {
         "host": before.host,
-        "duration_s": _growth(before, after, "clock_s"),
+        "duration_s": growth(before, after, "clock_s"),
         "processors": int(after.counters["processors"]),
         "loops": loops,
         "loop_s": loop_ns / loops / 1e9 if loops and loop_ns else None,
-        "others_s": beyond_own("busy_s", _own_time),
-        "others_disk_bytes": beyond_own("disk_bytes", partial(_growth, name="own_disk_bytes")),
-        "quota_processors": min(_both(before, after, "quota_processors"), default=None),
+        "others_s": beyond_own(partial(growth, name="busy_s"), _own_time),
+        "others_disk_bytes": beyond_own(_disk_bytes, partial(growth, name="own_disk_bytes")),
+        "quota_processors": min(both(before, after, "quota_processors"), default=None),
     }
     # Every other field is the growth of the counter with its name.
     growing = [field.name for field in fields(NodeInterference) if field.name not in computed]
-    return NodeInterference(**computed, **{name: _growth(before, after, name) for name in growing})
+    return NodeInterference(**computed, **{name: growth(before, after, name) for name in growing})
 
 
-def _growth(before: NodeReading, after: NodeReading, name: str) -> Any:
-    """Return the growth of a counter; None if it is unknown, or was reset in between."""
-    values = list(_both(before, after, name))
-    return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
-
-
-def _both(before: NodeReading, after: NodeReading, name: str) -> Iterator[Any]:
-    yield from (side.counters[name] for side in (before, after) if name in side.counters)
+def _disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
+    """Return what the disks read and wrote; None if it is unknown."""
+    found = disk_growth(before, after)
+    return found.read_bytes + found.written_bytes if found else None
 
 
 def _own_time(before: NodeReading, after: NodeReading) -> float | None:
     """Return the processor time of the application's processes; None if it is unknown."""
-    times = list(_both(before, after, "own"))
+    times = list(both(before, after, "own"))
     return processor_time_between(*times) if len(times) > 1 else None
 
 
@@ -87,7 +84,7 @@ def _on_machine(node: _Pair, pairs: _Pairs, growth: _Growth) -> Any:
 
 def _loops(before: NodeReading, after: NodeReading) -> tuple[Any, Any]:
     """Return the number of the sampler's loops, and their sum; None if it was another sampler."""
-    started_ns = list(_both(before, after, "started_ns"))
+    started_ns = list(both(before, after, "started_ns"))
     if started_ns != started_ns[:1] * 2:
         return None, None
-    return _growth(before, after, "loops"), _growth(before, after, "loop_ns")
+    return growth(before, after, "loops"), growth(before, after, "loop_ns")

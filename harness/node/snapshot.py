@@ -1,6 +1,6 @@
 """A snapshot of what the nodes of a run have counted: a reading of each node that answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,3 +45,23 @@ class NodesSnapshot:
     asked_s: float = 0.0
     answered_s: float = 0.0
     boot: str = ""
+
+
+def growth(before: NodeReading, after: NodeReading, name: str) -> Any:
+    """Return the growth of a counter; None if it is unknown, or was reset in between."""
+    values = list(both(before, after, name))
+    return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
+
+
+def both(before: NodeReading, after: NodeReading, name: str) -> Iterator[Any]:
+    """Yield a counter's value in each of the two readings that has it."""
+    yield from (side.counters[name] for side in (before, after) if name in side.counters)
+
+
+def unread_hosts(
+    before: NodesSnapshot, after: NodesSnapshot, is_read: Callable[[str], bool]
+) -> set[str]:
+    """Return the hosts of executors that have no node, by its identity, which was read."""
+    executors = [*before.executors.values(), *after.executors.values()]
+    read = {host for host, identity in executors if identity and is_read(identity)}
+    return {host for host, _ in executors} - read

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes, WireBytes
 from harness.node.sampler import interface_bytes
-from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic
+from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic, unread_hosts
 
 
 def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
@@ -22,9 +22,7 @@ def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
         for identity, node in before.nodes.items()
         if identity in after.nodes and (node_bytes := _difference(node, after.nodes[identity]))
     }
-    executors = [*before.executors.values(), *after.executors.values()]
-    read = {host for host, identity in executors if identity in bytes_by_node}
-    unread = {host for host, identity in executors} - read
+    unread = unread_hosts(before, after, bytes_by_node.__contains__)
     nodes = tuple(bytes_by_node[identity] for identity in sorted(bytes_by_node))
     return WireBytes(nodes, tuple(sorted(unread)))
 

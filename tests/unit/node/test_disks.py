@@ -1,10 +1,13 @@
 """Bytes of disks are counted once, whatever stands on them; `expected` is what an application alone did."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.node.disks import disk_bytes
+from harness.model.task_metrics import DiskBytes
+from harness.node.disks import READ, WRITTEN, disk_bytes, disk_bytes_between
+from harness.node.snapshot import NodeReading, NodesSnapshot
 
 SYS_BLOCK = Path("sys/block")
 STACKS = {
@@ -58,7 +61,9 @@ def make_blocks(root: Path, *lines: str) -> None:
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_byte_counts_once(tmp_path: Path, stack: str) -> None:
     make_blocks(tmp_path, *STACKS[stack])
-    assert disk_bytes(tmp_path) == 100 * 512
+    found = disk_bytes(tmp_path)
+    assert found
+    assert sum(found) == 100 * 512
 
 
 def test_devices_that_the_kernel_makes_alone_are_no_disks(tmp_path: Path) -> None:
@@ -69,3 +74,58 @@ def test_devices_that_the_kernel_makes_alone_are_no_disks(tmp_path: Path) -> Non
     for path in found:
         (tmp_path / SYS_BLOCK / path.name).symlink_to(path)
     assert disk_bytes(tmp_path) is None
+
+
+def test_what_was_read_and_what_was_written_are_apart(tmp_path: Path) -> None:
+    make_blocks(tmp_path, "sda 0 disk", "dm-0 0 sda")
+    for device in ("sda", "dm-0"):
+        (tmp_path / SYS_BLOCK / device / "stat").write_text("9 0 30 0 9 0 70 0 0 0 0 0 0\n")
+    assert disk_bytes(tmp_path) == (30 * 512, 70 * 512)
+
+
+A1, A2, B = "boot-a net:[1]", "boot-a net:[2]", "boot-b net:[1]"
+
+
+def snapshot(
+    executors: tuple[str | None, ...], nodes: dict[str, tuple[int, int] | None]
+) -> NodesSnapshot:
+    """Return what nodes, by identity, have read and written; None if they do not count it."""
+    readings = {
+        node: NodeReading(
+            "n", counters=dict(zip((READ, WRITTEN), counts, strict=True)) if counts else {}
+        )
+        for node, counts in nodes.items()
+    }
+    return NodesSnapshot(readings, {str(i): (str(node), node) for i, node in enumerate(executors)})
+
+
+BETWEEN: dict[str, tuple[tuple[str | None, ...], dict[str, Any], dict[str, Any], DiskBytes | None]] = {
+    "the sum over machines": (
+        (A1, B), {A1: (1, 2), B: (5, 5)}, {A1: (11, 22), B: (6, 7)}, DiskBytes(11, 22),
+    ),
+    "containers on one machine count its disks once": (
+        (A1, A2), {A1: (1, 1), A2: (1, 1)}, {A1: (4, 3), A2: (4, 3)}, DiskBytes(3, 2),
+    ),
+    "the driver's disks count, too": (
+        (A1,), {A1: (0, 0), B: (0, 0)}, {A1: (1, 0), B: (2, 0)}, DiskBytes(3, 0),
+    ),
+    "a driver without disks does not matter": (
+        (A1,), {A1: (0, 0), B: None}, {A1: (1, 0), B: None}, DiskBytes(1, 0),
+    ),
+    "an executor without disks does": ((A1, B), {A1: (0, 0), B: None}, {A1: (1, 0), B: None}, None),
+    "an executor that did not answer": ((A1, None), {A1: (0, 0)}, {A1: (1, 0)}, None),
+    "an executor that came later": ((A1, B), {A1: (0, 0)}, {A1: (1, 0), B: (9, 9)}, None),
+    "a counter that was reset": ((A1,), {A1: (9, 0)}, {A1: (1, 0)}, None),
+    "no disk": ((), {A1: None}, {A1: None}, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BETWEEN)
+def test_between_two_snapshots_each_machine_counts_once_or_the_sum_is_unknown(case: str) -> None:
+    executors, before, after, expected = BETWEEN[case]
+    found = disk_bytes_between(snapshot(executors, before), snapshot(executors, after))
+    assert found == expected
+
+
+def test_of_several_executions_the_average_counts_and_is_rounded_up() -> None:
+    assert DiskBytes(10, 0).per_execution(4) == DiskBytes(3, 0)

@@ -10,6 +10,7 @@ import pytest
 
 from harness.model.interference import NodeInterference
 from harness.node.counters import read_node
+from harness.node.disks import WRITTEN
 from harness.node.interference import interference
 from harness.node.namespaces import process_namespace
 from harness.node.processes import Application
@@ -60,12 +61,12 @@ def test_a_disk_writer_is_others_use_of_the_disks(tmp_path: Path) -> None:
     file = tmp_path / "written"
     with control_group() as group:
         before = read()
-        if "disk_bytes" not in before.counters:
+        if WRITTEN not in before.counters:
             pytest.skip("no disk of this machine counts its bytes")
         with stranger(group, WRITER, file, 64):
             eventually(lambda: file.exists() and file.stat().st_size == 2**26)
         after = read()
-    if after.counters["disk_bytes"] - before.counters["disk_bytes"] < 2**26:
+    if after.counters[WRITTEN] - before.counters[WRITTEN] < 2**26:
         pytest.skip(f"{tmp_path} is on no disk that counts its bytes")
     assert known(between(before, after).others_disk_bytes) >= 0.9 * 2**26
 

@@ -12,13 +12,14 @@ BEFORE = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
     "busy_s": 50.0, "stolen_s": 1.0, "own": {"1 5": (20.0, 0.0, "")}, "quota_processors": 2,
     "quota_periods": 100, "quota_throttles": 10, "throttled_s": 1.0, "memory_wait_s": 0.0, "io_wait_s": 1.0,
-    "swapped_bytes": 0, "major_faults": 5, "disk_bytes": 1000, "own_disk_bytes": 100,
+    "swapped_bytes": 0, "major_faults": 5, "disk_read_bytes": 600,
+    "disk_written_bytes": 400, "own_disk_bytes": 100,
 }  # fmt: skip
 AFTER = BEFORE | {
     "clock_s": 110.0, "loops": 30, "loop_ns": 12_000_000, "busy_s": 66.0, "stolen_s": 1.5,
     "own": {"1 5": (35.0, 0.0, "")}, "quota_processors": 0.5, "io_wait_s": 2.5,
     "quota_periods": 180, "quota_throttles": 50, "throttled_s": 4.5,
-    "major_faults": 8, "disk_bytes": 5000, "own_disk_bytes": 1100,
+    "major_faults": 8, "disk_read_bytes": 4000, "disk_written_bytes": 1000, "own_disk_bytes": 1100,
 }  # fmt: skip
 
 
@@ -50,6 +51,8 @@ def test_every_counter_becomes_what_happened_between_the_two_readings() -> None:
         ("stolen_s", {"stolen_s"}),
         ("busy_s", {"busy_s", "others_s"}),
         ("own", {"others_s"}),
+        ("disk_read_bytes", {"others_disk_bytes"}),
+        ("disk_written_bytes", {"others_disk_bytes"}),
         ("own_disk_bytes", {"others_disk_bytes"}),
         ("started_ns", {"loops", "loop_s"}),
     ],

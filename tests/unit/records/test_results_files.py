@@ -34,6 +34,7 @@ from harness.model.run import (
     Trial,
     new_run_id,
 )
+from harness.model.task_metrics import MAX_QUANTITY, DiskBytes
 from harness.model.timeline import Stage
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
@@ -90,11 +91,13 @@ RUNS = st.builds(
     omitted=TEXTS,
 )
 ROUNDS = st.integers(1, 2**63 - 1)
+COUNTS = st.integers(0, int(MAX_QUANTITY))
 TIMES_S = st.floats(MIN_WALL_S, MAX_WALL_S)
 TRIALS = st.one_of(
     st.builds(
         Trial, NAMES, st.sampled_from(Phase), ROUNDS, st.just(Status.OK), TIMESTAMPS,
         wall_s=TIMES_S, job_group=st.none() | st.text(),
+        disk=st.none() | st.builds(DiskBytes, COUNTS, COUNTS),
     ),
     st.builds(
         Trial, NAMES, st.sampled_from(Phase), ROUNDS, st.just(Status.FAILED), TIMESTAMPS,
