@@ -10,19 +10,14 @@ MINUTES       ?= 5
 RUNS          ?= $(if $(filter aa,$(MAKECMDGOALS)),12,$(if $(filter runs,$(MAKECMDGOALS)),3))
 CONFIGURATION ?= $(if $(filter aa,$(MAKECMDGOALS)),aa,default)
 RESULTS       ?= results
-# local, or yarn: a YARN, with HDFS, on this machine for the length of the benchmark. Of your own cluster, name
-# the master in SPARK_OPTIONS.
-MASTER        ?= local
 # local, hdfs, qfs or s3. All but local run on this machine for the length of the benchmark.
-STORAGE       ?= $(if $(filter yarn,$(MASTER)),hdfs,local)
+STORAGE       ?= local
 # The layout of the files, such as replicated:2 or xor:2+1. Default: what the storage chooses.
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
-# Of s3: ceph or minio; and how many OSDs Ceph has. Default: as many as LAYOUT needs, and 3 at least.
-STORE         ?= ceph
+# Of s3, which is a Ceph: its OSDs. Default: as many as LAYOUT needs, and 3 at least.
 OSDS          ?=
-NODEMANAGERS  ?= 2
 # How many examples of a property `make test` tries.
 EXAMPLES      ?= 25
 # Which of the lab's tests `make test-lab` runs.
@@ -34,11 +29,11 @@ HISTORIES     ?= 10
 SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
-SPARK_OPTIONS ?= $(if $(filter yarn,$(MASTER)),--master yarn )$(LOCAL_SPARK)
+SPARK_OPTIONS ?= $(LOCAL_SPARK)
 # Spark's 200 shuffle partitions suit a cluster. On one machine, with little data, most of a trial would be
 # the scheduling of empty tasks.
 LOCAL_SPARK   := --conf spark.sql.shuffle.partitions=8
-REPARTITION   ?= $(if $(and $(filter local,$(MASTER)),$(findstring --master,$(SPARK_OPTIONS))),200,8)
+REPARTITION   ?= $(if $(findstring --master,$(SPARK_OPTIONS)),200,8)
 
 # The arguments of `clusterlift report`, and which figure of it `make figure` draws.
 REPORT        ?= 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade
@@ -46,7 +41,7 @@ NAME          ?=
 
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
-CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS STORE OSDS NODEMANAGERS \
+CHOSEN  := ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS OSDS \
   DATASET REPARTITION NAME KILLS HISTORIES SEED EXAMPLES
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
@@ -60,8 +55,6 @@ VENV      := .venv
 SPARK35   := .cache/spark-3.5
 CLASSES   := .cache/spark-classes.jsa
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# To Spark, this variable of the environment would be an option.
-unexport MASTER
 # Python compiles a module when it is first imported, and keeps that: compiling all of them takes half of an
 # installation, and each of a test's processes would compile again what it may not keep.
 unexport PYTHONDONTWRITEBYTECODE
@@ -87,7 +80,6 @@ help:
 	@echo "                   generate data, run the workloads for MINUTES, or RUNS=N times, and print the table,"
 	@echo "                   beside the configuration that was measured on the same data before; again: add to it"
 	@echo "make bench STORAGE=hdfs|qfs|s3 [LAYOUT=replicated:2]  the same on a small file system on this machine"
-	@echo "make bench MASTER=yarn [NODEMANAGERS="$(call quoted,NODEMANAGERS)"]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
@@ -140,16 +132,14 @@ aa: setup
 	+@$(call on_storage,runs)
 	@clusterlift ready $(call quoted,CONFIGURATION) --allow-no-probes --results $(call quoted,RESULTS) || true
 
-# Make a target while the file system, and YARN, are up.
-on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
-  "local local") $(call again,$(1)) ;; \
-  "local hdfs") clusterlift local hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
-  "local qfs") clusterlift local qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
-  "local s3") clusterlift local s3 run --store $(call quoted,STORE) $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
+# Make a target while the file system is up.
+on_storage = case $(call quoted,STORAGE) in \
+  local) $(call again,$(1)) ;; \
+  hdfs) clusterlift local hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
+  qfs) clusterlift local qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  s3) clusterlift local s3 run $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
     $(call again,$(1)) ;; \
-  "yarn hdfs") clusterlift local yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
-  "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs, qfs or s3" >&2; exit 2 ;; \
-  *) echo "clusterlift: MASTER is '"$(call quoted,MASTER)"' and STORAGE '"$(call quoted,STORAGE)"': choose local, or yarn with hdfs" >&2; exit 2 ;; \
+  *) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs, qfs or s3" >&2; exit 2 ;; \
 esac
 again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION=$(call quoted,CONFIGURATION)
 

@@ -42,7 +42,7 @@ GROUPS = {
         "gate": "List the faults of a probed network, for example after an upgrade.",
     },
     "Run a test cluster on this machine": {
-        "local": "Run a small, real HDFS, QFS, YARN or object store on this machine.",
+        "local": "Run a small, real HDFS, QFS or Ceph on this machine.",
         "lab": "Run a cluster of containers with links of the rate that you choose.",
     },
 }

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 _CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can connect to"
 
 INSTEAD: dict[tuple[str, ...], str] = {
-    **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3", "yarn")},
+    **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3")},
+    **dict.fromkeys([("yarn",), ("local", "yarn")], "use a YARN of your own: docs/yarn.md"),
+    ("local", "s3", "--store"): "it is Ceph; of a MinIO of your own: docs/s3.md",
     **dict.fromkeys([("plan",), ("power",), ("aa",), ("noise",)], "use clusterlift ready instead"),
     ("compare", "--earlier"): "name the configuration before: clusterlift compare BEFORE AFTER",
     ("probe", "--alone"): "use --pairs-at-once 1 instead",

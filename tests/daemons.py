@@ -7,4 +7,4 @@ from harness.minicluster.daemon import end
 def kill(cluster: Cluster, name: str) -> None:
     """End the daemon of this name with SIGKILL."""
     [daemon] = [daemon for daemon in cluster.daemons if daemon.name == name]
-    end([daemon], cluster.directory / name)
+    end([daemon])

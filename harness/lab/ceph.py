@@ -59,7 +59,7 @@ def make_buckets(nodes: int) -> None:
     [keys] = user["data"]["keys"]
     credentials = Credentials(keys["access_key"], keys["secret_key"])
     for name in map(bucket_name, ceph_layouts(nodes)):
-        create_bucket(url, credentials, name, f":{name}")
+        create_bucket(url, credentials, name)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A command that runs beside clusters, from their start to their end."""
+"""A command that runs beside a cluster, from its start to its end."""
 
 import os
 import shutil
@@ -22,9 +22,7 @@ def check_program(command: Sequence[str]) -> None:
         raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
 
 
-def run_beside(
-    clusters: Sequence[Cluster], command: Sequence[str], environment: Mapping[str, str]
-) -> int:
+def run_beside(cluster: Cluster, command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a command to its end, say which daemons died in the meantime, and return its exit code.
 
     That is 128 + N if signal N ended it. The command decides what a signal does: it may be an interactive
@@ -54,7 +52,6 @@ def run_beside(
         with guarded("sh", "-c", f"kill {child.pid} || exit {NOTHING_TO_CLEAN_UP}"):
             os.write(goes, b"\n")
             code = child.wait()
-    for cluster in clusters:
-        for daemon in cluster.dead():
-            say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
+    for daemon in cluster.dead():
+        say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
     return 128 - code if code < 0 else code

@@ -1,4 +1,4 @@
-"""Buckets of a server that speaks S3.
+"""Buckets of Ceph's gateway, which speaks S3.
 
 Standard library only, because the lab's master uses it, too.
 """
@@ -22,16 +22,14 @@ def bucket_name(layout: Layout) -> str:
     return str(layout).replace(":", "-").replace("+", "-")
 
 
-def create_bucket(url: str, credentials: Credentials, name: str, location: str) -> None:
-    """Create a bucket on the server at this URL, at S3's location of this name; empty for its default.
+def create_bucket(url: str, credentials: Credentials, name: str) -> None:
+    """Create a bucket at the gateway of this URL, with the placement target of the same name.
 
-    Raises ClusterliftError if the server refuses.
+    Raises ClusterliftError if the gateway refuses.
     """
     body = (
-        f"<CreateBucketConfiguration><LocationConstraint>{location}</LocationConstraint>"
+        f"<CreateBucketConfiguration><LocationConstraint>:{name}</LocationConstraint>"
         "</CreateBucketConfiguration>"
-        if location
-        else ""
     )
     try:
         ask(Request(url, f"/{name}", method="PUT", body=body.encode()), credentials)
@@ -39,10 +37,10 @@ def create_bucket(url: str, credentials: Credentials, name: str, location: str) 
         raise ClusterliftError(f"bucket {name} cannot be created: {error}") from error
 
 
-def is_answered(url: str, path: str = "/") -> bool:
-    """Return whether a server answers, without an error."""
+def is_answered(url: str) -> bool:
+    """Return whether the gateway answers, without an error."""
     try:
-        ask(Request(url, path), timeout_s=ANSWER_S)
+        ask(Request(url), timeout_s=ANSWER_S)
     except OSError:
         return False
     return True

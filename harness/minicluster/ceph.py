@@ -2,19 +2,21 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from harness.child_process import finished
-from harness.minicluster.buckets import is_answered
+from harness.http_request import Credentials
+from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
 from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.object_store import ObjectStore, endpoint
+from harness.minicluster.s3a import class_path_properties, s3a_properties
+from harness.minicluster.spark_configuration import DEFAULTS, write_spark_configuration
 from harness.model.errors import BadInput
-from harness.model.layout import LayoutKind
+from harness.model.layout import Layout, LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
 from harness.words import last_line
 
@@ -28,13 +30,19 @@ DAEMON = Path(__file__).with_name("ceph-daemon")
 
 
 @dataclass(frozen=True)
-class CephCluster(ObjectStore):
-    """Ceph, in which each bucket has a pool of its own."""
+class CephCluster:
+    """Ceph, with a bucket for each layout, in a pool of its own.
 
+    Its keys are new, and in no command line and no state file.
+    """
+
+    scheme: ClassVar[str] = "s3"
     title: ClassVar[str] = "Ceph"
     head: ClassVar[str] = "gateway"
     server: ClassVar[str] = "OSD"
     servers_option: ClassVar[str] = "osds"
+    layouts: Sequence[Layout]
+    credentials: Credentials = field(default_factory=new_credentials)
 
     def servers(self, osds: int | None) -> int:
         """Return how many OSDs start, `osds` if they suffice. Raise BadInput for an impossible layout."""
@@ -51,10 +59,6 @@ class CephCluster(ObjectStore):
             )
         return osds or max(FEWEST_OSDS, needed)
 
-    def location(self, bucket: str) -> str:
-        """Return the placement target of a bucket, which has its name."""
-        return f":{bucket}"
-
     def port_count(self, servers: int) -> int:
         """Return 2, for gateway and monitor; OSDs choose and report their own ports."""
         return 2
@@ -69,7 +73,10 @@ class CephCluster(ObjectStore):
             )
         plan = self._plan(cluster)
         plan.write(self.credentials)
-        self.write_spark_configuration(cluster, "ceph", {S3A_CEPH_CONF: str(plan.conf)})
+        ceph_conf = {S3A_CEPH_CONF: str(plan.conf)}
+        of_store = s3a_properties(endpoint(cluster), self.credentials, "ceph", ceph_conf)
+        write_spark_configuration(cluster.conf_directory, {**class_path_properties(), **of_store})
+        (cluster.conf_directory / DEFAULTS).chmod(0o600)  # it has the keys
         for name in ("monitor", *(f"osd-{number}" for number in range(cluster.servers))):
             (cluster.directory / name).mkdir()
 
@@ -90,8 +97,17 @@ class CephCluster(ObjectStore):
         return cluster.servers if is_answered(endpoint(cluster)) else None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """Return where Ceph's tools find their configuration, too."""
-        return {**super().client_environment(cluster), "CEPH_CONF": str(self._plan(cluster).conf)}
+        """Return the URI of the first bucket, and where Spark's and Ceph's configuration is."""
+        return {
+            "CLUSTERLIFT_FS": f"s3a://{bucket_name(self.layouts[0])}",
+            "SPARK_CONF_DIR": str(cluster.conf_directory),
+            "CEPH_CONF": str(self._plan(cluster).conf),
+        }
+
+    def create_buckets(self, cluster: Cluster) -> None:
+        """Create a bucket for each layout. Raises ClusterliftError if the gateway refuses."""
+        for layout in self.layouts:
+            create_bucket(endpoint(cluster), self.credentials, bucket_name(layout))
 
     def _plan(self, cluster: Cluster) -> CephPlan:
         gateway, monitor = cluster.ports
@@ -106,16 +122,19 @@ class CephCluster(ObjectStore):
         )
 
 
+def endpoint(cluster: Cluster) -> str:
+    """Return the URL of the gateway."""
+    return f"http://{LOCALHOST}:{cluster.ports[0]}"
+
+
 def _check_programs() -> None:
     """Raise BadInput if a program is missing, or older than Hadoop's S3A accepts."""
     how = f"install Ceph {OLDEST} or newer (Debian 13: apt-get install {PACKAGES})"
     if missing := [program for program in PROGRAMS if shutil.which(program) is None]:
-        raise BadInput(f"--store ceph: no program {missing[0]!r} is on the PATH; {how}")
+        raise BadInput(f"no program {missing[0]!r} is on the PATH; {how}")
     done = finished(["radosgw", "--version"])
     found = re.match(r"ceph version (\d+)\.\S*", done.stdout)
     if found is None:
-        raise BadInput(f"--store ceph: radosgw does not run: {last_line(done.stderr)}; {how}")
+        raise BadInput(f"radosgw does not run: {last_line(done.stderr)}; {how}")
     if int(found[1]) < OLDEST:
-        raise BadInput(
-            f"--store ceph: the radosgw on the PATH is {found[0]}, where S3A cannot write; {how}"
-        )
+        raise BadInput(f"the radosgw on the PATH is {found[0]}, where S3A cannot write; {how}")

@@ -111,18 +111,16 @@ def starting(launch: Launch, log: Path, directory: Path) -> Iterator[Daemon]:
         pipe.write(b"\n")
 
 
-def end(daemons: Sequence[Daemon], directory: Path) -> None:
-    """Kill the daemons of a cluster and all that they started, and wait until they have ended.
+def end(daemons: Sequence[Daemon]) -> None:
+    """Kill daemons and all that they started in their sessions, and wait until they have ended.
 
-    `directory` is the cluster's. Raises ClusterliftError if a process still runs after 30 s.
+    Raises ClusterliftError if a process still runs after 30 s.
     """
     groups = {daemon.pid for daemon in daemons if daemon.is_alive()}
     for daemon in daemons:
         daemon.kill()
     deadline = time.monotonic() + END_S
-    while left := [
-        process for process in psutil.process_iter() if _belongs(process, groups, directory)
-    ]:
+    while left := [each for each in psutil.process_iter() if _runs_in(groups, each)]:
         for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -133,17 +131,11 @@ def end(daemons: Sequence[Daemon], directory: Path) -> None:
         daemon.is_alive()  # which reaps a child of ours
 
 
-def _belongs(process: psutil.Process, groups: Collection[int], directory: Path) -> bool:
-    """Return whether a process runs in one of the groups, or is a container of YARN below the directory.
-
-    A NodeManager starts each container in a session of its own, and it would outlive the NodeManager.
-    """
+def _runs_in(groups: Collection[int], process: psutil.Process) -> bool:
+    """Return whether a process that has not ended is in one of the groups."""
     with suppress(psutil.Error, ProcessLookupError):
-        if process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
-            return False
-        if os.getpgid(process.pid) in groups:
-            return True
-        return process.environ().get("LOCAL_DIRS", "").startswith(f"{directory}/")
+        if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+            return os.getpgid(process.pid) in groups
     return False
 
 

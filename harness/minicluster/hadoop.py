@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -20,13 +20,10 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 """How the daemons log, here and in the lab's image."""
 
 
-def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = ()) -> list[str]:
-    """Return the command line that runs a daemon's class, with more jars than Hadoop's if it needs them.
-
-    Raises BadInput if there is no Java.
-    """
+def java_command(cluster: Cluster, heap: str, main: str) -> list[str]:
+    """Return the command line that runs a daemon's class. Raises BadInput if there is no Java."""
     # The first directory has the configuration of their log; in that of the cluster, clients would find it.
-    own = (LOGGING.parent, cluster.conf_directory, minicluster_jar(), *jars)
+    own = (LOGGING.parent, cluster.conf_directory, minicluster_jar())
     return [
         str(java_program()),
         f"-Xmx{heap}",

@@ -1,7 +1,7 @@
 """HDFS: a NameNode and DataNodes, run from one jar and the jars of the installed Spark."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,14 +22,13 @@ USUAL_COPIES = 3
 
 @dataclass(frozen=True)
 class HdfsCluster:
-    """HDFS. `properties` are the caller's Hadoop properties; they override ours."""
+    """HDFS, with the jar of Hadoop's daemons and Spark's own jars."""
 
     scheme: ClassVar[str] = "hdfs"
     title: ClassVar[str] = "HDFS"
     head: ClassVar[str] = "NameNode"
     server: ClassVar[str] = "DataNode"
     servers_option: ClassVar[str] = "datanodes"
-    properties: Mapping[str, str] = field(default_factory=dict)
 
     def port_count(self, servers: int) -> int:
         """Return 2, for clients and for the web; DataNodes choose and report their own ports."""
@@ -39,8 +38,7 @@ class HdfsCluster:
         """Write the configuration."""
         java_command(cluster, NAMENODE_HEAP, NAMENODE)  # raises an error if something is missing
         cluster.conf_directory.mkdir()
-        site = {**_site(cluster), **self.properties}
-        write_properties(cluster.conf_directory / "hdfs-site.xml", site)
+        write_properties(cluster.conf_directory / "hdfs-site.xml", _site(cluster))
         if cluster.servers < USUAL_COPIES:
             copies = {"spark.hadoop.dfs.replication": str(cluster.servers)}
             write_spark_configuration(_spark_configuration(cluster), copies)

@@ -47,14 +47,6 @@ class Artifact:
 
 # The known checksum is of the Hadoop version that the pyspark of requirements.lock brings.
 MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
-BOUNCY_CASTLE = tuple(
-    Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", sha256)
-    for name, sha256 in (
-        ("bcprov", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
-        ("bcutil", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
-        ("bcpkix", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
-    )
-)
 
 
 def minicluster_jar() -> Path:
@@ -67,11 +59,6 @@ def minicluster_jar() -> Path:
     known = MINICLUSTER_SHA256.get(version)
     artifact = Artifact("org.apache.hadoop", "hadoop-client-minicluster", version, known)
     return fetched([artifact], "56 MB")[0]
-
-
-def bouncy_castle_jars() -> list[Path]:
-    """Return the jars of a cryptographic library that YARN needs; otherwise like `minicluster_jar`."""
-    return fetched(BOUNCY_CASTLE, "10 MB")
 
 
 def fetched(artifacts: Sequence[Artifact], size: str, directory: str = "") -> list[Path]:

@@ -31,14 +31,14 @@ POLL_S = 0.1
 
 
 class Service(Protocol):
-    """What differs between HDFS, QFS, Ceph, MinIO and YARN."""
+    """What differs between HDFS, QFS and Ceph."""
 
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first, single daemon: NameNode, metaserver, gateway, ResourceManager."""
+    """The kind of its first, single daemon: NameNode, metaserver, gateway."""
     server: ClassVar[str]
-    """The kind of its other daemons: DataNode, chunk server, OSD, drive, NodeManager."""
+    """The kind of its other daemons: DataNode, chunk server, OSD."""
     servers_option: ClassVar[str]
 
     def port_count(self, servers: int) -> int:
@@ -97,7 +97,7 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
     """
     with deferred_signals():
         # SIGKILL loses nothing: the data is removed, too.
-        end(cluster.daemons, cluster.directory)
+        end(cluster.daemons)
         remove(cluster)
         if not keep_logs:
             shutil.rmtree(cluster.logs, ignore_errors=True)
@@ -151,7 +151,6 @@ def _wait_for_servers(service: Service, cluster: Cluster) -> None:
 
 def _died(service: Service, daemon: Daemon) -> ClusterliftError:
     log = Path(daemon.log).read_text(encoding="utf-8", errors="replace")
-    # "Address already in use", or MinIO's "Specified port is already in use".
     kind = _PortLost if "already in use" in log else ClusterliftError
     return kind(
         f"{service.title} did not start: {daemon.name} died: {daemon.closing_message()}; "

@@ -5,30 +5,24 @@ the NodeManagers and their containers, that directory is empty. Their Python has
 """
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
-from harness.minicluster.cluster import Cluster, find_all
+from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
-from harness.minicluster.yarn import YarnCluster, hdfs_properties
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import results_files
 from harness.records.reader import load
 from tests.jvm import COLD_JVM
-from tests.other_user import can_be_reached
-from tests.waiting import eventually
 
-from .conftest import ROOT, TIMEOUT_S, Completed, Spark, completed, own_lines
+from .conftest import Completed, Spark, completed, own_lines
+from .yarn import YarnCluster, node_name
 
 ROWS = 2_000
 # A NodeManager does not hand JAVA_TOOL_OPTIONS on to its containers.
@@ -40,7 +34,6 @@ CLIENT = (
 )
 ON_NODE = (*CLIENT, "--deploy-mode", "cluster")
 LITTLE = ("--workloads", "group-by,calc-pi-dataframe", "--trials", "1", "--warmup", "0")
-ENDLESS = ("--workloads", "sha-512", "--trials", "10000", "--warmup", "0")
 MOUNTED = 'mount -t tmpfs tmpfs "$0" && cp -R "$1/." "$0" && shift && exec "$@"'
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount file systems")
@@ -98,7 +91,7 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
             patch.setenv(name, environment[name])
         patch.delenv("PYTHONPATH", raising=False)
         with (
-            running(HdfsCluster(hdfs_properties()), 1) as files,
+            running(HdfsCluster(), 1) as files,
             running(service := YarnCluster(files), 1) as cluster,
         ):
             clients = {
@@ -129,8 +122,7 @@ def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
     assert facts["master"] == "yarn"
     assert facts["spark_conf"]["spark.submit.deployMode"] == "client"
     assert facts["application"].startswith("application_")
-    host = hdfs_properties()["dfs.datanode.hostname"]
-    assert facts["executors"] == [host]
+    assert facts["executors"] == [node_name()]
     assert run.run.dataset is not None
     assert run.run.dataset["uri"] == yarn.dataset
     for trial in run.trials:
@@ -180,41 +172,3 @@ def test_a_script_on_a_node_refuses_in_one_line(script: str, yarn: Yarn, tmp_pat
     program = Path(script).name
     log = yarn.containers_log("stdout") + yarn.containers_log("stderr")
     assert log.count(f"{program}: error: submit without --deploy-mode cluster") == 1
-
-
-def test_the_daemons_are_closed_to_other_users_and_end_with_the_command(tmp_path: Path) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("needs Java")
-    script = (
-        "spark-submit --master yarn --conf spark.ui.enabled=false --conf spark.yarn.maxAppAttempts=1 "
-        "--deploy-mode cluster $0/datagen/generate.py hdfs:/x & "
-        "echo $HADOOP_CONF_DIR > $1/conf; touch $1/ready; wait"
-    )
-    command = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "harness", "local", "yarn", "run", "--nodemanagers", "1"),
-            *("--datanodes", "1", "--", "sh", "-c", script, str(ROOT), str(tmp_path)),
-        ],
-        cwd=ROOT,
-        start_new_session=True,
-    )
-    eventually((tmp_path / "ready").exists, "YARN did not start", TIMEOUT_S)
-    directory = Path((tmp_path / "conf").read_text().strip()).parent
-    [cluster] = [cluster for cluster in find_all("yarn") if cluster.directory == directory]
-    inside = ("nsenter", f"--net=/proc/{cluster.daemons[0].pid}/ns/net")
-    for port in cluster.ports:
-        assert can_be_reached(port, *inside)
-        assert not can_be_reached(port)  # by another user of the machine
-    command.kill()
-    command.wait()
-    eventually(lambda: not directory.exists(), "its data is left")
-    for process in psutil.process_iter():  # spark-submit is the script's own, and would try again
-        with suppress(ProcessLookupError):
-            if os.getsid(process.pid) == command.pid:
-                process.kill()
-                process.wait(timeout=60)
-    assert not [
-        process.info
-        for process in psutil.process_iter(["pid", "cmdline"])
-        if str(directory) in " ".join(process.info["cmdline"] or ())
-    ]

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.http_request import Request, ask
-from harness.minicluster.ceph import CephCluster
+from harness.minicluster.ceph import CephCluster, endpoint
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
-from harness.minicluster.object_store import endpoint
 from harness.model.layout import Layout
 
 from .processes import Ended, run

@@ -39,7 +39,7 @@ DATANODES = 5
 def cluster() -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_TOOL_OPTIONS", COLD_JVM)
-        with running(HdfsCluster({}), DATANODES) as cluster:
+        with running(HdfsCluster(), DATANODES) as cluster:
             yield cluster
 
 

@@ -14,11 +14,8 @@ import pytest
 
 from harness.cli import main
 from harness.commands import local
-from harness.minicluster import jar
 from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
-from harness.minicluster.own_network import NoOwnNetwork
-from harness.model.errors import BadInput
 from tests.daemons import kill
 from tests.unit.fake_file_system import WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
@@ -111,11 +108,6 @@ class TestUpStatusDown:
         assert done.stderr.startswith(f"clusterlift: error: {message}")
         assert done.stderr.count("\n") == 1
 
-    def test_yarn_runs_installed_programs_alone(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert main(["local", "yarn", "run", "--nodemanagers", "1", "--", "no-such-program"]) == 2
-        message = "clusterlift: error: COMMAND: there is no program 'no-such-program'"
-        assert capfd.readouterr().err.startswith(message)
-
 
 class TestRun:
     def start(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
@@ -141,47 +133,6 @@ class TestRun:
         assert uri.startswith("fake://127.0.0.1:")
         assert conf.endswith("/conf")
         assert find_all("fake") == []
-
-    @pytest.mark.parametrize(
-        ("command", "user", "refused"),
-        [
-            ("yarn run", 0, True),
-            ("yarn run", 1000, False),
-            ("yarn run --network own", 1000, True),
-            ("yarn run --network shared", 0, False),
-        ],
-    )
-    def test_where_the_kernel_gives_it_no_network_of_its_own(
-        self,
-        command: str,
-        user: int,
-        *,
-        refused: bool,
-        monkeypatch: pytest.MonkeyPatch,
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
-        def refuse() -> None:
-            raise NoOwnNetwork("Operation not permitted")
-
-        def stop(*_: object, **__: object) -> None:
-            raise BadInput("it would start now")
-
-        for name in ("minicluster_jar", "bouncy_castle_jars"):
-            monkeypatch.setattr(local, name, lambda: None)
-        monkeypatch.setattr(jar, "fetched", lambda *_: [Path("jar")])
-        monkeypatch.setattr(local, "enter_own_network", refuse)
-        monkeypatch.setattr(local, "running", stop)
-        monkeypatch.setattr(os, "geteuid", lambda: user)
-        assert main(["local", *command.split(), "--", "true"]) == 2
-        *warning, error = capfd.readouterr().err.splitlines()
-        assert ("it would start now" in error) == (not refused)
-        if refused:
-            assert (
-                "--network own: the kernel gives this user no network of its own (Operation"
-                in error
-            )
-            assert error.endswith("--network shared accepts that")
-        assert bool(warning) == (command == "yarn run" and not refused)
 
     def test_options_after_the_command_belong_to_the_command(self, fake: Fake) -> None:
         done = fake("run", "echo", "--servers", "-h")

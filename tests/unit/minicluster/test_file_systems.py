@@ -1,4 +1,4 @@
-"""What HDFS, QFS and YARN need to start, how their state is read, and how a missing file is reported."""
+"""What HDFS and QFS need to start, how their state is read, and how a missing file is reported."""
 
 import json
 import stat
@@ -16,14 +16,9 @@ from harness.cli import main
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
-from harness.minicluster.jar import (
-    BOUNCY_CASTLE,
-    MINICLUSTER_SHA256,
-    minicluster_jar,
-)
+from harness.minicluster.jar import MINICLUSTER_SHA256, minicluster_jar
 from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.spark_configuration import with_properties
-from harness.minicluster.yarn import YarnCluster
 from harness.model.errors import BadInput, ClusterliftError
 from tests.web import server
 
@@ -138,7 +133,6 @@ class TestMiniclusterJar:
 
     def test_the_checksum_for_the_installed_pyspark_is_known(self) -> None:
         assert hadoop_version(spark_home()) in MINICLUSTER_SHA256
-        assert all(artifact.sha256 for artifact in BOUNCY_CASTLE)
 
 
 @contextmanager
@@ -156,12 +150,12 @@ def hdfs(
 ) -> Prepare:
     """Return a function that prepares an HDFS of two DataNodes, with scripts for Java and Spark."""
 
-    def prepare(java: str = "exit 0", **properties: str) -> Cluster:
+    def prepare(java: str = "exit 0") -> Cluster:
         spark()
         script("bin/java", java)
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
         cluster = empty_cluster("hdfs", (7000, 7001), 2)
-        HdfsCluster(properties).prepare(cluster)
+        HdfsCluster().prepare(cluster)
         return cluster
 
     return prepare
@@ -183,12 +177,11 @@ class TestHdfs:
             assert HdfsCluster().live_servers(cluster) is None
         assert HdfsCluster().live_servers(cluster) is None
 
-    def test_daemons_listen_on_127_0_0_1_and_properties_can_be_added(self, hdfs: Prepare) -> None:
-        cluster = hdfs(**{"dfs.blocksize": "<1m>"})
+    def test_daemons_listen_on_127_0_0_1(self, hdfs: Prepare) -> None:
+        cluster = hdfs()
         properties = properties_in(cluster.conf_directory / "hdfs-site.xml")
         assert properties["fs.defaultFS"] == "hdfs://127.0.0.1:7000"
         assert properties["dfs.replication"] == "2"
-        assert properties["dfs.blocksize"] == "<1m>"
         addresses = [value for key, value in properties.items() if str(key).endswith("address")]
         assert len(addresses) == 5
         assert all(str(address).startswith("127.0.0.1:") for address in addresses)
@@ -230,51 +223,9 @@ class TestHdfs:
             HdfsCluster().prepare(Cluster("hdfs", "x", (1, 2), 1))
 
 
-YARN_PORTS = (7000, 7001, 7002, 7003, 7004)
-FILES = Cluster("hdfs", "files", (7, 8), 2)
-
-
-@pytest.fixture
-def yarn(
-    spark: InstallSpark,
-    script: Script,
-    tmp_path: Path,
-    cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Cluster:
-    """A prepared YARN of two NodeManagers."""
-    spark()
-    monkeypatch.setenv("PYSPARK_PYTHON", "/the/python")
-    script("bin/java", "exit 0")
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    (cache / "jars").mkdir(parents=True)
-    for artifact in BOUNCY_CASTLE:
-        (cache / "jars" / artifact.file_name).touch()
-    cluster = empty_cluster("yarn", YARN_PORTS, 2)
-    YarnCluster(FILES).prepare(cluster)
-    return cluster
-
-
 def properties_in(file: Path) -> dict[str | None, str | None]:
     site = ET.parse(file)  # noqa: S314  our own file
     return {p.findtext("name"): p.findtext("value") for p in site.iter("property")}
-
-
-class TestYarn:
-    def test_daemons_listen_on_127_0_0_1(self, yarn: Cluster) -> None:
-        properties = properties_in(yarn.conf_directory / "yarn-site.xml")
-        addresses = [v for key, v in properties.items() if str(key).endswith("address")]
-        assert sorted(map(str, addresses)) == [
-            *["127.0.0.1:0"] * 3,
-            *(f"127.0.0.1:{port}" for port in YARN_PORTS),
-        ]
-
-    def test_live_servers(self) -> None:
-        answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
-        with server(200, answer) as (url, _):
-            cluster = Cluster("yarn", "x", (1, 2, 3, 4, int(url.rpartition(":")[2])), 3)
-            assert YarnCluster(FILES).live_servers(cluster) == 2
-        assert YarnCluster(FILES).live_servers(cluster) is None
 
 
 QFS_FILES = ("bin/metaserver", "bin/chunkserver", "bin/tools/qfsping", "lib/libqfs_access.so")

@@ -1,8 +1,6 @@
 """Daemons and clusters: nothing is left behind, and no other process is ever touched."""
 
 import os
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +16,7 @@ from harness.minicluster.daemon import Daemon, Launch, end, starting
 from harness.minicluster.lifecycle import down, up
 from harness.model.errors import BadInput, ClusterliftError
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
-from tests.waiting import PATIENCE_S, eventually
+from tests.waiting import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -28,11 +26,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "clusterlift" / "minicluster"
     for cluster in find_all("fake"):
         down(cluster)
-
-
-def container(directory: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "LOCAL_DIRS": directory}
-    return subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
 
 
 def start_script(tmp_path: Path, script: str, name: str = "d") -> Daemon:
@@ -57,7 +50,7 @@ class TestDaemon:
         daemon = start_script(tmp_path, WAIT)
         assert daemon.is_alive()
         assert os.getsid(daemon.pid) == daemon.pid != os.getsid(0)
-        end([daemon], tmp_path)
+        end([daemon])
         assert not daemon.is_alive()
 
     @pytest.mark.parametrize("seconds_apart", [-60, 60])
@@ -67,19 +60,19 @@ class TestDaemon:
         daemon = start_script(tmp_path, WAIT)
         other = replace(daemon, create_time=daemon.create_time + seconds_apart)
         assert not other.is_alive()
-        end([other], tmp_path)
+        end([other])
         assert daemon.is_alive()
-        end([daemon], tmp_path)
+        end([daemon])
 
     def test_a_corrected_clock_does_not_change_who_it_is(self, tmp_path: Path) -> None:
         daemon = start_script(tmp_path, WAIT)
         assert replace(daemon, create_time=daemon.create_time + 1).is_alive()
-        end([daemon], tmp_path)
+        end([daemon])
 
     def test_neither_it_nor_its_children_can_refuse_to_end(self, tmp_path: Path) -> None:
         daemon = start_script(tmp_path, "trap '' TERM INT HUP; sleep 600 & echo $!; wait")
         child = Path("/proc") / first_log_line(daemon) / "cmdline"
-        end([daemon], tmp_path)
+        end([daemon])
         assert not daemon.is_alive()
         eventually(lambda: not child.exists() or not child.read_bytes())  # gone, or not reaped yet
 
@@ -90,7 +83,7 @@ class TestDaemon:
         daemon = start_script(tmp_path, "sleep 1 & echo $!; wait")
         child = Path("/proc") / first_log_line(daemon) / "cmdline"
         monkeypatch.setattr(os, "killpg", os.kill)
-        end([daemon], tmp_path)
+        end([daemon])
         assert not child.exists() or not child.read_bytes()  # gone, or not reaped yet
 
     def test_a_program_that_cannot_be_started_is_named(self, tmp_path: Path) -> None:
@@ -179,9 +172,8 @@ class TestAStartThatFails:
             f"see {cluster.logs / 'head.log'}"
         )
 
-    @pytest.mark.parametrize("words", ["bind: Address", "bind: address", "Specified port is"])
-    def test_after_another_program_took_a_port_it_tries_again_with_others(self, words: str) -> None:
-        taken = f"[ -e ../again ] || {{ touch ../again; echo {words} already in use; exit 1; }}"
+    def test_after_another_program_took_a_port_it_tries_again_with_others(self) -> None:
+        taken = "[ -e ../again ] || { touch ../again; echo bind: Address already in use; exit 1; }"
         system = FakeFileSystem({"head": f"{taken}; {SERVE}"})
         cluster = up(system, "a", 1)
         assert len(system.attempts) == 2
@@ -232,19 +224,6 @@ class TestDown:
         (cluster.directory / "home").symlink_to(tmp_path / "elsewhere")
         down(cluster)
         assert (tmp_path / "elsewhere" / "file").exists()
-
-    def test_ends_containers_in_sessions_of_their_own(self, cache: Path) -> None:
-        """YARN's NodeManagers start such, and of other clusters, too."""
-        cluster = up(FakeFileSystem(), "a", 1)
-        given = {name: f"{cache}/fake-{name}/server-1/usercache" for name in ("a", "ab")}
-        with (
-            container(given["a"]) as own,
-            container(given["ab"]) as another,
-        ):
-            down(cluster)
-            assert own.wait(timeout=PATIENCE_S) == -signal.SIGKILL
-            assert another.poll() is None
-            another.kill()
 
     def test_can_be_tried_again_after_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def denied(path: Path) -> None:

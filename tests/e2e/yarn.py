@@ -11,31 +11,33 @@ from harness.http_request import Request
 from harness.local_spark import spark_environment, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.hadoop import (
-    answer_of,
-    java_command,
-    java_program,
-    write_properties,
-)
+from harness.minicluster.hadoop import answer_of, java_command, java_program, write_properties
 from harness.minicluster.hdfs import USUAL_COPIES
-from harness.minicluster.jar import bouncy_castle_jars
+from harness.minicluster.jar import Artifact, fetched
 from harness.minicluster.spark_configuration import write_spark_configuration
 
-RESOURCEMANAGER = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
-NODEMANAGER = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
-RESOURCEMANAGER_HEAP = "512m"
-NODEMANAGER_HEAP = "256m"
+SERVER = "org.apache.hadoop.yarn.server"
+RESOURCEMANAGER = f"{SERVER}.resourcemanager.ResourceManager"
+NODEMANAGER = f"{SERVER}.nodemanager.NodeManager"
 MEMORY_MB = 8192
 """What a NodeManager offers. YARN does not check it: no memory is set aside."""
+# A cryptographic library that YARN needs.
+BOUNCY_CASTLE = tuple(
+    Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", sha256)
+    for name, sha256 in (
+        ("bcprov", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
+        ("bcutil", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
+        ("bcpkix", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
+    )
+)
 
 
-def hdfs_properties() -> dict[str, str]:
-    """Return what an HDFS beside YARN needs: for locality, both have to give this machine the same name."""
+def node_name() -> str:
+    """Return what YARN calls this machine."""
     try:
-        name, _, _ = socket.gethostbyaddr(LOCALHOST)  # as Java does for a NodeManager
+        return socket.gethostbyaddr(LOCALHOST)[0]  # as Java does for a NodeManager
     except OSError:
-        name = LOCALHOST
-    return {"dfs.datanode.hostname": name}
+        return LOCALHOST
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class YarnCluster:
 
     def prepare(self, cluster: Cluster) -> None:
         """Write the configuration of the daemons, and of Spark."""
-        java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, bouncy_castle_jars())
         conf = cluster.conf_directory
         write_spark_configuration(conf, _spark_properties())
         write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
@@ -67,10 +68,11 @@ class YarnCluster:
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: NodeManagers retry until the ResourceManager answers."""
-        jars = bouncy_castle_jars()
-        command = java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, jars)
-        yield Launch("resourcemanager", command, _environment(cluster))
-        command = java_command(cluster, NODEMANAGER_HEAP, NODEMANAGER, jars)
+        environment = {
+            "JAVA_HOME": str(java_program().resolve().parents[1]),
+            "HADOOP_CONF_DIR": str(cluster.conf_directory),
+        }
+        yield Launch("resourcemanager", _command(cluster, "512m", RESOURCEMANAGER), environment)
         for number in range(1, cluster.servers + 1):
             name = f"nodemanager-{number}"
             # What containers print is kept with the daemons' logs.
@@ -79,13 +81,12 @@ class YarnCluster:
                 "yarn.nodemanager.log-dirs": cluster.logs / f"{name}-containers",
             }
             options = [word for key in own for word in ("-D", f"{key}={own[key]}")]
-            yield Launch(name, [*command, *options], _environment(cluster))
+            yield Launch(name, [*_command(cluster, "256m", NODEMANAGER), *options], environment)
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the ResourceManager's web server reports."""
-        match answer_of(
-            Request(f"http://{LOCALHOST}:{cluster.ports[-1]}", "/ws/v1/cluster/metrics")
-        ):
+        url = f"http://{LOCALHOST}:{cluster.ports[-1]}"
+        match answer_of(Request(url, "/ws/v1/cluster/metrics")):
             case {"clusterMetrics": {"activeNodes": int(live)}}:
                 return live
             case _:
@@ -97,6 +98,16 @@ class YarnCluster:
         return {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, "SPARK_CONF_DIR": conf}
 
 
+def _command(cluster: Cluster, heap: str, main: str) -> list[str]:
+    """Return the command line of a daemon, whose class path has the jars that YARN needs, too."""
+    command = java_command(cluster, heap, main)
+    class_path = command.index("-cp") + 1
+    command[class_path] = ":".join(
+        [command[class_path], *map(str, fetched(BOUNCY_CASTLE, "10 MB"))]
+    )
+    return command
+
+
 def _spark_properties() -> dict[str, str]:
     """Return what suits nodes that are this machine."""
     path = spark_environment().get("PATH", os.defpath)
@@ -106,17 +117,6 @@ def _spark_properties() -> dict[str, str]:
         "spark.yarn.jars": f"local:{spark_home()}/jars/*",
         # Containers have the PATH that bash starts with, and not that of their NodeManager.
         "spark.pyspark.python": python,
-        # YARN adds a filter to Spark's web pages as it grants the application. With Spark 4.3 one of two
-        # threads sometimes meets the other there, and the application does not start.
-        "spark.ui.enabled": "false",
-    }
-
-
-def _environment(cluster: Cluster) -> dict[str, str]:
-    """Return what containers need."""
-    return {
-        "JAVA_HOME": str(java_program().resolve().parents[1]),
-        "HADOOP_CONF_DIR": str(cluster.conf_directory),
     }
 
 
@@ -138,7 +138,7 @@ def _site(cluster: Cluster) -> dict[str, str]:
         "yarn.scheduler.minimum-allocation-mb": "128",
         "yarn.nodemanager.pmem-check-enabled": "false",
         "yarn.nodemanager.vmem-check-enabled": "false",
-        # A disk that is nearly full is the user's business: by default, a node would accept no work.
+        # By default, a node whose disk is nearly full would accept no work.
         "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
         "hadoop.tmp.dir": str(cluster.directory / "tmp"),
     }

@@ -1,4 +1,4 @@
-"""What object stores need to start, what daemons and clients receive, and how buckets are made."""
+"""What Ceph needs to start, what daemons and clients receive, and how buckets are made."""
 
 import json
 import os
@@ -13,10 +13,8 @@ import pytest
 from harness.cli import main
 from harness.http_request import Credentials, Request, signed_headers
 from harness.local_spark import hadoop_version, spark_home
-from harness.minicluster.ceph import PROGRAMS, CephCluster
+from harness.minicluster.ceph import PROGRAMS, CephCluster, endpoint
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.minio import MinioCluster
-from harness.minicluster.object_store import endpoint
 from harness.minicluster.s3a import s3a_artifacts, s3a_class_path
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
@@ -24,7 +22,6 @@ from tests.web import Asked, server
 
 LAYOUTS = tuple(map(Layout.parse, ("rs:2+1:64k", "replicated:1")))
 KEYS = Credentials("the-access-key", "the-secret-key")
-MINIO = ("--store", "minio")
 VERSION = "echo 'ceph version 18.2.7 (6b0e98) reef (stable)'"
 
 Install = Callable[..., None]
@@ -100,7 +97,7 @@ class TestRefusals:
         install(radosgw, without)
         with pytest.raises(BadInput) as error:
             CephCluster(LAYOUTS).prepare(cluster)
-        assert str(error.value).startswith(f"--store ceph: {message}")
+        assert str(error.value).startswith(message)
 
     def test_a_directory_whose_name_ceph_would_cut(
         self, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -124,20 +121,6 @@ class TestRefusals:
                 ["--osds", "4", "--layout", "rs:3+2"],
                 "--osds 4: the layouts need 5, one for each part",
             ),
-            (["--store", "s4"], "'s4' is not one of 'ceph', 'minio'"),
-            (
-                [*MINIO, "--layout", "replicated:2"],
-                "replicated:2: MinIO stores rs:D+P of P <= D and",
-            ),
-            (
-                [*MINIO, "--layout", "rs:9+8"],
-                "rs:9+8: MinIO stores rs:D+P of P <= D and D + P <= 16",
-            ),
-            (
-                [*MINIO, "--layout", "rs:4+2", "--layout", "rs:5+1"],
-                "--layout rs:5+1: one MinIO has one layout",
-            ),
-            ([*MINIO, "--osds", "4"], "--osds 4 is only for Ceph; leave it out for minio"),
         ],
     )
     def test_options(
@@ -226,44 +209,6 @@ class TestConfiguration:
         )
         assert done.returncode != 0
         assert done.stdout == "Error EINVAL: k=1 must be >= 2\n"
-
-
-class TestMinio:
-    STORE = MinioCluster((Layout.parse("rs:4+2"),), KEYS)
-
-    @pytest.fixture
-    def cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-        """A cluster of six drives, and a program of the name."""
-        (tmp_path / "bin").mkdir()
-        (tmp_path / "bin/minio").touch(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
-        cluster = Cluster("s3", "x", (7000,), 6)
-        cluster.directory.mkdir(parents=True)
-        return cluster
-
-    def test_has_a_drive_for_each_stripe_and_the_parity_of_its_layout(
-        self, cluster: Cluster
-    ) -> None:
-        [launch] = self.STORE.launches(cluster)
-        assert launch.command[-1] == f"{cluster.directory}/drive{{1...6}}"
-        assert "127.0.0.1:7000" in launch.command
-        assert "the-secret-key" not in " ".join(launch.command)
-        environment = launch.environment
-        assert environment is not None
-        assert environment["MINIO_STORAGE_CLASS_STANDARD"] == "EC:2"
-        assert environment["HOME"] == str(cluster.directory)
-
-    def test_without_its_program_the_error_says_so(self, cluster: Cluster, tmp_path: Path) -> None:
-        (tmp_path / "bin/minio").unlink()
-        with pytest.raises(BadInput, match=r"^--store minio: no program 'minio' is on the PATH"):
-            self.STORE.prepare(cluster)
-
-    def test_its_bucket_needs_no_location(self) -> None:
-        with gateway(200) as (cluster, requests):
-            self.STORE.create_buckets(cluster)
-            assert self.STORE.live_servers(cluster) == cluster.servers
-        assert [request.path for request in requests] == ["/rs-4-2", "/minio/health/cluster"]
-        assert requests[0].body == b""
 
 
 class TestJars:
