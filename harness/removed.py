@@ -37,6 +37,10 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("scaling", "--figure"): "clusterlift report has the pictures",
     ("run", "--deploy-mode cluster"): _CLIENT_MODE,
     ("bench", "--deploy-mode cluster"): _CLIENT_MODE,
+    **{
+        (command, "--hour"): "divide the cost per second saved by what a second is worth to you"
+        for command in ("report", "predict")
+    },
     ("packets",): "use clusterlift compare --probes, or the page of clusterlift probe mtu --sizes",
 }
 """A sentence for each command or option that is gone.

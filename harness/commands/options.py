@@ -38,13 +38,6 @@ different_data_option = click.option(
     help="Compare runs even if the contents of their datasets differ.",
 )
 
-hour_option = click.option(
-    "--hour",
-    metavar="MONEY",
-    help="Value of one hour of the cluster's time, such as 20USD; needs a cost. It shows after how many "
-    "rounds, of all workloads once, a change has paid for itself.",
-)
-
 fact_option = click.option(
     "--fact",
     "facts",

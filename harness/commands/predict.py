@@ -13,7 +13,7 @@ from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, ledger_of, scores
 from harness.analysis.predict.target import target_of
 from harness.commands.command import command
-from harness.commands.options import cost_option, hour_option, mtu_option, results_option
+from harness.commands.options import cost_option, mtu_option, results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, parse_rate, rate_text
 from harness.present.prediction import render, render_score
@@ -36,7 +36,6 @@ from harness.terminal import say, show
     "Cost of all that the upgrade needs: 350USD for any --link, or 2.5gbit=350USD for one of them. "
     "Repeatable."
 )
-@hour_option
 @click.option(
     "--score",
     "after",
@@ -50,7 +49,6 @@ def predict_command(
     links: Sequence[str],
     mtu: int | None,
     costs: Sequence[str],
-    hour: str | None,
     after: str | None,
     results: Path,
 ) -> None:
@@ -63,7 +61,7 @@ def predict_command(
     """
     column = find_configuration(baseline, results)
     if after is not None:
-        if links or mtu or costs or hour:
+        if links or mtu or costs:
             raise BadInput("--score compares what was predicted: leave out all but BASELINE")
         show(render_score(_score_of(column, find_configuration(after, results))))
         return
@@ -76,7 +74,7 @@ def predict_command(
         for rate in (rates or (None,))
     ]
     names = [made.target.link for made in predictions]
-    given = given_costs(costs, hour, baseline, names, spelt=_rate)
+    given = given_costs(costs, baseline, names, spelt=_rate)
     benefits = predicted_benefits(predictions, given) if given else ()
     show(render([freeze(made, ledger_of(column)) for made in predictions], benefits))
 

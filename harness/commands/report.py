@@ -15,7 +15,6 @@ from harness.commands.options import (
     adjust_option,
     cost_option,
     different_data_option,
-    hour_option,
     optional_import,
     results_option,
 )
@@ -42,7 +41,6 @@ from harness.words import visible
     "Cost of the change: 350USD, or 2.5g-rs=350USD for one configuration. If the baseline has a cost, costs "
     "are of whole clusters. Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
 )
-@hour_option
 @adjust_option
 @different_data_option
 @results_option
@@ -50,7 +48,6 @@ def report_command(
     configurations: Sequence[str],
     output: Path,
     costs: Sequence[str],
-    hour: str | None,
     adjust: str | None,
     results: Path,
     *,
@@ -76,7 +73,7 @@ def report_command(
     declared, left_out = ({}, ()) if costs else declared_costs(comparison.columns)
     for line in left_out:
         say(line)
-    given = given_costs(costs, hour, baseline, others, declared=declared)
+    given = given_costs(costs, baseline, others, declared=declared)
     probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
     measured = {
         name: tuple(measurement for probed in found for measurement in probed.measurements)
@@ -91,7 +88,7 @@ def report_command(
         *(["--allow-different-data"] if allow_different_data else []),
         *(["--results", str(results)] if results != Path("results") else []),
     ]
-    own = [*(f"--cost={cost}" for cost in costs), *([f"--hour={hour}"] if hour is not None else [])]
+    own = [f"--cost={cost}" for cost in costs]
     evidence = Evidence(
         comparison,
         measured,

@@ -1,18 +1,15 @@
 """The table of costs: what each configuration costs and saves, the lowest cost per second saved first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, Saving
 from harness.analysis.cost.costs import Money
 from harness.present import quantities
 from harness.present.data_table import DataTable
-from harness.words import count_of, significant
+from harness.words import significant
 
 _CENT = 0.01
-HEADINGS = (
-    *("rank", "configuration", "cost", "saved per round", "cost per second saved"),
-    "pays for itself after",
-)
+HEADINGS = ("rank", "configuration", "cost", "saved per round", "cost per second saved")
 
 
 def money_text(value: Money | None) -> str:
@@ -26,13 +23,11 @@ def money_text(value: Money | None) -> str:
 
 def cost_summary(benefit: CostBenefit) -> str:
     """Return a line such as `350 USD for the change, 68.29 USD for each second saved in every round`."""
-    rounds, per_second = benefit.rounds_to_pay_back, benefit.cost_per_second_saved
-    parts = [f"{money_text(benefit.cost)} for the change"]
-    if per_second is not None:
-        parts.append(f"{money_text(per_second)} for each second saved in every round")
-    if rounds is not None:
-        parts.append(f"pays for itself after {count_of(rounds, 'round')}")
-    return ", ".join(parts)
+    cost = f"{money_text(benefit.cost)} for the change"
+    per_second = benefit.cost_per_second_saved
+    if per_second is None:
+        return cost
+    return f"{cost}, {money_text(per_second)} for each second saved in every round"
 
 
 def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
@@ -60,26 +55,13 @@ def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
     )
 
 
-def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
-    """Yield the sentences that explain the numbers."""
-    yield (
-        "A round is every workload once, without the controls. The seconds saved are summed over the "
-        "workloads whose change is more than chance can explain; in brackets are the sums of the ends of "
-        "their 95 % intervals."
-    )
-    if hour := next((benefit.hour for benefit in benefits if benefit.hour), None):
-        yield f"One hour of the cluster's time is worth {money_text(hour)}."
-
-
 def _row(rank: int, benefit: CostBenefit) -> tuple[str, ...]:
-    rounds = benefit.rounds_to_pay_back
     return (
         str(rank) if benefit.cost_per_second_saved else quantities.UNKNOWN,
         benefit.configuration,
         money_text(benefit.cost),
         _saving_text(benefit.saving),
         money_text(benefit.cost_per_second_saved),
-        quantities.UNKNOWN if rounds is None else count_of(rounds, "round"),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a change costs per second that it saves, when it has paid for itself, and performance for its cost."""
+"""What a change costs per second that it saves, and performance for its cost."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,6 @@ from harness.model.prediction import Prediction
 from harness.statistics.change import Verdict
 from harness.statistics.median import Interval
 
-HOUR_S = 3600
 PER = 1000
 """Units of the currency that a performance is divided by: that of a cluster costs thousands."""
 
@@ -35,14 +34,12 @@ class Saving:
 class CostBenefit:
     """The cost and the benefit of a configuration.
 
-    `cost` is what it costs more than the baseline. `saving` is None if there are too few runs. `hour` is
-    the value of an hour of the cluster's time, None if it is not given.
+    `cost` is what it costs more than the baseline. `saving` is None if there are too few runs.
     """
 
     configuration: str
     cost: Money
     saving: Saving | None
-    hour: Money | None = None
 
     @property
     def cost_per_second_saved(self) -> Money | None:
@@ -50,17 +47,6 @@ class CostBenefit:
         if self.saving is None or self.saving.seconds <= 0:
             return None
         return Money(self.cost.amount / self.saving.seconds, self.cost.currency)
-
-    @property
-    def rounds_to_pay_back(self) -> int | None:
-        """Number of rounds, of all workloads once, whose savings are worth the cost; None if never.
-
-        0 if the configuration costs less than the baseline.
-        """
-        per_second = self.cost_per_second_saved
-        if per_second is None or self.hour is None or self.hour.amount == 0:
-            return None
-        return max(0, math.ceil(round(per_second.amount * HOUR_S / self.hour.amount, 6)))
 
 
 def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ...]:
@@ -88,7 +74,7 @@ def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBen
         return (0, cost, -found.saving.seconds) if cost <= 0 else (1, per_second.amount, cost)
 
     found = (
-        CostBenefit(name, costs.of_change(name), saved, costs.hour)
+        CostBenefit(name, costs.of_change(name), saved)
         for name, saved in savings.items()
         if name in costs.others
     )

@@ -25,14 +25,13 @@ class Money:
 
 @dataclass(frozen=True)
 class Costs:
-    """What configurations cost, by name, and the value of an hour that is saved, None if it is not given.
+    """What configurations cost, by name.
 
     If the `baseline` has a cost, all costs are of whole clusters; else they are of the change.
     """
 
     baseline: Money | None
     others: Mapping[str, Money]
-    hour: Money | None = None
 
     def of_change(self, configuration: str) -> Money:
         """Return what a configuration costs more than the baseline."""
@@ -52,34 +51,30 @@ def parse_money(option: str, text: str) -> Money:
 
 def given_costs(
     costs: Sequence[str],
-    hour: str | None,
     baseline: str,
     others: Sequence[str],
     spelt: Callable[[str], str] = str,
     declared: Mapping[str, Money] | None = None,
 ) -> Costs | None:
-    """Return what the options --cost and --hour say of a baseline and other configurations.
+    """Return what the option --cost says of a baseline and other configurations.
 
     `350USD` is the cost of every other configuration, `2.5g-rs=350USD` that of one. `spelt` returns a name
     as it is in `others`. Without the option, costs are those `declared` by name. None if no other
-    configuration has a cost. Raises BadInput, also for an hour without a cost and for several currencies.
+    configuration has a cost. Raises BadInput, also for several currencies.
     """
     found = _parsed(costs, baseline, others, spelt) if costs else dict(declared or {})
     of_baseline = found.pop(baseline, None)
-    worth = None if hour is None else parse_money("--hour", hour)
     if not found and costs:
         raise BadInput(
             f"--cost: only the baseline {baseline!r} has a cost; give that of others, too"
         )
-    if not found and worth:
-        raise BadInput("--hour needs the cost of the change; add --cost, for example --cost 350USD")
     if not found:
         return None
-    amounts = [*found.values(), *filter(None, (of_baseline, worth))]
+    amounts = [*found.values(), *([of_baseline] if of_baseline else [])]
     currencies = list(dict.fromkeys(money.currency for money in amounts))
     if len(currencies) > 1:
         raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")
-    return Costs(of_baseline, found, worth)
+    return Costs(of_baseline, found)
 
 
 def _parsed(

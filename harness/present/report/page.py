@@ -11,7 +11,7 @@ from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.run import COMMAND
-from harness.present.costs import cost_remarks, cost_table, performance_table
+from harness.present.costs import cost_table, performance_table
 from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
@@ -52,7 +52,6 @@ def render(
         .render(
             answers=answers(comparison, benefits),
             baseline=comparison.columns[0].name,
-            cost_remarks=list(cost_remarks(benefits)),
             cost_table=cost_table(benefits) if benefits else None,
             different_facts=[row for row in facts if row.differs],
             emulations=emulations(

@@ -74,7 +74,7 @@ def test_each_link_is_a_prediction(results: Path, ledger: Path, capfd: Capture) 
 def test_links_are_ranked_by_their_cost_before_anything_is_bought(
     results: Path, capfd: Capture
 ) -> None:
-    costs = ("--cost", "0.25gbit=350USD", "--cost", "1gbit=1400USD", "--hour", "20USD")
+    costs = ("--cost", "0.25gbit=350USD", "--cost", "1gbit=1400USD")
     assert predict(results, "--link", "1gbit", "--link", "250mbit", *costs) == 0
     lines = capfd.readouterr().out.splitlines()
     [table] = [number for number, line in enumerate(lines) if line.startswith("links ")]
@@ -82,8 +82,6 @@ def test_links_are_ranked_by_their_cost_before_anything_is_bought(
     assert (best[0], second[0]) == ("250mbit", "1gbit")
     saved_s, per_second = float(best[2].split()[0]), float(best[3].split()[0])
     assert saved_s * per_second == pytest.approx(350, rel=0.01)
-    hours_paid = float(best[4].split()[0].replace(",", "")) * saved_s / 3600
-    assert 20 * hours_paid == pytest.approx(350, rel=0.01)
 
 
 RATE = ("--link", "250mbit")
@@ -98,7 +96,6 @@ RATE = ("--link", "250mbit")
         ),
         ((*RATE, "--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
         ((*RATE, "--cost", "cheap"), "--cost 'cheap' is not an amount of money"),
-        ((*RATE, "--hour", "3USD"), "--hour needs the cost of the change"),
         ((), "predict needs what is to change: --link RATE or --mtu BYTES"),
         (("--link", "fast"), "--link 'fast' is not a rate; write for example 100mbit or 2.5gbit"),
         (

@@ -375,13 +375,11 @@ class TestAnswer:
 
     def test_what_a_configuration_costs_is_summarized(self, rich: Comparison) -> None:
         _, *others = (column.name for column in rich.columns)
-        given = Costs(None, dict.fromkeys(others, Money(90, "USD")), Money(20, "USD"))
+        given = Costs(None, dict.fromkeys(others, Money(90, "USD")))
         for answer in answers(rich, cost_benefits(rich, given)):
             [item] = topics(answer)["Cost"]
             assert re.fullmatch(
-                r"90 USD for the change, \d+\.\d\d USD for each second saved in every round, "
-                r"pays for itself after [\d,]+ rounds",
-                item,
+                r"90 USD for the change, \d+\.\d\d USD for each second saved in every round", item
             )
 
 
