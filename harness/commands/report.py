@@ -19,7 +19,7 @@ from harness.commands.options import (
     results_option,
 )
 from harness.commands.predict import scores_of
-from harness.probes.kinds import by_kind, newest_probes
+from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import say, show
@@ -81,7 +81,6 @@ def report_command(
         if any(probed.measurements for probed in found)
     }
     newest = {name: newest_probes(found) for name, found in probes.items() if found}
-    newest_of = {name: by_kind(found) for name, found in newest.items()}
     shared = [
         *configurations,
         *(["--adjust", adjust] if adjust else []),
@@ -89,12 +88,7 @@ def report_command(
         *(["--results", str(results)] if results != Path("results") else []),
     ]
     own = [f"--cost={cost}" for cost in costs]
-    evidence = Evidence(
-        comparison,
-        measured,
-        scores=scores_of(comparison.columns),
-        soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
-    )
+    evidence = Evidence(comparison, measured, scores_of(comparison.columns))
     page = render(
         evidence,
         benefits=cost_benefits(comparison, given) if given else (),

@@ -17,7 +17,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.soak import LinkEvent, LinkEventKind, SoakEvent, SoakFlow
 from harness.node.link_reading import LinkReading, link_command, link_events, read_link
-from harness.present.probes.soak import soak_sections
+from harness.present.probes.soak import SOAKED_HOSTS
 from harness.probes.kind import ProbeKind
 from harness.probes.options import port_option, seed_option, streams_option, time_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep
@@ -188,6 +188,6 @@ KIND = ProbeKind(
         port_option,
     ),
     measures=("soak",),
-    sections=soak_sections,
+    tables=(SOAKED_HOSTS,),
     judge=soak_findings,
 )

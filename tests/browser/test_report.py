@@ -29,7 +29,7 @@ def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every section."""
     _, first, second = (column.name for column in rich.columns)
     costs = {first: Money(700, "USD"), second: Money(90.5, "USD")}
-    given = Costs(None, costs, Money(20, "USD"))
+    given = Costs(None, costs)
     measured = report_data.measured()
     page = tmp_path_factory.mktemp("report") / "report.html"
     html = render(

@@ -1,6 +1,7 @@
 """The page of a soak: a line for each host."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.network.mesh import natural_order
@@ -8,41 +9,68 @@ from harness.analysis.network.soak import soak_flows
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
-from harness.present.probes import UNKNOWN
-from harness.present.text import simple_table
-from harness.words import visible
-
-_HEADINGS = (
-    *("host", "rounds", "sends", "receives", "slowest"),
-    *("retransmits", "errors", "carrier changes"),
-)
+from harness.present.probes.columns import Column, ProbeTable
 
 
-def soak_sections(probed: RecordedProbes) -> Iterator[str]:
-    """Yield a table with a line for each host; nothing without a transfer."""
+@dataclass(frozen=True)
+class SoakedHost:
+    """A host, the transfers in which it sent or received, and what happened to its link."""
+
+    host: str
+    flows: Sequence[SoakFlow]
+    events: Sequence[LinkEvent]
+    errors: tuple[str, ...] = ()
+
+    @property
+    def sent(self) -> list[float]:
+        """The goodputs in bit/s with which it sent."""
+        return [f.goodput_bit_s for f in self.flows if f.sender == self.host and f.goodput_bit_s]
+
+    @property
+    def received(self) -> list[float]:
+        """The goodputs in bit/s with which it received."""
+        return [f.goodput_bit_s for f in self.flows if f.receiver == self.host and f.goodput_bit_s]
+
+    def count(self, kind: LinkEventKind) -> int:
+        """Return how often an event of this kind was counted."""
+        return sum(event.count for event in self.events if event.event is kind)
+
+
+def _soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
     flows = soak_flows(probed)
     events = [event for event in probed.events if isinstance(event, LinkEvent)]
-    names = {host for flow in flows for host in flow.pair}
-    if names:
-        rows = [_row(host, flows, events) for host in sorted(names, key=natural_order)]
-        yield simple_table(_HEADINGS, rows)
-
-
-def _row(host: str, flows: Sequence[SoakFlow], events: Sequence[LinkEvent]) -> list[str]:
-    own = [flow for flow in flows if host in flow.pair]
-    sent = [flow.goodput_bit_s for flow in own if flow.sender == host and flow.goodput_bit_s]
-    received = [flow.goodput_bit_s for flow in own if flow.receiver == host and flow.goodput_bit_s]
-    counts = (
-        sum(flow.retransmits or 0 for flow in own if flow.sender == host),
-        *(
-            sum(event.count for event in events if event.host == host and event.event is kind)
-            for kind in (LinkEventKind.ERRORS, LinkEventKind.CARRIER)
-        ),
-    )
     return [
-        visible(host),
-        str(len({flow.round for flow in own})),
-        *(throughput_text(median(values)) if values else UNKNOWN for values in (sent, received)),
-        throughput_text(min([*sent, *received])) if sent or received else UNKNOWN,
-        *map("{:,}".format, counts),
+        SoakedHost(
+            host,
+            [flow for flow in flows if host in flow.pair],
+            [event for event in events if event.host == host],
+        )
+        for host in sorted({host for flow in flows for host in flow.pair}, key=natural_order)
     ]
+
+
+def _rate(bit_s: float | None) -> str | None:
+    return None if bit_s is None else throughput_text(bit_s)
+
+
+SOAKED_HOSTS = ProbeTable(
+    _soaked_hosts,
+    (
+        Column[SoakedHost]("host", lambda row: row.host),
+        Column[SoakedHost]("rounds", lambda row: len({f.round for f in row.flows}), ",.0f"),
+        Column[SoakedHost]("sends", lambda row: _rate(median(row.sent) if row.sent else None)),
+        Column[SoakedHost](
+            "receives", lambda row: _rate(median(row.received) if row.received else None)
+        ),
+        Column[SoakedHost](
+            "slowest", lambda row: _rate(min([*row.sent, *row.received], default=None))
+        ),
+        Column[SoakedHost](
+            "retransmits",
+            lambda row: sum(f.retransmits or 0 for f in row.flows if f.sender == row.host),
+            ",.0f",
+        ),
+        Column[SoakedHost]("errors", lambda row: row.count(LinkEventKind.ERRORS), ",.0f"),
+        Column[SoakedHost]("carrier changes", lambda row: row.count(LinkEventKind.CARRIER), ",.0f"),
+    ),
+)

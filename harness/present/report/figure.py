@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.predict.score import Score
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import Measurement
 from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec
@@ -61,13 +61,12 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `scores` are the scores of its predictions, and `soaks` the newest soak of each configuration with one.
+    `scores` are the scores of its predictions.
     """
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
     scores: Sequence[Score] = ()
-    soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

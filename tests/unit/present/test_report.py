@@ -24,7 +24,7 @@ from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import Measurement, ProbeRun, RecordedProbes
+from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase
 from harness.present import comparison_json, markdown
 from harness.present.comparison_table import comparison_table
@@ -35,14 +35,7 @@ from harness.present.report.answer import Answer, answers
 from harness.present.report.chart import labels
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Figure, Section, sections
-from harness.present.report.figures import (
-    change,
-    link_use,
-    mesh,
-    soak,
-    time_spent,
-    trials,
-)
+from harness.present.report.figures import change, link_use, mesh, time_spent, trials
 from harness.present.report.outcome import outcomes
 from harness.present.report.table import Tone, html_table
 from harness.words import visible
@@ -58,7 +51,6 @@ from tests.unit.builders import (
     recorded,
 )
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, scaled
-from tests.unit.probe_builders import soak_events
 from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
@@ -300,22 +292,6 @@ class TestNetworkFigures:
         assert mesh.figure.draw(Evidence(None, {"1g": some})) is None
 
 
-class TestSoakFigure:
-    def soaked(self) -> RecordedProbes:
-        return RecordedProbes(ProbeRun("1g", ("n1", "n2")), tuple(soak_events()), Ending.COMPLETED)
-
-    def drawn(self, soaks: Mapping[str, RecordedProbes]) -> Figure | None:
-        return soak.figure.draw(Evidence(SCENARIOS["enough"](), soaks=soaks))
-
-    def test_has_the_transfers_of_each_round(self) -> None:
-        assert [(each.lowest, each.highest) for each in soak.points(self.soaked())] == [
-            (0.0, 940.0),
-            (90.0, 90.0),
-        ]
-        figure = known(self.drawn({"1g": self.soaked()}))
-        assert [row[2] for row in figure.numbers.rows] == ["0.0 Mbit/s", "90.0 Mbit/s"]
-
-
 def answer_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Answer:
     [answer] = answers(compare([before, after]))
     return answer
@@ -539,7 +515,7 @@ class TestPage:
     def test_a_full_report_has_every_section(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        given = Costs(None, {rich.columns[1].name: Money(350, "USD")}, Money(20, "USD"))
+        given = Costs(None, {rich.columns[1].name: Money(350, "USD")})
         html = page.render(
             Evidence(rich, measured),
             cost_benefits(rich, given),
