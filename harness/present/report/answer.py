@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
@@ -11,12 +12,20 @@ from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.costs import cost_summary
 from harness.present.report.outcome import Outcome, outcomes
-from harness.present.report.table import Tone
 from harness.statistics.change import ControlShift, Verdict
 from harness.words import count_of
 
 MAX_DIFFERENCES = 4
 """The answer lists at most this number of differences; the table of environments has all."""
+
+
+class Tone(StrEnum):
+    """The colour class of a text: less time, more time, neither, or something that casts doubt."""
+
+    GAIN = "gain"
+    LOSS = "loss"
+    LEVEL = "level"
+    ALARM = "alarm"
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,15 @@ from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.run import COMMAND
+from harness.present import quantities
+from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_table, performance_table
-from harness.present.report.answer import answers
+from harness.present.report.answer import Tone, answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
-from harness.present.report.table import html_table
+from harness.present.table import Footnotes
+from harness.statistics.change import Change, Verdict
 from harness.words import count_of, visible
 
 DIRECTORY = Path(__file__).parent
@@ -45,13 +48,14 @@ def render(
     recorded runs. `probe_sections` are what probes found, and the tables of probes without a picture.
     """
     comparison = evidence.comparison
-    facts = fact_rows(comparison.columns)
+    facts, table = fact_rows(comparison.columns), comparison_table(comparison)
     return (
         _template_environment()
         .get_template("page.html")
         .render(
             answers=answers(comparison, benefits),
             baseline=comparison.columns[0].name,
+            controls=comparison.common_controls,
             cost_table=cost_table(benefits) if benefits else None,
             different_facts=[row for row in facts if row.differs],
             emulations=emulations(
@@ -65,14 +69,17 @@ def render(
                 )
                 if (figure := section.draw(evidence))
             ],
+            footnotes=Footnotes(),
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={c.name: _measuring_commands(c) for c in comparison.columns},
             performance_table=performance_table(performances) if performances else None,
             presenting_commands=presenting_commands,
+            rows=list(zip(comparison.rows, table.lines, strict=True)),
             style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
-            table=html_table(comparison),
+            table=table,
             title=_title(comparison),
+            tone=_tone,
             version=__version__,
         )
     )
@@ -88,8 +95,16 @@ def _template_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(DIRECTORY), autoescape=True, undefined=StrictUndefined
     )
+    environment.filters["p_statement"] = quantities.p_statement
     environment.filters["visible"] = lambda text: visible(str(text))
     return environment
+
+
+def _tone(change: Change | None) -> str:
+    """Return the colour class of a cell; empty for what proves nothing."""
+    if change is None or change.verdict is not Verdict.CHANGED:
+        return ""
+    return Tone.GAIN if change.relative_change < 0 else Tone.LOSS
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:
