@@ -6,6 +6,11 @@ _CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can co
 
 INSTEAD: dict[tuple[str, ...], str] = {
     **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3")},
+    **{
+        ("local", system, command): f"use clusterlift local {system} run -- COMMAND, such as a shell"
+        for system in ("hdfs", "qfs")
+        for command in ("up", "status", "down")
+    },
     **dict.fromkeys([("yarn",), ("local", "yarn")], "use a YARN of your own: docs/yarn.md"),
     ("local", "s3", "--store"): "it is Ceph; of a MinIO of your own: docs/s3.md",
     **dict.fromkeys([("plan",), ("power",), ("aa",), ("noise",)], "use clusterlift ready instead"),

@@ -1,17 +1,15 @@
-"""A cluster of daemons on this machine, and the state file by which later commands find it."""
+"""A cluster of daemons on this machine, and the state file by which a guard finds it."""
 
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
 from harness.minicluster.daemon import LOCALHOST, Daemon
 from harness.model.errors import BadInput
 from harness.records.directories import cache_directory, kept_in
-from harness.terminal import say
 
 STATE_FILE = "cluster.json"
 
@@ -22,7 +20,7 @@ class Cluster:
 
     scheme: str
     name: str
-    ports: Annotated[tuple[int, ...], msgspec.Meta(min_length=1)]
+    ports: tuple[int, ...]
     servers: int
     daemons: tuple[Daemon, ...] = ()
 
@@ -34,7 +32,7 @@ class Cluster:
     @property
     def directory(self) -> Path:
         """The directory of everything that the cluster stores."""
-        return root() / f"{self.scheme}-{self.name}"
+        return directory_of(self.scheme, self.name)
 
     @property
     def conf_directory(self) -> Path:
@@ -56,79 +54,31 @@ def root() -> Path:
     return cache_directory() / "minicluster"
 
 
-def claim_name(cluster: Cluster) -> None:
-    """Reserve the cluster's name by its state file.
+def directory_of(scheme: str, name: str) -> Path:
+    """Return the directory of the cluster of this name."""
+    return root() / f"{scheme}-{name}"
 
-    Raises BadInput if another cluster has the name, or if the cache cannot be written, and OSError if the
-    disk is full.
-    """
+
+def make_directory(cluster: Cluster) -> None:
+    """Make the cluster's directory. Raises BadInput if the cache cannot be written."""
     with kept_in(root(), "a cluster"):
-        cluster.directory.mkdir(exist_ok=True)
-    written = _written(cluster)
-    try:
-        os.link(written, cluster.directory / STATE_FILE)
-    except FileExistsError:
-        raise BadInput(
-            f"--name: {cluster.scheme} {cluster.name!r} is up already; use it, choose another name, "
-            f"or stop it: clusterlift local {cluster.scheme} down --name {cluster.name}"
-        ) from None
-    finally:
-        written.unlink()
+        cluster.directory.mkdir()
 
 
 def save(cluster: Cluster) -> None:
-    """Replace the state file as a whole."""
-    _written(cluster).replace(cluster.directory / STATE_FILE)
-
-
-def _written(cluster: Cluster) -> Path:
-    """Return a new file with the cluster's state."""
+    """Write the state file as a whole."""
     file = cluster.directory / f".{os.getpid()}-{STATE_FILE}"
-    try:
-        file.write_bytes(msgspec.json.format(msgspec.json.encode(cluster), indent=1))
-    except OSError:
-        file.unlink(missing_ok=True)
-        raise
-    return file
+    file.write_bytes(msgspec.json.encode(cluster))
+    file.replace(cluster.directory / STATE_FILE)
 
 
 def find(scheme: str, name: str) -> Cluster:
-    """Return the cluster of this name. Raises BadInput if there is none."""
-    file = root() / f"{scheme}-{name}" / STATE_FILE
-    if not file.exists():
-        existing = ", ".join(cluster.name for cluster in find_all(scheme)) or "none"
-        raise BadInput(f"--name: no {scheme} is called {name!r} (existing: {existing})")
-    return read_state(file)
-
-
-def find_all(scheme: str) -> list[Cluster]:
-    """Return all clusters of a service that are up, or were up when the machine went down."""
-    found = []
-    for file in state_files(scheme):
-        try:
-            found.append(read_state(file))
-        except BadInput as error:  # a damaged state file does not hide the other clusters
-            say(str(error))
-    return found
-
-
-def state_files(scheme: str) -> list[Path]:
-    """Return the state files of all clusters of a service."""
-    return sorted(root().glob(f"{scheme}-*/{STATE_FILE}"))
-
-
-def read_state(file: Path) -> Cluster:
-    """Return the cluster of a state file. Raises BadInput if the file is damaged, or of another cluster."""
+    """Return the cluster of this name. Raises BadInput if there is none, or if its state is damaged."""
+    file = directory_of(scheme, name) / STATE_FILE
     try:
-        cluster = msgspec.json.decode(file.read_bytes(), type=Cluster)
-        if cluster.directory != file.parent:
-            raise msgspec.ValidationError(f"it describes {cluster.directory}")
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise BadInput(
-            f"{file} is not a state file of this clusterlift ({error}); "
-            f"end its processes yourself and remove {file.parent}"
-        ) from error
-    return cluster
+        return msgspec.json.decode(file.read_bytes(), type=Cluster)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadInput(f"{file} is not the state of a cluster: {error}") from error
 
 
 def remove(cluster: Cluster) -> None:

@@ -1,6 +1,5 @@
 """Start a cluster as a whole or not at all, and stop it without leaving anything behind."""
 
-import re
 import secrets
 import shutil
 import sys
@@ -11,14 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
-from harness.minicluster.daemon import (
-    Daemon,
-    Launch,
-    end,
-    free_ports,
-    starting,
-)
+from harness.minicluster.cluster import Cluster, find, make_directory, remove, save
+from harness.minicluster.daemon import Daemon, Launch, end, free_ports, starting
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
@@ -80,9 +73,8 @@ def running(service: Service, servers: int) -> Iterator[Cluster]:
 def up(service: Service, name: str, servers: int) -> Cluster:
     """Start a cluster and wait until all its servers are live.
 
-    Raises BadInput if the name is taken, ClusterliftError if a daemon does not start, OSError if the disk is
-    full.
-    After an error, only the logs are left.
+    Raises BadInput if the cache cannot be written, ClusterliftError if a daemon does not start, OSError if
+    the disk is full. After an error, only the logs are left.
     """
     for _ in range(ATTEMPTS - 1):
         with suppress(_PortLost):
@@ -108,11 +100,10 @@ class _PortLost(ClusterliftError):
 
 
 def _up_once(service: Service, name: str, servers: int) -> Cluster:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-        raise BadInput(f"--name {name!r}: use letters, digits, dots, dashes and underscores")
     cluster = Cluster(service.scheme, name, free_ports(service.port_count(servers)), servers)
-    claim_name(cluster)  # outside `try`: if this fails, the directory is not ours to remove
+    make_directory(cluster)  # outside `try`: if this fails, the directory is not ours to remove
     try:
+        save(cluster)
         shutil.rmtree(cluster.logs, ignore_errors=True)
         cluster.logs.mkdir(parents=True)
         service.prepare(cluster)

@@ -13,11 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.minicluster.cluster import Cluster, find_all
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import down, running
 from harness.minicluster.qfs import QfsCluster
 from harness.records.directories import cache_directory
-from tests.daemons import kill
+from tests.daemons import find_all, kill
 from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
@@ -40,14 +41,6 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         down(cluster)
 
 
-def clusterlift(*arguments: str) -> str:
-    done = subprocess.run(
-        [*CLUSTERLIFT, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def is_removed(cluster: Cluster) -> bool:
     return len(cluster.dead()) == len(cluster.daemons) and not cluster.directory.exists()
 
@@ -55,23 +48,19 @@ def is_removed(cluster: Cluster) -> bool:
 def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     command = ("sh", "-c", "touch $0; exec sleep 600", ready)
-    run = subprocess.Popen(
-        [*CLUSTERLIFT, "local", "hdfs", "run", "--datanodes", "1", *command],
-        cwd=ROOT,
-        process_group=0,
-    )
-    exports = clusterlift("local", "hdfs", "up", "--datanodes", "1")
-    eventually(ready.exists, "the command of `run` did not start", seconds=120)
-    default, other = find_all("hdfs")
-    os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
-    assert run.wait(timeout=60) == 128 + signal.SIGINT
-    assert is_removed(other)
-    assert f"export CLUSTERLIFT_FS={default.uri}\n" in exports
-    assert f"default  {default.uri}  1 of 1 DataNode live\n" in clusterlift(
-        "local", "hdfs", "status"
-    )
-    clusterlift("local", "hdfs", "down")
-    assert is_removed(default)
+    with running(HdfsCluster(), 1) as another:
+        run = subprocess.Popen(
+            [*CLUSTERLIFT, "local", "hdfs", "run", "--datanodes", "1", *command],
+            cwd=ROOT,
+            process_group=0,
+        )
+        eventually(ready.exists, "the command of `run` did not start", seconds=120)
+        [own] = [cluster for cluster in find_all("hdfs") if cluster != another]
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
+        assert run.wait(timeout=60) == 128 + signal.SIGINT
+        assert is_removed(own)
+        assert HdfsCluster().live_servers(another) == 1
+    assert is_removed(another)
 
 
 @pytest.mark.qfs

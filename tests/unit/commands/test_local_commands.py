@@ -14,9 +14,9 @@ import pytest
 
 from harness.cli import main
 from harness.commands import local
-from harness.minicluster.cluster import Cluster, find_all
+from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import down
-from tests.daemons import kill
+from tests.daemons import find_all, kill
 from tests.unit.fake_file_system import WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
 
@@ -67,40 +67,16 @@ def in_background(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-class TestUpStatusDown:
-    def test_each_prints_what_the_user_needs(self, fake: Fake) -> None:
-        done = fake("up", "--servers", "1")
-        [cluster] = find_all("fake")
-        assert (done.returncode, done.stderr) == (0, "starting FakeFS: head, 1 server\n")
-        assert done.stdout.splitlines() == [
-            f"export FAKE_CONF={cluster.directory}/conf",
-            f"export CLUSTERLIFT_FS={cluster.uri}",
-            f"# logs: {cluster.logs}",
-            "# stop: clusterlift local fake down --name default",
-        ]
-        kill(cluster, "server-1")
-        assert fake("status").stdout.splitlines() == [
-            f"default  {cluster.uri}  1 of 1 server live",
-            f"  head      alive  pid {cluster.daemons[0].pid}",
-            f"  server-1  dead   pid {cluster.daemons[1].pid}",
-            f"  data: {cluster.directory}",
-            f"  logs: {cluster.logs}",
-        ]
-        done = fake("down")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        assert fake("status").stdout == "no FakeFS is up\n"
-
+class TestMistakes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["down"], "--name: no fake is called 'default' (existing: none)"),
-            (["up", "--servers", "0"], "Invalid value for '--servers'"),
-            (["up", "--name", "a/b"], "--name 'a/b': use letters, "),
+            (["run", "--servers", "0", "--", "true"], "Invalid value for '--servers'"),
             (["run"], "Missing argument 'COMMAND...'"),
             (["run", "--", "no-such-program"], "COMMAND: there is no program 'no-such-program'"),
         ],
     )
-    def test_mistakes_are_one_line_and_exit_code_2(
+    def test_are_one_line_and_exit_code_2(
         self, fake: Fake, arguments: list[str], message: str
     ) -> None:
         done = fake(*arguments)

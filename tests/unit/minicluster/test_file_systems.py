@@ -265,13 +265,13 @@ class TestQfs:
     ) -> None:
         for path in qfs.glob(missing):
             path.unlink()
-        assert main(["local", "qfs", "up"]) == 2
+        assert main(["local", "qfs", "run", "true"]) == 2
         error = capfd.readouterr().err
         assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which has no {missing}; ")
         assert error.count("\n") == 1
 
     def test_qfs_home_is_not_set(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert main(["local", "qfs", "up"]) == 2
+        assert main(["local", "qfs", "run", "true"]) == 2
         assert "error: QFS_HOME is not set; set it to the directory" in capfd.readouterr().err
 
     def test_prepare_writes_the_configuration_of_daemons_and_spark(self, qfs: Path) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
-from harness.minicluster.cluster import Cluster, find, find_all
+from harness.minicluster.cluster import Cluster, find
 from harness.minicluster.daemon import Daemon, Launch, end, starting
 from harness.minicluster.lifecycle import down, up
 from harness.model.errors import BadInput, ClusterliftError
+from tests.daemons import find_all
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import eventually
 
@@ -110,21 +111,6 @@ class TestDaemon:
 
 
 class TestUp:
-    def test_a_name_that_is_taken_is_refused(self) -> None:
-        cluster = up(FakeFileSystem(), "a", 1)
-        with pytest.raises(
-            BadInput, match=r"'a' is up already; .*: clusterlift local fake down --name a"
-        ):
-            up(FakeFileSystem(), "a", 1)
-        assert cluster.dead() == []
-        assert find("fake", "a") == cluster
-
-    @pytest.mark.parametrize("name", ["", ".", "../x", "a b", "-a", "x" * 65, "a\n"])
-    def test_an_invalid_name_is_refused(self, name: str, cache: Path) -> None:
-        with pytest.raises(BadInput, match=r"^--name "):
-            up(FakeFileSystem(), name, 1)
-        assert not cache.exists()
-
     def test_a_cache_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -238,19 +224,12 @@ class TestDown:
         down(find("fake", "a"))
         assert not cluster.directory.exists()
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            *("", "{", "[]", "{}", '{"daemons": [{}]}'),
-            '{"scheme": "fake", "name": "a", "ports": [], "servers": 1}',
-            '{"scheme": "fake", "name": "b", "ports": [1], "servers": 1}',
-        ],
-    )
+    @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"daemons": [{}]}'])
     def test_a_damaged_state_file_is_named(self, text: str) -> None:
         cluster = up(FakeFileSystem(), "a", 1)
         file = cluster.directory / "cluster.json"
         good = file.read_text()
         file.write_text(text)
-        with pytest.raises(BadInput, match=r"cluster.json is not a state file of this clusterlift"):
+        with pytest.raises(BadInput, match=r"cluster.json is not the state of a cluster"):
             find("fake", "a")
         file.write_text(good)
