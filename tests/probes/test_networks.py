@@ -1,7 +1,6 @@
 """Probes measure shaped links as theory predicts, name what is broken, and leave no server running."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.cli import main
 from harness.hosts.links import read_links
-from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
@@ -30,7 +28,6 @@ from harness.model.network_metrics import (
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
-    PACKET_GOODPUT,
     PATH_MTU,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
@@ -38,7 +35,6 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, Metric, samples
 from harness.probes.latency import latency_steps
 from harness.probes.mesh import Mesh
-from harness.probes.packets import packet_size_steps
 from harness.probes.path_mtu import path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, rack_steps
@@ -179,29 +175,6 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
         assert all(f"{small}'s MTU is 1500" in hole.text for hole in holes)
 
 
-def test_hosts_whose_programs_are_translated_say_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    german = (
-        '[ "$LC_ALL" = C ] && [ "$LANGUAGE" = C ] && exec "$0" "$@"\n'
-        "echo 'Übersetzt: 3 Pakete übertragen, 1,5 MiB belegt, Datei oder Verzeichnis nicht gefunden'"
-    )
-    with star([Link(20 * MBIT, 1500), Link(20 * MBIT, 1400)]) as (made, names):
-        hosts = ["--via", "netns", "--hosts", made.hosts_option(names)]
-        commands = (["probe", "mtu", *hosts], ["probe", "link", *hosts])
-        pages = [(main(list(each)), capsys.readouterr().out) for each in commands]
-        for program in ("ping", "ip", "tc", "ethtool", "df", "grep", "cat", "getconf", "readlink"):
-            if found := shutil.which(program):
-                (tmp_path / program).write_text(f"#!/bin/sh\n{german.replace('$0', found)}\n")
-                (tmp_path / program).chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        monkeypatch.setenv("LANG", "de_DE.UTF-8")
-        monkeypatch.setenv("LANGUAGE", "de")
-        assert run("ping").startswith("Über")
-        assert [(main(list(each)), capsys.readouterr().out) for each in commands] == pages
-        assert "1400" in pages[0][1]
-
-
 def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
     with star([Link(20 * MBIT, 1500)]) as (made, [name]):
         run("ip", "-n", name, "link", "add", "eth1", "type", "veth", "peer", "name", "eth2")
@@ -213,18 +186,6 @@ def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
         assert str(error) == f"{name}: two routes lead there ({DEVICE}, eth1)"
         run("ip", "-n", name, "link", "set", "eth1", "down")
         assert links_of(hosts_of(made, [name]))[name].device == DEVICE
-
-
-def test_packets_larger_than_the_path_mtu_are_not_measured() -> None:
-    with star([Link(100 * MBIT, 9000), Link(100 * MBIT, 1500)]) as (made, names):
-        found = measured(packet_size_steps(hosts_of(made, names), [1500, 9000], SHORT))
-        errors = {
-            measurement.case: measurement.error
-            for measurement in found
-            if measurement.metric == PACKET_GOODPUT.name
-        }
-        assert errors["packets of 1500 bytes"] is None
-        assert "does not carry packets of 9000 bytes" in (errors["packets of 9000 bytes"] or "")
 
 
 @contextmanager
@@ -290,31 +251,6 @@ class TestFailures:
             assert set(goodput.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(goodput.errors) == 4
             assert all("\n" not in error for error in goodput.errors.values())
-
-    def test_a_port_in_use_is_an_error(self) -> None:
-        with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-            a, b = hosts_of(made, names)
-            other = subprocess.Popen(
-                ["ip", "netns", "exec", b.name, "iperf3", "-s"], stdout=subprocess.DEVNULL
-            )
-            try:
-                eventually(lambda: programs(b.name), "iperf3 does not run")
-                [error] = run_flows([Flow(a, b)], SHORT)
-            finally:
-                other.terminate()
-                other.wait()
-            assert "Address already in use" in str(error)
-
-    def test_a_namespace_that_does_not_exist_is_excluded(self) -> None:
-        with star([Link(20 * MBIT, 1500)]) as (made, names):
-            checked = preflight([*hosts_of(made, names), by_netns("nosuch", "10.99.0.99")], ["ip"])
-            assert [host.name for host in checked.hosts] == names
-            assert "nosuch" in str(checked.excluded_hosts["nosuch"])
-
-    def test_an_address_that_is_not_given_is_the_hosts_own(self) -> None:
-        with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-            checked = preflight([by_netns(name) for name in names], ["ip"])
-            assert {host.name: host.address for host in checked.hosts} == made.addresses
 
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]

@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.hosts.remote_process import CompletedCommand
-from harness.hosts.transports.host import Host, HostError, by_local
+from harness.hosts.transports.host import Host, by_local
 from harness.model.link import MIN_MTU
-from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
-from harness.probes.packets import packet_size_steps
+from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.probes.path_mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Load
 from tests.unit.probe_builders import a_link
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
@@ -148,23 +146,3 @@ class TestPaths:
         [step] = path_mtu_steps(TWO, self.LINKS)
         errors = {measurement.subject: measurement.error for measurement in step.measure()}
         assert errors == {"node1 -> node2": error, "node2 -> node1": None}
-
-    def test_are_not_measured_with_packets_that_do_not_arrive(
-        self, pings: Install, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        segment_sizes: list[int | None] = []
-
-        def run_flows(flows: Sequence[object], load: Load) -> list[HostError]:
-            segment_sizes.extend(load.mss_bytes for _ in flows)
-            return [HostError("as expected") for _ in flows]
-
-        monkeypatch.setattr("harness.probes.packets.run_flows", run_flows)
-        pings({"node1": "1500"})
-        steps = packet_size_steps(TWO, [1500, 9000], Load())
-        measured = [measurement for step in steps for measurement in step.measure()]
-        assert segment_sizes == [1460]
-        assert {measurement.case: measurement.error for measurement in measured} == {
-            "packets of 1500 bytes": "as expected",
-            "packets of 9000 bytes": "node1 -> node2: the path does not carry packets of 9000 bytes",
-        }
-        assert {measurement.metric for measurement in measured} == {PACKET_GOODPUT.name}

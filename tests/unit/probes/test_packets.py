@@ -22,21 +22,23 @@ TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 class FakeNetwork:
     """Hosts whose flows carry 800 Mbit/s forth and 400 Mbit/s back.
 
-    What a host in `lost` sends does not arrive, and transfers from one in `failing` fail. `loads` is how each
-    flow was generated.
+    Neither what a host in `lost` sends nor a packet larger than `max_packet` arrives; transfers from a host in
+    `failing` fail. `loads` is how each flow was generated.
     """
 
     def __init__(self) -> None:
         self.lost: set[str] = set()
         self.failing: set[str] = set()
+        self.max_packet = 9000
         self.loads: list[Load] = []
 
     def run_all(
         self, commands: Sequence[tuple[Host, Sequence[str]]], *_: object
     ) -> list[CompletedCommand]:
         answers = []
-        for host, _command in commands:
-            received = 0 if host.name in self.lost else 3
+        for host, command in commands:
+            size = int(command[command.index("-s") + 1]) + 28
+            received = 0 if host.name in self.lost or size > self.max_packet else 3
             text = f"3 packets transmitted, {received} received"
             answers.append(CompletedCommand(0, text, ""))
         return answers
@@ -95,6 +97,12 @@ class TestProcessorTime:
 
 
 class TestMissing:
+    def test_packets_that_do_not_arrive_are_not_measured(self, network: FakeNetwork) -> None:
+        network.max_packet = 1500
+        found = measured(packet_size_steps(TWO, [1500, 9000], Load()))
+        assert [load.mss_bytes for load in network.loads] == [1460]
+        assert {each.case for each in found if each.error} == {packet_case(9000)}
+
     def test_one_direction_alone_is_not_both_ways(self, network: FakeNetwork) -> None:
         network.lost = {"node2"}
         steps = packet_size_steps(TWO, [9000], Load(), both_ways=True)

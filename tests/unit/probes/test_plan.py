@@ -1,29 +1,9 @@
-"""The steps of a plan: who is paired when, their progress lines, and their repeats."""
+"""The steps of a plan: their progress lines, and their repeats."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.probes.plan import ProbeStep, round_robin, run_steps
-
-
-class TestRoundRobin:
-    @given(st.integers(0, 40))
-    def test_pairs_all_hosts_with_each_other_once(self, hosts: int) -> None:
-        paired = [frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_]
-        assert len(paired) == len(set(paired)) == hosts * (hosts - 1) // 2
-
-    @given(st.integers(0, 40))
-    def test_has_no_host_in_two_pairs_of_a_round(self, hosts: int) -> None:
-        for paired in round_robin(range(hosts)):
-            busy = [host for pair in paired for host in pair]
-            assert len(busy) == len(set(busy))
-
-    @given(st.integers(1, 20))
-    def test_has_the_smallest_number_of_rounds(self, half: int) -> None:
-        assert len(round_robin(range(2 * half))) == 2 * half - 1
-        assert len(round_robin(range(2 * half + 1))) == 2 * half + 1
+from harness.probes.plan import ProbeStep, run_steps
 
 
 class TestProgress:
