@@ -7,7 +7,11 @@ _CLIENT_MODE = "use --deploy-mode client, on a machine that the executors can co
 INSTEAD: dict[tuple[str, ...], str] = {
     **{(name,): f"use clusterlift local {name} instead" for name in ("hdfs", "qfs", "s3")},
     **{
-        ("local", system, command): f"use clusterlift local {system} run -- COMMAND, such as a shell"
+        (
+            "local",
+            system,
+            command,
+        ): f"use clusterlift local {system} run -- COMMAND, such as a shell"
         for system in ("hdfs", "qfs")
         for command in ("up", "status", "down")
     },

@@ -80,7 +80,9 @@ def test_a_layout_is_refused_unless_the_server_is_named() -> None:
 def test_an_unknown_server_is_refused(of: str) -> None:
     conf = {"clusterlift.s3a.store": "ceph", f"clusterlift.s3a.{of}store": "disk"}
     directory = FakeBucket(conf, "rows", "data").directory
-    with pytest.raises(BadInput, match=r"clusterlift.s3a.store is 'disk': the only known server is"):
+    with pytest.raises(
+        BadInput, match=r"clusterlift.s3a.store is 'disk': the only known server is"
+    ):
         STORAGE.check_request(directory, Layout.parse("replicated:2"))
 
 

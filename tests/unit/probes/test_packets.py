@@ -22,8 +22,8 @@ TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 class FakeNetwork:
     """Hosts whose flows carry 800 Mbit/s forth and 400 Mbit/s back.
 
-    Neither what a host in `lost` sends nor a packet larger than `max_packet` arrives; transfers from a host in
-    `failing` fail. `loads` is how each flow was generated.
+    Neither what a host in `lost` sends nor a packet larger than `max_packet` arrives; transfers from a
+    host in `failing` fail. `loads` is how each flow was generated.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class FakeNetwork:
         return answers
 
     def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-        self.loads.append(load)
+        self.loads += [load for _ in flows]
         return [self._transfer(flow, load) for flow in flows]
 
     def _transfer(self, flow: Flow, load: Load) -> Transfer | HostError:
