@@ -71,6 +71,11 @@ class Directory:
         """The scheme of the URI, such as `file`."""
         return str(self.path.toUri().getScheme())
 
+    @property
+    def local_path(self) -> str | None:
+        """The path on the nodes' own file systems; None on any other."""
+        return str(self.path.toUri().getPath()) if self.scheme == "file" else None
+
     def has(self, name: str) -> bool:
         """Return whether the directory exists and contains something with this name."""
         return bool(self._try(lambda: self.fs.exists(self.child(name))))
@@ -96,7 +101,7 @@ class Directory:
 
     def read(self, name: str) -> str:
         """Return the text of a regular file in the directory, decoded as UTF-8."""
-        if self.scheme == "file" and not Path(self.path.toUri().getPath(), name).is_file():
+        if self.local_path and not Path(self.local_path, name).is_file():
             # Hadoop would wait for what comes out of a pipe.
             raise BadInput(f"{self.uri}: {name} is not a regular file")
         length = int(self._try(lambda: self.fs.getFileStatus(self.child(name))).getLen())

@@ -27,6 +27,7 @@ from harness.model.errors import ToolError
 from harness.model.interface import HostLink
 from harness.node import sampler
 from harness.node.counters import read_node
+from harness.node.devices import DIRECTORIES
 from harness.node.interface import link_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace
@@ -37,7 +38,7 @@ from harness.node.traffic import interface_traffic
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30
-LOCAL_DIRS = "SPARK_LOCAL_DIRS"
+LOCAL_DIRS, DATA_DIR = DIRECTORIES["local_dirs"], DIRECTORIES["data_dir"]
 _STARTED = frozenset({"RUNNING", "SUCCESS"})
 _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 
@@ -76,9 +77,14 @@ class NodesDescription:
     driver: str | None
 
 
-def describe_nodes(spark: SparkSession) -> NodesDescription:
-    """Ask every node for its links and the facts of its machine, in one job."""
-    answers, _ = run_on_nodes(spark, partial(_describe_node, _own_local_dirs(spark)))
+def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDescription:
+    """Ask every node for its links and the facts of its machine, in one job.
+
+    `data_dir` is where the dataset is if that is on the nodes' own file systems.
+    """
+    directories = {LOCAL_DIRS: _own_local_dirs(spark), DATA_DIR: data_dir}
+    known = {name: value for name, value in directories.items() if value}
+    answers, _ = run_on_nodes(spark, partial(_describe_node, known))
     links: dict[str, dict[str, HostLink]] = {}
     machines = {}
     for host, (machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
@@ -101,10 +107,9 @@ def _own_local_dirs(spark: SparkSession) -> str | None:
     return os.environ.get(LOCAL_DIRS, default)
 
 
-def _describe_node(local_dirs: str | None) -> tuple[str, dict[str, str]]:
+def _describe_node(directories: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return what this node reports about its machine, and about each of its interfaces, as text."""
-    environment = os.environ | ({LOCAL_DIRS: local_dirs} if local_dirs else {})
-    run = partial(finished, environment=environment, timeout_s=LINK_TIMEOUT_S)
+    run = partial(finished, environment={**os.environ, **directories}, timeout_s=LINK_TIMEOUT_S)
     links = {device: run(link_command(device)).stdout for device in interface_traffic()}
     return run(machine_command(sys.executable)).stdout, links
 

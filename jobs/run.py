@@ -154,7 +154,8 @@ class ConfigurationSide:
         wait_for_release(self._options.configuration)
         if self._recording is not None:
             return
-        nodes = describe_nodes(self._spark)
+        data_dir = self._dataset.directory.local_path if self._dataset else None
+        nodes = describe_nodes(self._spark, data_dir)
         self._links = nodes.links
         run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         self._recording = self._closing.enter_context(Recording(self._options.results, run))

@@ -1,6 +1,7 @@
 """`clusterlift doctor`: what is wrong with the machines, before the first trial."""
 
 from harness.analysis.observed.health import health
+from harness.analysis.observed.machines import disk_lines
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, this_machine
 from harness.commands.site import on_site
@@ -22,7 +23,7 @@ def doctor_command(site: Site) -> int:
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
     Run nothing of yours on them meanwhile. The exit code is 1 if there is a fault: something that would spoil
-    results. Notes are worth a look; what they name may be wanted.
+    results. Notes are worth a look; what they name may be wanted. The disks are listed.
     """
     names_hosts = site.names is not None or bool(site.nodes)
     if not names_hosts and site.transport in {by_docker, by_netns}:
@@ -34,6 +35,8 @@ def doctor_command(site: Site) -> int:
     findings = [*lost, *health(known)]
     faults = sum(finding.is_fault for finding in findings)
     for line in finding_lines(findings):
+        show(line)
+    for line in disk_lines({state.host: state.facts for state in known}):
         show(line)
     names = join_names([state.host for state in known]) or "no host"
     looked_at = f"looked at {names} for {WINDOW_S:g} s"

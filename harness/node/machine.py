@@ -6,19 +6,32 @@ An unknown fact is missing, never empty, 0 or `off`.
 import inspect
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-from harness.node import cgroup
+from harness.node import cgroup, devices
 from harness.node.kernel import SYSCTLS, sysctl_file
 
 MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
+_OF_DISKS = {
+    "scheduler": "I/O scheduler",
+    "write_cache": "write cache",
+    "read_ahead": "read-ahead",
+}
+_DIRECTORIES = {"local_dirs": "Spark's local directories", "data_dir": "the dataset's directory"}
+_OF_DIRECTORIES = {
+    "": "file system",
+    "_options": "mount options",
+    "_disk": "disk",
+    "_used": "used space",
+}
 _CPU = "/sys/devices/system/cpu"
 _TREE = "/sys/firmware/devicetree/base"
 _CPU_NAMES = ("model name", "Model Name", "cpu model", "cpu", "uarch")
@@ -29,8 +42,6 @@ _CPU_NUMBERS = (
     *("isa", "mvendorid", "marchid", "mimpid"),  # RISC-V
 )
 """In /proc/cpuinfo, by architecture. The numbers tell processors apart that have one name, or none."""
-DF = re.compile(r"(?<!\S)(\S+) +\S+ +\S+ +(-?[0-9]+) +(?:[0-9]+%|-) ")
-"""In a line of `df -P`, where names may have blanks: the word before the numbers (-T: type); what is free."""
 _CLOCK_STATES = range(6)
 """What adjtimex(2) returns."""
 _UNSYNCHRONISED_US = 16_000_000
@@ -106,9 +117,14 @@ def _least_gib(lines: Sequence[str]) -> str | None:
     return f"{min(map(int, lines)) / 2**30:.3g} GiB"
 
 
-def _file_systems(lines: Sequence[str]) -> str | None:
-    """Return the types in the lines that `df -PT` prints."""
-    return _distinct([match[1] for line in lines if (match := DF.search(line))])
+def _counted(lines: Sequence[str]) -> str | None:
+    """Return each text once, with its number if there are several: `2 x Samsung SSD 980 (1,000 GB)`."""
+    counts = sorted(Counter(lines).items())
+    return ", ".join(text if number == 1 else f"{number} x {text}" for text, number in counts)
+
+
+def _array_state(lines: Sequence[str]) -> str | None:
+    return "degraded" if any(map(int, lines)) else "complete"
 
 
 def _mhz(lines: Sequence[str]) -> str | None:
@@ -181,26 +197,40 @@ FACTS = (
     MachineFact("cpu_limit", "CPU limit", "/cpu_quota /cpu_allowed", _least),
     MachineFact("cpu_weight", "CPU weight", "/cpu_weight"),
     MachineFact("memory_limit", "memory limit", "/memory_limit /memory_allowed", _least_gib),
-    MachineFact("local_dirs", "file system of Spark's local directories", "/df-T", _file_systems),
+    MachineFact("disks", "disks", "/disks", _counted),
+    *(
+        MachineFact(f"disk_{key}", f"{name} of the disks", f"/disk_{key}", _distinct)
+        for key, name in _OF_DISKS.items()
+    ),
+    MachineFact("raid", "RAID", "/sys/block/md*/md/level", _distinct),
+    MachineFact("raid_state", "RAID arrays", "/sys/block/md*/md/degraded", _array_state),
+    *(
+        MachineFact(f"{use}{key}", f"{name} of {whose}", f"/{use}{key}", _distinct)
+        for use, whose in _DIRECTORIES.items()
+        for key, name in _OF_DIRECTORIES.items()
+    ),
     *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
+
+OF_DISKS = ("disk", "raid", *_DIRECTORIES)
+"""How the keys of facts about disks and directories begin."""
 
 FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
     "net.ipv4.tcp_congestion_control": "TCP congestion control"
 }
 
-PROGRAM = inspect.getsource(cgroup) + (
+PROGRAM = (
+    f"{inspect.getsource(cgroup)}"
     "import ctypes\ntimex = (ctypes.c_long * 64)()\n"
     "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
+    f"{inspect.getsource(devices)}"
 )
-"""The program of SCRIPT: the limits, and the clock's state and greatest error in microseconds."""
-# Spark tells Python workers which directories the executor uses. The first processors are enough of
-# /proc/cpuinfo. What is missing prints nothing. A device tree ends its texts with a NUL.
+"""The program of SCRIPT: limits, the clock's state and greatest error in microseconds, disks."""
+# The first processors are enough of /proc/cpuinfo. What is missing prints nothing. A device tree ends its
+# texts with a NUL.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
-    '[ -z "$SPARK_LOCAL_DIRS" ] || '
-    '(IFS=,; set -f; df -PT -- $SPARK_LOCAL_DIRS | sed -n "2,\\$s|^|/df-T:|p"); '
     '"$0" -I -S -c "$1"; '
     f"grep -a -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))} | "
     "tr -d '\\000'; exit 0"

@@ -1,5 +1,6 @@
 """What a node does at this moment, from its kernel's files: before a trial, while nothing of ours runs."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,13 +9,15 @@ from typing import Any
 from harness.model.interference import NodeInterference
 from harness.node.counters import kernel_counters
 from harness.node.interference import interference
-from harness.node.machine import DF, PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
+from harness.node.machine import PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
 from harness.node.processes import Process, read_process
 from harness.node.snapshot import NodeReading
 
 WINDOW_S = 0.5
 """Long enough to count a hundred ticks of two processors."""
 _KIB = 1024
+_FREE = re.compile(r" (-?[0-9]+) +(?:[0-9]+%|-) ")
+"""In a line of `df -P`, where names may have blanks."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class NodeState:
 
 # Processes are read outside the window. What is missing prints nothing.
 _SCRIPT = f"""exec 2>/dev/null
+export SPARK_LOCAL_DIRS="${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}"
 ({SCRIPT})
 processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{20}}).*|$1/processes:\\1|p"; }}
 counted() {{
@@ -48,7 +52,7 @@ counted() {{
     /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
 }}
 grep -s . /dev/null /proc/loadavg
-scratch=${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}; scratch=${{scratch%%,*}}
+scratch=${{SPARK_LOCAL_DIRS%%,*}}
 echo "/scratch:$scratch"
 df -Pk "$scratch" | sed -n '2s|^|/df:|p'
 processes before; counted before; sleep {WINDOW_S}; counted after; processes after
@@ -82,7 +86,7 @@ def read_state(host: str, text: str) -> NodeState:
     [counted] = interference({host: counters("before")}, {host: counters("after")}) or ()
     sizes = (line.split(":") for line in lines["/proc/meminfo"])
     memory = {name: int(size.split()[0]) * _KIB for name, size in sizes}
-    disk = DF.search(lines.get("/df", [""])[0])
+    free = _FREE.search(lines.get("/df", [""])[0])
     load = lines.get("/proc/loadavg", [""])[0].split()[:1]
     swap_bytes = memory.get("SwapTotal", 0)
     return NodeState(
@@ -95,7 +99,7 @@ def read_state(host: str, text: str) -> NodeState:
         swap_bytes,
         swap_bytes - memory.get("SwapFree", swap_bytes),
         lines["/scratch"][0],
-        int(disk[2]) * _KIB if disk else None,
+        int(free[1]) * _KIB if free else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -71,14 +72,15 @@ def test_the_snapshot_after_a_trial_has_what_was_sampled_since_the_one_before(
 
 
 def test_machines_are_described_and_links_for_the_interfaces_whose_bytes_are_counted(
-    spark: SparkSession,
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    nodes = describe_nodes(spark)
+    nodes = describe_nodes(spark, str(tmp_path))
     [(host, links)] = nodes.links.items()
     assert host == platform.node() == nodes.driver
     assert nodes.machines[host]["kernel"] == f"{platform.system()} {platform.release()}"
     assert nodes.machines[host]["cpus"] == str(os.cpu_count())
     assert nodes.machines[host]["local_dirs"]
+    assert nodes.machines[host]["data_dir"]
     assert list(links) == list(interface_traffic())
     for name, link in links.items():
         assert (link.host, link.device) == (host, name)

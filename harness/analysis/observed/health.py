@@ -55,6 +55,10 @@ _FACTS = {
         "huge pages always: the kernel moves memory to make them, in the middle of a trial; "
         "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
     ),
+    ("local_dirs_used", "90 % or more"): (
+        "the file system of Spark's local directories is 90 % full or more: shuffles are written to what is "
+        "left, in pieces; free some, or name another directory: --conf spark.local.dir=DIRECTORY"
+    ),
     ("clock_synchronised", "no"): (
         "its clock is not synchronised: what nodes did at the same time seems to be at different times; "
         "timedatectl set-ntp true"
@@ -83,6 +87,12 @@ def _of_node(state: NodeState) -> Iterator[Finding]:
             state.host,
             f"governor {governor}: the clock follows the load, so that trials that wait compute more slowly; "
             "cpupower frequency-set -g performance",
+        )
+    if state.facts.get("raid_state") == "degraded":
+        yield Finding(
+            state.host,
+            "a RAID array lacks a disk: trials wait while it computes what is missing, and rebuilds; "
+            "cat /proc/mdstat",
         )
     free = state.scratch_free_bytes
     if free is not None and free < MIN_SCRATCH_BYTES:

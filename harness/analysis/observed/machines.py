@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.model.run import PROGRAM, Run
-from harness.node.machine import FACT_NAMES, MachineFacts, facts_by_node
-from harness.words import join_names
+from harness.node.machine import FACT_NAMES, OF_DISKS, MachineFacts, facts_by_node
+from harness.words import join_names, visible
 
 KERNEL = "kernel"
 OF_DRIVER = " of the driver's node"
+_DISK_NAMES = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
 
 
 def driver_facts(run: Run) -> dict[str, Any]:
@@ -50,6 +51,13 @@ def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
         with_hosts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
         found[fact_name(key)] = ", ".join(values if len(values) == 1 else with_hosts)
     return found
+
+
+def disk_lines(nodes: Mapping[str, MachineFacts]) -> Iterator[str]:
+    """Yield a line for each fact of disks and directories: `disks: SSD 980 (n1), HDD 2 (n2)`."""
+    for name, value in values_by_name(nodes).items():
+        if name in _DISK_NAMES:
+            yield visible(f"{name}: {value}")
 
 
 def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, list[str]]:

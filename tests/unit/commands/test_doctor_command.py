@@ -51,6 +51,20 @@ def test_notes_alone_are_no_failure(
     assert asked[0].prefix == ()
 
 
+def test_disks_are_listed_with_their_nodes_where_they_differ(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    alike = {"disks": "2 x SSD 980 (1,000 GB)", "local_dirs_disk": "SSD 980 (1,000 GB)"}
+    other = replace(node(**alike, disk_scheduler="none"), host="n2")
+    answers(monkeypatch, node(**alike, disk_scheduler="bfq"), other)
+    assert main(["doctor", "--hosts", "n[1-2]"]) == 0
+    assert capfd.readouterr().out.splitlines()[1:-1] == [
+        "disks: 2 x SSD 980 (1,000 GB)",
+        "I/O scheduler of the disks: bfq (n1), none (n2)",
+        "disk of Spark's local directories: SSD 980 (1,000 GB)",
+    ]
+
+
 @pytest.mark.parametrize("via", ["docker", "netns"])
 def test_a_way_to_hosts_without_their_names_does_not_lead_to_this_machine(
     via: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

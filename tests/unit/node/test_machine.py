@@ -65,13 +65,17 @@ PRINTED = {
     "cpu_limit": ("/cpu_quota:1.50\n/cpu_allowed:2", "1.5"),
     "cpu_weight": ("/cpu_weight:cpu.weight 79", "cpu.weight 79"),
     "memory_limit": ("/memory_limit:6442450944\n/memory_allowed:3221225472", "3 GiB"),
-    "local_dirs": (
-        (
-            "/df-T:tmpfs tmpfs 64 0 64 0% /a\n/df-T:/dev/vda ext4 9 1 8 1% /b\n"
-            "/df-T:/dev/vda ext4 9 1 8 1% /b\n/df-T://nas/My Share cifs 9 1 8 1% /mnt/My Share"
-        ),
-        "cifs, ext4, tmpfs",
-    ),
+    "disks": ("/disks:b (1 GB)\n/disks:a (2 GB)\n/disks:b (1 GB)", "a (2 GB), 2 x b (1 GB)"),
+    "raid": ("/sys/block/md0/md/level:raid1\n/sys/block/md127/md/level:raid0", "raid0, raid1"),
+    "raid_state": ("/sys/block/md0/md/degraded:0\n/sys/block/md1/md/degraded:1", "degraded"),
+    **{
+        key: (f"/{key}:b\n/{key}:a\n/{key}:b", "a, b")
+        for key in (
+            *("disk_scheduler", "disk_write_cache", "disk_read_ahead"),
+            *("local_dirs", "local_dirs_options", "local_dirs_disk", "local_dirs_used"),
+            *("data_dir", "data_dir_options", "data_dir_disk", "data_dir_used"),
+        )
+    },
     "net.ipv4.tcp_rmem": (
         "/proc/sys/net/ipv4/tcp_rmem:4096\t131072\t33554432",
         "4096 131072 33554432",
@@ -116,7 +120,7 @@ def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
         "/cpu_quota:max",
         "/cpu_quota:nan",
         f"/memory_limit:1{'0' * 400}",
-        "/df-T:x",
+        "/sys/block/md0/md/degraded:x",
         "/adjtimex:-1 0",
         "/adjtimex:0",
         "/proc/meminfo:MemTotal: much",
@@ -143,6 +147,7 @@ def test_limits_and_directories_are_told_where_they_are_known(
     assert found["cpu_limit"] == "1.5"
     assert re.fullmatch(r"cpu\.(weight|shares) \d+", found["cpu_weight"])
     assert "tmpfs" in found["local_dirs"].split(", ")
+    assert found["local_dirs_used"]
 
 
 def test_processors_that_taskset_leaves_are_a_limit() -> None:

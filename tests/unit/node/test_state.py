@@ -73,6 +73,7 @@ def test_another_answer_is_an_error(text: str) -> None:
 def test_this_machine_tells_its_state() -> None:
     done = subprocess.run(state_command(sys.executable), capture_output=True, text=True, check=True)
     assert done.stderr == ""
+    assert "\n/local_dirs:" in done.stdout
     state = read_state("here", done.stdout)
     assert state.counted.duration_s >= WINDOW_S - 0.05
     assert state.memory_bytes > 0

@@ -74,6 +74,12 @@ def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
         (node(io_wait_s=0.25), "processes waited for I/O (50 %): ", True),
         (node(governor="powersave"), "governor powersave: the clock follows the load", True),
         (node(scratch_free_bytes=GB), "/data has 1.0 GB left: shuffles that do not fit fail", True),
+        (node(raid_state="degraded"), "a RAID array lacks a disk: trials wait", True),
+        (
+            node(local_dirs_used="90 % or more"),
+            "the file system of Spark's local directories is",
+            False,
+        ),
         (node(turbo="on"), "turbo on: the clock depends on heat", False),
         (node(boost="on"), "turbo on: the clock depends on heat", False),
         (node(huge_pages="always"), "huge pages always: ", False),

@@ -1,0 +1,141 @@
+"""The disks of a node, and the file systems of the directories that matter, as the kernel describes them.
+
+This file is also a program: sent to a node as text (`python -c`), it prints the facts. So it imports nothing
+of ours.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+DIRECTORIES = {"local_dirs": "SPARK_LOCAL_DIRS", "data_dir": "CLUSTERLIFT_DATA_DIR"}
+"""What directories are for, and the variable that has them, with commas between. Spark tells Python workers
+the first."""
+_SECTOR = 512
+_NO_DISKS = ("fd", "sr")
+"""How the names of floppy disks and optical drives begin."""
+_EXPLAINING = {
+    "barrier",
+    "commit",
+    "compress",
+    "data",
+    "nconnect",
+    "proto",
+    "rsize",
+    "vers",
+    "wsize",
+}
+"""Mount options whose values may explain times; others may have names of hosts, users and secrets."""
+_FULL = 0.9
+
+
+def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
+    """Yield the model, size and kind of each disk, and how the kernel uses it, with the fact's key.
+
+    Paths to one disk are left out, and so is what stands on disks: partitions, arrays, volumes.
+    """
+    for disk in sorted(root.glob("sys/block/*")):
+        is_disk = (disk / "device").exists() and not disk.name.startswith(_NO_DISKS)
+        if is_disk and _text(disk / "hidden") != "1" and _text(disk / "size") != "0":
+            queue = disk / "queue"
+            yield "disks", _description(disk)
+            # `[mq-deadline] none`
+            yield "disk_scheduler", re.sub(r".*\[(.*)\].*", r"\1", _text(queue / "scheduler"))
+            yield "disk_write_cache", _text(queue / "write_cache")
+            kib = _text(queue / "read_ahead_kb")
+            yield "disk_read_ahead", kib and f"{kib} KiB"
+
+
+def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, str]]:
+    """Yield the file system of a directory, its mount options, its disks, and whether it is nearly full."""
+    mount = _mount_of(directory.resolve(), root) if directory.is_dir() else None
+    if mount is None:
+        return
+    yield "", mount.type
+    yield "_options", mount.options
+    # The files of a Btrfs have the number of no device.
+    number = _number_of(mount.source) if mount.number.startswith("0:") else mount.number
+    for disk in _disks_below(root / "sys/dev/block" / number) if number else ():
+        yield "_disk", _description(disk)
+    try:
+        size = os.statvfs(directory)
+    except OSError:
+        return
+    used = size.f_blocks - size.f_bfree
+    if used + size.f_bavail:
+        is_full = used >= _FULL * (used + size.f_bavail)
+        yield "_used", "90 % or more" if is_full else "less than 90 %"
+
+
+def _description(disk: Path) -> str:
+    """Return what a disk is: `ST4000NM0035 (4,001 GB, rotational)`; without a model, its driver or kind."""
+    driver = disk / "device/driver"
+    model = _text(disk / "device/model") or _text(disk / "device/name")
+    model = model or (driver.resolve().name if driver.exists() else re.sub(r"\d+$", "", disk.name))
+    gigabytes = int(_text(disk / "size") or 0) * _SECTOR / 1e9
+    kind = ", rotational" if _text(disk / "queue/rotational") == "1" else ""
+    return f"{' '.join(model.split())} ({gigabytes:,.0f} GB{kind})"
+
+
+def _disks_below(device: Path) -> set[Path]:
+    """Return the disks that have the bytes of a partition, an array or a volume."""
+    device = device.resolve()
+    if (device / "partition").exists():
+        device = device.parent
+    below = {disk for each in device.glob("slaves/*") for disk in _disks_below(each)}
+    return below or ({device} if device.exists() else set())
+
+
+class _Mount(NamedTuple):
+    """A mounted file system; `number` is that of its files' device: `8:1`."""
+
+    point: str
+    number: str
+    type: str
+    source: str
+    options: str
+
+
+def _mount_of(place: Path, root: Path) -> _Mount | None:
+    """Return the file system at an absolute path. What is mounted last hides what was there before."""
+    mounts = map(_read_mount, _text(root / "proc/self/mountinfo").splitlines())
+    above = [each for each in mounts if f"{place}/".startswith(f"{each.point}/")]
+    return max(reversed(above), key=lambda each: len(each.point), default=None)
+
+
+def _read_mount(line: str) -> _Mount:
+    """Read a line such as `28 1 8:1 / /data rw,noatime shared:1 - ext4 /dev/sda1 rw,data=ordered`."""
+    front, _, back = line.partition(" - ")
+    _, _, number, _, point, own = front.split()[:6]
+    type_, source, shared = f"{back} ".split(" ", 2)
+    point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), point).rstrip("/")
+    options = dict.fromkeys([*own.split(","), *shared.strip().split(",")])
+    kept = (each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING)
+    return _Mount(point, number, type_, source, ",".join(kept).strip(","))
+
+
+def _number_of(source: str) -> str | None:
+    """Return the number of the block device at a path; None if there is none."""
+    try:
+        number = Path(source).stat().st_rdev
+    except OSError:
+        return None
+    return f"{os.major(number)}:{os.minor(number)}" if number else None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    for key, value in disk_facts():
+        print(f"/{key}:{value}")  # noqa: T201  this is its answer
+    for use, variable in DIRECTORIES.items():
+        for named in filter(None, os.environ.get(variable, "").split(",")):
+            for what, value in place_facts(Path(named)):
+                print(f"/{use}{what}:{value}")  # noqa: T201  this is its answer

@@ -1,0 +1,102 @@
+"""What the kernel says of disks, and of the file systems of directories."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from harness.node.devices import disk_facts, place_facts
+
+HDD = {"size": "7814037168", "device/model": "ST4000NM0035-1V4 ", "queue/rotational": "1"}
+QUEUE = {
+    "queue/scheduler": "[mq-deadline] kyber none",
+    "queue/write_cache": "write back",
+    "queue/read_ahead_kb": "128",
+}
+FLASH = {"size": "1953525168", "device/model": "Samsung  SSD 980", "queue/rotational": "0"}
+
+
+def add(root: Path, device: str, files: Mapping[str, str], *, is_partition: bool = False) -> None:
+    """Add a block device, `sda` or `sda/sda1`, to a tree of the kernel's files."""
+    own = root / "sys/devices" / device
+    for name, text in files.items():
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text(f"{text}\n")
+    block = root / "sys/block"
+    block.mkdir(parents=True, exist_ok=True)
+    if not is_partition:
+        (block / own.name).symlink_to(own)
+
+
+def test_disks_are_described_and_what_stands_on_them_is_left_out(tmp_path: Path) -> None:
+    add(tmp_path, "sda", HDD | QUEUE)
+    add(tmp_path, "nvme0n1", FLASH | {"queue/scheduler": "none"})
+    add(tmp_path, "nvme0c1n1", FLASH | {"hidden": "1"})
+    add(tmp_path, "vda", {"size": "20971520", "device/vendor": "0x1af4"})
+    (tmp_path / "virtio_blk").mkdir()
+    (tmp_path / "sys/devices/vda/device/driver").symlink_to(tmp_path / "virtio_blk")
+    add(tmp_path, "sr0", HDD)
+    add(tmp_path, "sdz", HDD | {"size": "0"})
+    add(tmp_path, "loop0", {"size": "8"})
+    found: dict[str, list[str]] = {}
+    for key, value in disk_facts(tmp_path):
+        found.setdefault(key, []).append(value)
+    assert found == {
+        "disks": [
+            "Samsung SSD 980 (1,000 GB)",
+            "ST4000NM0035-1V4 (4,001 GB, rotational)",
+            "virtio_blk (11 GB)",
+        ],
+        "disk_scheduler": ["none", "mq-deadline", ""],
+        "disk_write_cache": ["", "write back", ""],
+        "disk_read_ahead": ["", "128 KiB", ""],
+    }
+
+
+def mounted(root: Path, *lines: str) -> None:
+    (root / "proc/self").mkdir(parents=True, exist_ok=True)
+    (root / "proc/self/mountinfo").write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A directory that exists, in whose place a test mounts something."""
+    directory = tmp_path / "my data"
+    directory.mkdir()
+    return directory
+
+
+def test_a_directory_on_an_array_has_the_disks_of_the_array(tmp_path: Path, data: Path) -> None:
+    add(tmp_path, "sda", HDD)
+    add(tmp_path, "nvme0n1", FLASH)
+    add(tmp_path, "sda/sda1", {"partition": "1"}, is_partition=True)
+    add(tmp_path, "md0", {"slaves/.keep": "", "md/level": "raid1"})
+    (tmp_path / "sys/devices/md0/slaves/.keep").unlink()
+    for slave in ("sda/sda1", "nvme0n1"):
+        name = slave.rpartition("/")[2]
+        (tmp_path / "sys/devices/md0/slaves" / name).symlink_to(tmp_path / "sys/devices" / slave)
+    (tmp_path / "sys/dev/block").mkdir(parents=True)
+    (tmp_path / "sys/dev/block/9:0").symlink_to(tmp_path / "sys/devices/md0")
+    point = str(data).replace(" ", r"\040")
+    mounted(
+        tmp_path,
+        "20 1 8:9 / / rw - xfs /dev/sdb1 rw",
+        f"21 20 8:9 / {point} rw - xfs /dev/sdb1 rw",
+        f"22 21 9:0 / {point} rw,noatime shared:1 - ext4 /dev/md0 rw,data=ordered,secret=x,stripe=2",
+    )
+    facts = list(place_facts(data, tmp_path))
+    disks = {value for key, value in facts if key == "_disk"}
+    assert disks == {"Samsung SSD 980 (1,000 GB)", "ST4000NM0035-1V4 (4,001 GB, rotational)"}
+    assert facts[:2] == [("", "ext4"), ("_options", "rw,noatime,data=ordered")]
+    assert facts[-1] in {("_used", "less than 90 %"), ("_used", "90 % or more")}
+
+
+def test_a_file_system_without_a_disk_has_none(tmp_path: Path, data: Path) -> None:
+    mounted(tmp_path, "20 1 0:30 / / rw - overlay overlay rw,lowerdir=/a:/b")
+    assert [value for _, value in place_facts(data, tmp_path)][:2] == ["overlay", "rw"]
+    assert not [key for key, _ in place_facts(data, tmp_path) if key == "_disk"]
+
+
+def test_nothing_is_said_of_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    mounted(tmp_path, "20 1 8:1 / / rw - ext4 /dev/sda1 rw")
+    assert list(place_facts(tmp_path / "no such", tmp_path)) == []
