@@ -26,7 +26,7 @@ exec 3<&0 </dev/null
 exec "$@" 3<&-
 """
 _POLL_S = 0.05
-_SIGNALLED = 128
+SIGNALLED = 128
 """An exit code above this one says that a signal ended the command."""
 
 
@@ -84,7 +84,7 @@ def run_to_its_end(
                 process.stdin.close()
                 process.wait()
                 raise
-            if code < 0 or code > _SIGNALLED:
+            if code < 0 or code > SIGNALLED:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
         say("the same command continues")

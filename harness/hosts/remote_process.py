@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
+from harness.child_process import SIGNALLED
 from harness.hosts import lease
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS, allow_commands
@@ -220,7 +221,8 @@ def parse_completed(
     """Return what `parse` makes of a completed command, or the HostError that came in its place.
 
     If `parse` raises ToolError, or one of the UNEXPECTED errors, return a HostError about `subject`. It has
-    the error that the program itself printed, if the program failed with one.
+    the error that the program itself printed, if the program failed with one. Of a program that a signal
+    ended, the shell has printed a word: `Killed`.
     """
     if isinstance(completed, HostError):
         return completed
@@ -231,6 +233,8 @@ def parse_completed(
     except UNEXPECTED:
         reason = "its answer cannot be read"
     printed = error_line(completed.errors) if completed.code else ""
+    if printed and completed.code > SIGNALLED:
+        reason, printed = f"{reason} ({printed})", ""
     return HostError(f"{subject}: {printed or reason}")
 
 
