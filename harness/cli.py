@@ -39,7 +39,7 @@ GROUPS = {
     },
     "Measure the network": {
         "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
-        "gate": "List the faults of a probed network, for example after an upgrade.",
+        "gate": "List the faults of a probed network and its disks, for example after an upgrade.",
     },
     "Run a test cluster on this machine": {
         "local": "Run a small, real HDFS, QFS or Ceph on this machine.",

@@ -1,17 +1,20 @@
-"""`clusterlift gate`: whether a network is as it should be."""
+"""`clusterlift gate`: whether network and disks are as they should be."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from harness.analysis.network.disks import disk_cases
 from harness.analysis.network.gate import Expectation, Network, expectation_faults, upgrade_faults
 from harness.analysis.network.soak import transfer_seconds
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
+from harness.model.disk_rate import parse_disk_rate
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
+from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
@@ -32,14 +35,24 @@ BEFORE_AND_AFTER = 2
     help="Speed that every link must have, such as 2500mbit.  [default: the most frequent one]",
 )
 @mtu_option("MTU that every link and path must have.  [default: the most frequent one]")
+@click.option(
+    "--expect-disk",
+    "disk_rate",
+    metavar="RATE",
+    help="Speed at which every disk must read and write in sequence, such as 200MB/s; up to a quarter less "
+    "passes.  [default: any]",
+)
 @results_option
-def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
-    """List the faults of a probed network, for example after an upgrade.
+def gate_command(
+    names: Sequence[str], rate: str | None, mtu: int | None, disk_rate: str | None, results: Path
+) -> int:
+    """List the faults of a probed network and its disks, for example after an upgrade.
 
     BEFORE and AFTER are configurations that were probed, or files of probes. Each kind of measurement (links,
-    path MTUs, goodputs, a soak, ...) is judged by its newest probe. The gate lists what
-    `clusterlift probe` found, and every link, path MTU and goodput that is not as expected. With BEFORE, it
-    also checks that nothing got worse and that something changed. The exit code is 1 if there is a fault.
+    path MTUs, goodputs, disks, ...) is judged by its newest probe. The gate lists what
+    `clusterlift probe` found, and every link, path MTU, goodput and disk that is not as expected. With
+    BEFORE, it also checks that nothing got worse and that something changed. The exit code is 1 if there is a
+    fault.
     """
     if not 1 <= len(names) <= BEFORE_AND_AFTER:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
@@ -47,8 +60,9 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     check_no_run_twice(probed for probes in found for probed in probes)
     *before, after = map(newest_probes, found)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
+    bytes_s = None if disk_rate is None else parse_disk_rate("--expect-disk", disk_rate)
     network = network_of(after)
-    faults = expectation_faults(network, Expectation(bit_s, mtu))
+    faults = expectation_faults(network, Expectation(bit_s, mtu, bytes_s))
     if before:
         faults += upgrade_faults(network_of(before[0]), network)
     show(verdict(after, network, faults))
@@ -75,18 +89,27 @@ def _verdict_lines(
     if faults:
         yield "not as expected"
         yield from fault_lines(faults)
-    yield _soak_text(newest)
+    yield from _soak_lines(newest, network)
 
 
 def _checked(network: Network) -> str:
-    checked = [count_of(len(network.links), "link"), count_of(len(network.paths.values), "path")]
+    checked = [count_of(len(network.links), "link")]
+    if not network.has_disks_alone:
+        checked.append(count_of(len(network.paths.values), "path"))
     if goodput := network.goodput.values.values():
         pairs = f"each of {count_of(len(goodput), 'pair')} of hosts"
         checked.append(f"{throughput_text(min(goodput))} or more between {pairs}")
+    if disks := disk_cases(network.measurements):
+        rates = (
+            rate for disk in disks for each in (DISK_WRITE, DISK_READ) for rate in disk.values(each)
+        )
+        least = f"{min(rates, default=0) / 1e6:,.0f} MB/s or more in sequence"
+        checked.append(f"{count_of(len(disks), 'disk')} at {least}")
     return ", ".join(checked)
 
 
-def _soak_text(newest: Sequence[NewestProbe]) -> str:
+def _soak_lines(newest: Sequence[NewestProbe], network: Network) -> Iterator[str]:
     if soak := by_kind(newest).get("soak"):
-        return f"soaked for {duration_text(transfer_seconds(soak))} of link time under load"
-    return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"
+        yield f"soaked for {duration_text(transfer_seconds(soak))} of link time under load"
+    elif not network.has_disks_alone:
+        yield "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"

@@ -1,5 +1,6 @@
 """The options that name hosts, for all commands that measure or run something there."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -7,10 +8,11 @@ from typing import Any
 
 import click
 
-from harness.hosts.transports.host import TRANSPORTS, Host
-from harness.lab.cluster import running_lab
+from harness.hosts.transports.host import TRANSPORTS, Host, Transport, by_local
+from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
 from harness.model.errors import BadInput
+from harness.node.devices import DIRECTORIES
 from harness.probes.site import Site
 
 DEFAULT_VIA = "ssh"
@@ -22,7 +24,7 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
         if not in_lab:
-            return command(Site(names, TRANSPORTS[via]), **others)
+            return command(_site_of(names, TRANSPORTS[via]), **others)
         if via != DEFAULT_VIA:
             raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
         return command(_lab_site(names), **others)
@@ -30,6 +32,12 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in _HOST_OPTIONS:
         with_site = option(with_site)
     return with_site
+
+
+def _site_of(names: str | None, transport: Transport) -> Site:
+    """Return the hosts as a Site. Only this machine's directories are known to be ours."""
+    own = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's own default
+    return Site(names, transport, local_dirs=own if transport is by_local else None)
 
 
 def _lab_site(names: str | None) -> Site:
@@ -41,7 +49,7 @@ def _lab_site(names: str | None) -> Site:
         return replace(host, address=address or host.address)
 
     nodes = {worker.name: worker.host for worker in lab.workers if worker.is_running}
-    return Site(names, reach, nodes=list(nodes.values()), facts=facts(lab))
+    return Site(names, reach, list(nodes.values()), facts(lab), local_dirs=LOCAL_DIRS)
 
 
 _HOST_OPTIONS = (

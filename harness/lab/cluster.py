@@ -18,6 +18,8 @@ from harness.records.directories import cache_directory, locked
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER = "master"
 RESULTS = "/opt/clusterlift/results"
+LOCAL_DIRS = "/data"
+"""SPARK_LOCAL_DIRS in docker/compose.yaml."""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,15 @@ RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
 RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
+DISK = "disk"
+DISK_WRITE = Metric(DISK, "write_bytes_s", "bytes/s", HIGHER)
+DISK_READ = Metric(DISK, "read_bytes_s", "bytes/s", HIGHER)
+RANDOM_WRITES = Metric(DISK, "random_writes_per_s", "1/s", HIGHER)
+RANDOM_WRITE_P99 = Metric(DISK, "random_write_p99_us", "µs", LOWER)
+RANDOM_READS = Metric(DISK, "random_reads_per_s", "1/s", HIGHER)
+RANDOM_READ_P99 = Metric(DISK, "random_read_p99_us", "µs", LOWER)
+SYNC_MEDIAN = Metric(DISK, "sync_p50_us", "µs", LOWER)
+SYNC_P99 = Metric(DISK, "sync_p99_us", "µs", LOWER)
 
 
 def packet_case(packet_bytes: int, *, both_ways: bool = False, mtu_is_set: bool = False) -> str:

@@ -2,16 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from statistics import median
 
 import click
 
-from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.analysis.network.cases import MeasuredCase
+from harness.analysis.network.disks import disk_cases, unlike_before, unlike_peers
 from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
-from harness.model.probe import HIGHER, LOWER, Measurement, Metric, RecordedProbes
+from harness.model.network_metrics import (
+    DISK,
+    DISK_READ,
+    DISK_WRITE,
+    RANDOM_READ_P99,
+    RANDOM_READS,
+    RANDOM_WRITE_P99,
+    RANDOM_WRITES,
+    SYNC_MEDIAN,
+    SYNC_P99,
+)
+from harness.model.probe import Measurement, RecordedProbes
 from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
@@ -20,27 +31,7 @@ from harness.probes.plan import ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.tools import fio
 from harness.probes.tools.fio import Pace
-from harness.words import percent
 
-DISK = "disk"
-WRITE = Metric(DISK, "write_bytes_s", "bytes/s", HIGHER)
-READ = Metric(DISK, "read_bytes_s", "bytes/s", HIGHER)
-RANDOM_WRITES = Metric(DISK, "random_writes_per_s", "1/s", HIGHER)
-RANDOM_WRITE_P99 = Metric(DISK, "random_write_p99_us", "µs", LOWER)
-RANDOM_READS = Metric(DISK, "random_reads_per_s", "1/s", HIGHER)
-RANDOM_READ_P99 = Metric(DISK, "random_read_p99_us", "µs", LOWER)
-SYNC_MEDIAN = Metric(DISK, "sync_p50_us", "µs", LOWER)
-SYNC_P99 = Metric(DISK, "sync_p99_us", "µs", LOWER)
-_SPEEDS = {
-    WRITE: "writes",
-    READ: "reads",
-    RANDOM_WRITES: "writes at random",
-    RANDOM_READS: "reads at random",
-}
-
-TOLERANCE = 0.25
-"""Disks that differ by no more than this fraction count as equal: a disk is faster on its outer tracks, and
-flash of one model differs by its age."""
 SLOWEST_BYTES_S, GRACE_S = 10e6, 60.0
 """A file that is written more slowly than this is given up."""
 
@@ -65,9 +56,11 @@ def _measure(
     timeout_s = fio.expected_s(seconds) + file_bytes / SLOWEST_BYTES_S + GRACE_S
     commands = [(host, fio.command(directory, file_bytes, seconds)) for host in hosts]
     for host, completed in zip(hosts, run_all(commands, timeout_s), strict=True):
-        jobs = parse_completed(host, completed, lambda done: fio.read_report(done.output))
+        jobs = parse_completed(
+            host, completed, lambda done: fio.read_report(done.output, done.code)
+        )
         if isinstance(jobs, HostError):
-            yield WRITE.failed(host.name, jobs, directory)
+            yield DISK_WRITE.failed(host.name, jobs, directory)
         else:
             yield from disk_measurements(host.name, directory, jobs)
 
@@ -75,8 +68,8 @@ def _measure(
 def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> Iterator[Measurement]:
     """Yield what fio's jobs measured in a directory of a host."""
     for metric, value in (
-        (WRITE, jobs[fio.WRITE].bytes_s),
-        (READ, jobs[fio.READ].bytes_s),
+        (DISK_WRITE, jobs[fio.WRITE].bytes_s),
+        (DISK_READ, jobs[fio.READ].bytes_s),
         (RANDOM_WRITES, jobs[fio.RANDOM_WRITE].per_s),
         (RANDOM_WRITE_P99, jobs[fio.RANDOM_WRITE].p99_us),
         (RANDOM_READS, jobs[fio.RANDOM_READ].per_s),
@@ -88,27 +81,24 @@ def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> It
 
 
 def _cases(probed: RecordedProbes) -> list[MeasuredCase]:
-    return measured_cases(probed.measurements, DISK)
+    return disk_cases(probed.measurements)
 
 
-def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield each disk that is slower than the others in the same directory of other hosts."""
-    cases = _cases(probed)
-    for case in cases:
-        peers = [each for each in cases if each.case == case.case and each.hosts != case.hosts]
-        slow = [
-            f"{work} at {percent(own / typical)}"
-            for metric, work in _SPEEDS.items()
-            if (own := case.median(metric)) is not None
-            and (others := [value for each in peers if (value := each.median(metric)) is not None])
-            and own < (1 - TOLERANCE) * (typical := median(others))
-        ]
-        if slow:
-            text = f"{case.case} {', '.join(slow)} of what is typical of the other hosts"
-            yield Finding(case.subject, text)
+def _since(earlier: Sequence[RecordedProbes], probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield what became slower than in earlier probes with files as large, of which caches hold as much."""
+    size = probed.run.parameters.get("file_mb")
+    alike = [each for each in earlier if each.run.parameters.get("file_mb") == size]
+    before = [measurement for each in alike for measurement in each.measurements]
+    return unlike_before(before, probed.measurements)
 
 
-def _plan(site: Site, *, directories: str, file_mb: int, seconds: int) -> ProbePlan:
+def _plan(site: Site, *, directories: str | None, file_mb: int, seconds: int) -> ProbePlan:
+    directories = directories or site.local_dirs
+    if directories is None:
+        raise BadInput(
+            "--directory: name directories on the disks, such as /data/1,/data/2; only the lab and this "
+            "machine (--via local) have a default"
+        )
     names = [name.strip() for name in directories.split(",")]
     for name in names:
         if not name.startswith("/"):
@@ -130,10 +120,10 @@ KIND = ProbeKind(
         click.option(
             "--directory",
             "directories",
-            required=True,
             metavar="PATH,...",
             help="Directories on the disks, the same on every host. A file without a name is written there: "
-            "nothing of it is left, however the probe ends.",
+            "nothing of it is left, however the probe ends.  [default: where Spark writes in the lab or, by "
+            "--via local, on this machine]",
         ),
         integer_option(
             "--file-mb",
@@ -153,8 +143,8 @@ KIND = ProbeKind(
             (
                 Column[MeasuredCase]("host", lambda row: row.subject),
                 Column[MeasuredCase]("directory", lambda row: row.case),
-                Column("write MB/s", of_metric(WRITE), ",.0f", 1e-6),
-                Column("read MB/s", of_metric(READ), ",.0f", 1e-6),
+                Column("write MB/s", of_metric(DISK_WRITE), ",.0f", 1e-6),
+                Column("read MB/s", of_metric(DISK_READ), ",.0f", 1e-6),
                 Column("random writes/s", of_metric(RANDOM_WRITES), ",.0f"),
                 Column("p99 ms", of_metric(RANDOM_WRITE_P99), ",.2f", 1e-3),
                 Column("random reads/s", of_metric(RANDOM_READS), ",.0f"),
@@ -164,8 +154,9 @@ KIND = ProbeKind(
             ),
             rule="Write and read: 1 MiB at a time, 16 at once. Random: 4 KiB at a time, 32 at once. "
             "fsync: until 4 KiB are safe on the disk, one at a time, median.",
-            badness=lambda row: -(row.median(WRITE) or 0.0),
+            badness=lambda row: -(row.median(DISK_WRITE) or 0.0),
         ),
     ),
-    judge=disk_findings,
+    judge=lambda probed: unlike_peers(probed.measurements),
+    judge_change=_since,
 )

@@ -27,6 +27,7 @@ class ProbeKind:
     - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
     - `sections`, `tables`: what its page shows above the findings.
     - `judge`: what its measurements show, besides failures.
+    - `judge_change`: what they show beside earlier probes of the same configuration, the latest first.
     - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
     """
 
@@ -38,6 +39,9 @@ class ProbeKind:
     tables: Sequence[ProbeTable] = ()
     sections: Sections = lambda _: ()
     judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
+    judge_change: Callable[[Sequence[RecordedProbes], RecordedProbes], Iterable[Finding]] = (
+        lambda *_: ()
+    )
     is_of_every_probe: bool = False
 
     def is_in(self, probed: RecordedProbes) -> bool:

@@ -51,7 +51,8 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
     """
     judged: list[NewestProbe] = []
     seen_kinds, seen_hosts = set[str](), set[str]()
-    for probed in sorted(probes, key=lambda probed: probed.run.started_at, reverse=True):
+    ordered = sorted(probes, key=lambda probed: probed.run.started_at, reverse=True)
+    for number, probed in enumerate(ordered, 1):
         own = {
             kind.name
             for kind in kinds().values()
@@ -68,7 +69,11 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
                 newer if kinds()[name].is_of_every_probe else probed
             )
         ]
-        found = (*record_findings(probed), *shown)
+        earlier = ordered[number:]
+        changed = (
+            each for name in sorted(own) for each in kinds()[name].judge_change(earlier, probed)
+        )
+        found = (*record_findings(probed), *shown, *changed)
         judged.append(NewestProbe(probed, tuple(sorted(own)), found))
         seen_kinds |= own
         seen_hosts |= probed.links().keys()

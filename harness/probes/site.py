@@ -23,7 +23,8 @@ class Site:
     """The hosts that `--hosts` names, and the transport that reaches them.
 
     In a lab, `nodes` are the hosts that need not be named, and `facts` say that it is emulated, and how.
-    `directory` is that of the results.
+    `directory` is that of the results. `local_dirs` is where Spark writes in the lab or on this machine, with
+    commas between directories; None on hosts that may be somebody else's.
     """
 
     names: str | None
@@ -31,6 +32,7 @@ class Site:
     nodes: Sequence[Host] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     directory: Path = Path("results")
+    local_dirs: str | None = None
 
     def hosts(self) -> list[Host]:
         """Return the named hosts, or else the nodes of the lab. Raise BadInput if there are none."""

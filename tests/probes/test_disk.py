@@ -1,22 +1,26 @@
 """The disk probe finds the speed of a disk and the one slow disk, and leaves nothing on any."""
 
+import fcntl
 import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from shutil import which
 
 import pytest
 
+from harness.analysis.network.gate import Expectation
+from harness.cli import main
 from harness.hosts.transports.host import Host
+from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.model.probe import Measurement
-from harness.probes.disk import READ, WRITE, disk_findings, disk_steps
-from tests.unit.probe_builders import probed
+from harness.probes.disk import disk_steps
+from tests.unit.probe_builders import gate_faults, probed
 from tests.waiting import eventually
 
 MB = 10**6
@@ -33,6 +37,11 @@ def sh(command: str) -> str:
 
 def is_empty(file: Path) -> bool:
     return not file.read_text()
+
+
+def mounted(command: str) -> tuple[str, ...]:
+    """Return the words before a command that run it after another one, in mounts of its own."""
+    return ("unshare", "--mount", "sh", "-c", f'{command} || exit; exec "$@"', "sh")
 
 
 @pytest.fixture
@@ -52,8 +61,8 @@ def hosts(tmp_path: Path) -> Iterator[list[Host]]:
             for way in ("read", "write"):
                 (cgroup / f"blkio.throttle.{way}_bps_device").write_text(f"{number} {bytes_s}")
             sh(f"mkfs.ext4 -q {device}")
-            enter = f'echo $$ > {cgroup}/cgroup.procs; mount {device} {DIRECTORY}; exec "$@"'
-            hosts.append(Host(name, "", ("unshare", "--mount", "sh", "-c", enter, "sh")))
+            enter = f"echo $$ > {cgroup}/cgroup.procs && mount {device} {DIRECTORY}"
+            hosts.append(Host(name, "", mounted(enter)))
         yield hosts
     finally:
         for device, cgroup in made:
@@ -67,10 +76,12 @@ def test_the_speed_is_found_to_five_percent_and_the_slow_disk_is_named(hosts: li
     measured = [event for event in step.measure() if isinstance(event, Measurement)]
     assert [each.error for each in measured if each.error] == []
     for each in measured:
-        if each.metric in {WRITE.name, READ.name}:
+        if each.metric in {DISK_WRITE.name, DISK_READ.name}:
             assert each.value == pytest.approx(SPEEDS[each.hosts[0]], rel=0.05)
-    faults = {each.subject: each.text for each in disk_findings(probed(measurements=measured))}
-    assert re.match(f"{DIRECTORY} writes at (49|50|51) %, reads at (49|50|51) %", faults["slow"])
+    peers, expected = gate_faults(probed(measurements=measured), Expectation(disk_bytes_s=100 * MB))
+    slow = rf"slow: {DIRECTORY} writes at (49|50|51) %, reads at (49|50|51) %"
+    assert re.match(f"{slow}.* of what is typical of the other hosts", peers)
+    assert re.match(f"{slow} of the 100MB/s that are expected", expected)
 
 
 def working_in(directory: Path) -> list[Path]:
@@ -83,8 +94,9 @@ def working_in(directory: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_of_a_probe_that_is_ended(number: signal.Signals, tmp_path: Path) -> None:
+@contextmanager
+def probing(directory: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run the probe in a directory until it is ended, after fio has begun; then nothing may be left."""
     options = ("--via=local", "--hosts=a=127.0.0.1", "--file-mb=64", "--seconds=600")
     command = [
         sys.executable,
@@ -92,16 +104,41 @@ def test_nothing_is_left_of_a_probe_that_is_ended(number: signal.Signals, tmp_pa
         "harness",
         "probe",
         "disk",
-        f"--directory={tmp_path}",
+        f"--directory={directory}",
         *options,
     ]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as probe:
-        eventually(
-            lambda: any((each / "comm").read_text() == "fio\n" for each in working_in(tmp_path))
-        )
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as probe:
+        eventually(lambda: fio_in(directory))
+        yield probe
+        eventually(lambda: not working_in(directory), "fio still runs")
+    assert list(directory.iterdir()) == []
+
+
+def fio_in(directory: Path) -> list[Path]:
+    return [each for each in working_in(directory) if (each / "comm").read_text() == "fio\n"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_of_a_probe_that_is_ended(number: signal.Signals, tmp_path: Path) -> None:
+    with probing(tmp_path) as probe:
         probe.send_signal(number)
-    eventually(lambda: not working_in(tmp_path), "fio still runs")
-    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_of_a_fio_that_is_killed_and_a_line_says_so(tmp_path: Path) -> None:
+    with probing(tmp_path) as probe:
+        for process in fio_in(tmp_path):
+            os.kill(int(process.name), signal.SIGKILL)
+        assert "fault: a: fio was ended by signal 9 (Killed)\n" in probe.communicate()[0]
+
+
+def failure(directory: object, file_mb: int = 64, *prefix: str) -> str:
+    """Return why a directory of this machine, seen by a command behind a prefix, cannot be measured."""
+    [step] = disk_steps([Host("a", "", prefix)], [str(directory)], file_mb * MB, 1)
+    [failed] = step.measure()
+    assert isinstance(failed, Measurement)
+    return str(failed.error)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +153,78 @@ def test_nothing_is_left_of_a_probe_that_is_ended(number: signal.Signals, tmp_pa
 def test_a_directory_that_cannot_be_used_is_a_line(
     directory: str, file_mb: int, message: str
 ) -> None:
-    [step] = disk_steps([Host("a", "")], [directory], file_mb * MB, 1)
-    [failed] = step.measure()
-    assert isinstance(failed, Measurement)
-    assert str(failed.error).startswith("a: --")
-    assert str(failed.error).endswith(message)
+    error = failure(directory, file_mb)
+    assert error.startswith("a: --")
+    assert error.endswith(message)
+
+
+def test_a_symbolic_link_is_what_it_leads_to(tmp_path: Path) -> None:
+    memory, nowhere = tmp_path / "memory", tmp_path / "nowhere"
+    memory.symlink_to("/dev")
+    nowhere.symlink_to("/no/such")
+    assert failure(memory) == f"a: --directory: {memory} is in memory; name one on a disk"
+    assert failure(nowhere).endswith("is no directory that can be entered")
+
+
+def test_a_directory_that_another_probe_measures_is_left_to_it(tmp_path: Path) -> None:
+    number = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        assert failure(tmp_path) == (
+            f"a: --directory: another probe measures {tmp_path}; wait until it has ended"
+        )
+    finally:
+        os.close(number)
+    assert list(tmp_path.iterdir()) == []
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+
+
+@needs_root
+def test_a_directory_that_is_read_only_is_a_line(tmp_path: Path) -> None:
+    where = f"mount --bind {tmp_path} {tmp_path} && mount -o remount,bind,ro {tmp_path}"
+    error = failure(tmp_path, 64, *mounted(where))
+    assert error == f"a: --directory: {tmp_path} cannot be written to"
+
+
+def stub(directory: Path, program: str, script: str) -> tuple[str, ...]:
+    """Return the words before a command for which a program is a script."""
+    file = directory / program
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return ("env", f"PATH={directory}:{os.environ['PATH']}")
+
+
+@needs_root
+def test_a_disk_that_others_fill_meanwhile_is_a_line(tmp_path: Path) -> None:
+    """What is free is asked before: here, the answer is that of a larger disk."""
+    image = tmp_path / "image"
+    sh(f"truncate -s 50M {image}; mkfs.ext4 -q {image}")
+    large = 'case $* in *%a*) echo "1000000 * 4096" ;; *) exec /usr/bin/stat "$@" ;; esac'
+    where = mounted(f"mount -o loop {image} {DIRECTORY}")
+    error = failure(DIRECTORY, 64, *where, *stub(tmp_path, "stat", large))
+    assert error.startswith("a: fio: ")
+    assert "No space left on device" in error
+
+
+def test_a_file_system_without_direct_io_is_a_line(tmp_path: Path) -> None:
+    refused = "echo \"dd: failed to open '/proc/7/fd/3': Invalid argument\" >&2; exit 1"
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    assert failure(tmp_path, 64, *stub(bin_, "dd", refused)) == (
+        f"a: --directory: {tmp_path} has no I/O past the page cache; name a directory on a disk"
+    )
+    assert list(tmp_path.iterdir()) == [bin_]
+
+
+def test_a_host_without_fio_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for program in Path("/usr/bin").iterdir():
+        if program.name != "fio":
+            (tmp_path / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["probe", "disk", "--via=local", "--hosts=a=127.0.0.1"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "left out: a: fio not installed (Debian: apt-get install fio)"

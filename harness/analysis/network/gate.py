@@ -1,4 +1,4 @@
-"""The gate: whether a network is what is expected of it, and what an upgrade left slow or unchanged.
+"""The gate: whether network and disks are what is expected, and what an upgrade left slow or unchanged.
 
 What a probe shows by itself, its own findings say. Here is what needs an expectation, or an earlier network.
 """
@@ -9,13 +9,14 @@ from functools import cached_property, partial
 from statistics import median, mode
 from typing import TypeVar
 
+from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
 from harness.analysis.network.judge import SLOW, Reference, slow_findings
 from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
-from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
+from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
 from harness.model.probe import ARROW, Measurement, Pair
 
 T = TypeVar("T")
@@ -23,15 +24,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Expectation:
-    """What every link must be; None: what most of the links are."""
+    """What every link must be, None: what most of the links are; and how fast every disk, None: any speed."""
 
     rate_bit_s: int | None = None
     mtu: int | None = None
+    disk_bytes_s: int | None = None
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network as its newest probes show it: `measurements` are their path MTUs and goodputs."""
+    """A network, and the disks of its hosts, as the newest probes show them."""
 
     links: Mapping[str, HostLink]
     measurements: Sequence[Measurement]
@@ -47,6 +49,11 @@ class Network:
         """The goodput of each pair, in bit/s."""
         return pair_matrix(self.measurements, MESH_GOODPUT)
 
+    @property
+    def has_disks_alone(self) -> bool:
+        """Whether only disks were measured, so that the network is not judged."""
+        return {each.probe for each in self.measurements} == {DISK}
+
     def has_fault(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair, or of one of its hosts."""
         names = {*pair, ARROW.join(pair)}
@@ -55,6 +62,15 @@ class Network:
 
 def expectation_faults(network: Network, expected: Expectation) -> list[Finding]:
     """Return what is not as expected, and what was not measured, of what the probes did not name already."""
+    faults: list[Finding] = []
+    if expected.rate_bit_s or expected.mtu or not network.has_disks_alone:
+        faults += _network_faults(network, expected)
+    if expected.disk_bytes_s:
+        faults += unlike_expected(network.measurements, expected.disk_bytes_s, network.links)
+    return faults
+
+
+def _network_faults(network: Network, expected: Expectation) -> list[Finding]:
     links = network.links.values()
     rate_bit_s = expected.rate_bit_s or _most_common(link.rate_bit_s for link in links)
     mtu = expected.mtu or _most_common(link.mtu_bytes for link in links)
@@ -141,7 +157,9 @@ def _most_common(values: Iterable[T | None]) -> T | None:
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
     """Return what became slower by an upgrade, and whether nothing changed."""
-    return [*_slower(before, after), *_unchanged(before, after)]
+    disks = before.measurements, after.measurements
+    faults = [*_slower(before, after), *unlike_before(*disks)]
+    return faults if are_faster(*disks) else [*faults, *_unchanged(before, after)]
 
 
 def _slower(before: Network, after: Network) -> Iterator[Finding]:
@@ -161,6 +179,9 @@ def _slower(before: Network, after: Network) -> Iterator[Finding]:
 
 def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
     """Yield a fault if neither links nor goodput show a change: perhaps the upgrade was not plugged in."""
+    if before.has_disks_alone and after.has_disks_alone:
+        yield Finding("", "nothing has changed: disks are no faster than before")
+        return
     links = [before.links, after.links]
     if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
         return

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harness.child_process import SIGNALLED
 from harness.model.errors import ToolError
 from harness.probes.tools.numbers import number
 
@@ -24,18 +25,25 @@ _TIMED_JOBS = " ".join(
     for name, options in _JOBS.items()
 )
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
-# anything is measured: what was never written is read without the disk.
+# anything is measured: what was never written is read without the disk. Lock and file end with fio,
+# whose jobs are threads.
 _SCRIPT = f"""
 fail() {{ echo "$1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
 case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
+exec 4< .
+flock -n -E 75 4 2>/dev/null
+[ $? -ne 75 ] || fail "--directory: another probe measures $1; wait until it has ended"
 free=$(($(stat -f -c "%a * %S" .)))
 [ $((free / 2)) -ge "$2" ] || fail "--file-mb: $1 has $((free / 1000000)) MB free; half of it may be used"
 file=$(mktemp ./.clusterlift-disk-XXXXXXXXXX 2>/dev/null) || fail "--directory: $1 cannot be written to"
 exec 3<> "$file" && rm -f -- "$file"
 file=/proc/$$/fd/3
 truncate -s "$2" "$file" || fail "--file-mb: $1 takes no file of $2 bytes"
-exec fio --output-format=json --percentile_list=50:99 --filename="$file" --size="$2" --direct=1 \\
+problem=$(dd if=/dev/zero of="$file" bs=1M count=1 oflag=direct conv=notrunc 2>&1) || case $problem in
+  *"Invalid argument"*) fail "--directory: $1 has no I/O past the page cache; name a directory on a disk" ;;
+esac
+exec fio --thread --output-format=json --percentile_list=50:99 --filename="$file" --size="$2" --direct=1 \\
   --ioengine=libaio --fallocate=none --name=fill --rw=write {_LARGE} {_TIMED_JOBS}
 """
 
@@ -60,8 +68,13 @@ def expected_s(seconds: int) -> float:
     return len(_JOBS) * seconds
 
 
-def read_report(text: str) -> Mapping[str, Pace]:
-    """Return the pace of each job by its name. Raise ToolError if fio reports an error, or no value."""
+def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
+    """Return the pace of each job by its name. Raise ToolError if fio failed, or reports no value."""
+    if code:
+        signal = code - SIGNALLED
+        raise ToolError(
+            f"fio was ended by signal {signal}" if signal > 0 else f"fio failed, code {code}"
+        )
     try:
         # What fio remarks may stand before the report.
         report = json.loads(text[text.index("{") :])

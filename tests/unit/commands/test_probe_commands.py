@@ -9,7 +9,7 @@ import pytest
 from harness.cli import main
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host, HostError
-from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.network_metrics import DISK_WRITE, MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
 from harness.probes.tools.iperf3 import Report
@@ -60,6 +60,8 @@ class TestUsage:
         ("arguments", "message"),
         [
             (["mesh"], "name the hosts, such as --hosts node[1-4], or use the lab's: --lab"),
+            (["disk", *TWO], "--directory: name directories on the disks, such as /data/1,/data/2"),
+            (["disk", *TWO, "--directory", "data"], "--directory: 'data' does not begin with '/'"),
             (["mesh", "--hosts", "-oProxyCommand=x"], "--hosts"),
             (["mesh", "--hosts", "node[1-"], "--hosts 'node[1-' cannot be read"),
             (["mtu", *TWO, "--sizes", "1500,huge"], "--sizes: 'huge' is not from 576 to 9000"),
@@ -94,6 +96,19 @@ class TestUsage:
         assert main(["gate", *names]) == 2
         assert "[BEFORE] AFTER" in capsys.readouterr().err
 
+    def test_a_speed_of_disks_is_bytes_a_second(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with ProbeRecording(ProbeRun("hdd", ("a",)), tmp_path) as probes:
+            probes.event(DISK_WRITE.of("a", 2e8, "/data"))
+            probes.end(Ending.COMPLETED)
+        gate = ["gate", "hdd", "--results", str(tmp_path), "--expect-disk"]
+        assert [main([*gate, rate]) for rate in ("200MB/s", "300MB/s", "200mbit")] == [0, 1, 2]
+        printed = capsys.readouterr()
+        assert "no fault found: 0 links, 1 disk at 200 MB/s or more in sequence\n" in printed.out
+        assert "- a: /data writes at 67 % of the 300MB/s that are expected\n" in printed.out
+        assert "--expect-disk '200mbit' is not the rate of a disk" in printed.err
+
     def test_a_gate_does_not_take_probes_for_those_of_their_own_upgrade(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -103,6 +118,17 @@ class TestUsage:
         assert main(["gate", "1g", "1g", "--results", str(tmp_path)]) == 2
         [line] = capsys.readouterr().err.splitlines()
         assert "is given twice; name it once" in line
+
+
+@pytest.mark.usefixtures("network")
+def test_disks_of_this_machine_are_measured_where_spark_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", "/no/such/1,/no/such/2")
+    recorded = ("--configuration", "hdd", "--results", str(tmp_path))
+    assert main(["probe", "disk", "--via", "local", "--hosts", "a=127.0.0.1", *recorded]) == 1
+    [probed] = find_probes("hdd", tmp_path)
+    assert [each.case for each in probed.measurements] == ["/no/such/1", "/no/such/2"]
 
 
 class TestProbing:

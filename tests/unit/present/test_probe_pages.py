@@ -7,6 +7,7 @@ from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
+    DISK_WRITE,
     HOST_CPU,
     IDLE,
     IPERF_CPU,
@@ -32,7 +33,6 @@ from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import SoakFlow
 from harness.node.interface import parse_link
-from harness.probes.disk import WRITE as DISK_WRITE
 from harness.probes.disk import disk_measurements
 from harness.probes.kinds import network_of, newest_probes
 from harness.probes.tools import fio

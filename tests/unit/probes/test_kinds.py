@@ -18,6 +18,7 @@ from harness.hosts.transports.host import Host
 from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
+    DISK_WRITE,
     MESH_GOODPUT,
     PATH_MTU,
     ROUND_TRIP,
@@ -28,7 +29,6 @@ from harness.model.network_metrics import (
 from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present.report.figure import Evidence
-from harness.probes.disk import WRITE as DISK_WRITE
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
@@ -202,6 +202,24 @@ class TestNewest:
         newest = newest_probes([self.at(1, self.ALL), self.at(2, mesh(SLOW))])
         assert [fault.partition(":")[0] for fault in gate_faults_of(newest)] == ["node3"]
         assert gate_faults_of(newest_probes([self.at(2, self.ALL), self.at(1, mesh(SLOW))])) == []
+
+    @pytest.mark.parametrize(
+        ("file_mb", "faults"),
+        [("100", ["n1: /data writes at 50 % of what was measured before"]), ("999", [])],
+    )
+    def test_a_disk_is_judged_beside_what_earlier_probes_with_files_as_large_measured(
+        self, file_mb: str, faults: list[str]
+    ) -> None:
+        def disk(rate: float, size: str) -> RecordedProbes:
+            return parameters(
+                probed(measurements=[DISK_WRITE.of("n1", rate, "/data")]),
+                probe="disk",
+                file_mb=size,
+            )
+
+        probes = [disk(300e6, "100"), disk(200e6, "100"), disk(100e6, "100"), disk(100e6, file_mb)]
+        newest = newest_probes(self.at(hour, each) for hour, each in enumerate(probes))
+        assert gate_faults_of(newest) == faults
 
     def test_a_link_is_that_of_the_newest_probe_of_its_host(self) -> None:
         older = healthy(duplex="half")

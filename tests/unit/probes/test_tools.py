@@ -339,3 +339,19 @@ def test_output_cut_anywhere_is_an_error(name: str) -> None:
     for end in range(0, len(needed) - 1, 7):
         with pytest.raises(ToolError):
             parse(whole[:end])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        (output("fio-3.33.json").replace("clat_ns", "clat"), 0, "3.0 or newer is needed"),
+        ("", 137, "fio was ended by signal 9"),
+        (output("fio-3.33.json"), 1, "fio failed, code 1"),
+    ],
+    ids=["too old", "killed", "failed"],
+)
+def test_a_report_of_fio_that_shows_no_whole_measurement_says_why(
+    text: str, code: int, message: str
+) -> None:
+    with pytest.raises(ToolError, match=message):
+        fio.read_report(text, code)

@@ -8,6 +8,7 @@ import pytest
 from harness.analysis.network.gate import Expectation
 from harness.model.network_metrics import (
     BUSIEST,
+    DISK_WRITE,
     MESH,
     MESH_GOODPUT,
     MTU,
@@ -264,6 +265,55 @@ class TestUpgrade:
             "nothing has changed" in line
             for line in gate_faults(unknown[1], Expectation(2500 * MBIT), before=unknown[0])
         )
+
+
+def disks(*rates: float) -> RecordedProbes:
+    """Return a probe of a disk of each host that writes as fast, in bytes a second."""
+    measured = [DISK_WRITE.of(host, rate, "/data") for host, rate in zip(FOUR, rates, strict=False)]
+    return probed(map(a_link, FOUR), measured)
+
+
+SSD, HDD = disks(*[500e6] * 4), disks(*[200e6] * 4)
+
+
+class TestDisks:
+    @pytest.mark.parametrize(
+        ("bytes_s", "faults"), [(260 * MBIT, []), (300 * MBIT, FOUR), (None, [])]
+    )
+    def test_that_are_too_slow_are_named(self, bytes_s: int | None, faults: Sequence[str]) -> None:
+        assert gate_faults(HDD, Expectation(disk_bytes_s=bytes_s)) == [
+            f"{host}: /data writes at 67 % of the 300MB/s that are expected" for host in faults
+        ]
+
+    def test_that_were_not_measured_are_named_if_a_speed_is_expected(self) -> None:
+        lines = gate_faults(disks(5e8, 5e8, 5e8), Expectation(disk_bytes_s=10**8))
+        assert lines == ["node4: no disk was measured; run clusterlift probe disk"]
+        assert len(gate_faults(healthy(), Expectation(disk_bytes_s=10**8))) == len(FOUR)
+
+    def test_alone_leave_the_network_unjudged_unless_something_is_expected_of_it(self) -> None:
+        assert gate_faults(SSD, LIKE_MOST) == []
+        assert "no goodput was measured; run clusterlift probe all" in gate_faults(SSD, ONE_G)
+
+    def test_that_are_faster_are_a_change(self) -> None:
+        assert gate_faults(SSD, LIKE_MOST, before=HDD) == []
+        network = healthy()
+        both = [
+            probed(network.links().values(), [*network.measurements, *each.measurements])
+            for each in (HDD, SSD)
+        ]
+        assert gate_faults(both[1], LIKE_MOST, before=both[0]) == []
+
+    def test_that_are_as_before_are_no_change(self) -> None:
+        assert gate_faults(HDD, LIKE_MOST, before=disks(*[210e6] * 4)) == [
+            "nothing has changed: disks are no faster than before"
+        ]
+
+    def test_of_which_one_became_slower_are_named(self) -> None:
+        after = disks(1e9, 1e9, 1e9, 140e6)
+        assert gate_faults(after, LIKE_MOST, before=HDD) == [
+            "node4: /data writes at 14 % of what is typical of the other hosts",
+            "node4: /data writes at 70 % of what was measured before",
+        ]
 
 
 class TestSomeRounds:

@@ -1,0 +1,92 @@
+"""Which disks are slow: beside other hosts, below what is expected, or since an earlier probe."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from statistics import median
+
+from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.model.disk_rate import disk_rate_text
+from harness.model.finding import Finding
+from harness.model.network_metrics import (
+    DISK,
+    DISK_READ,
+    DISK_WRITE,
+    RANDOM_READS,
+    RANDOM_WRITES,
+)
+from harness.model.probe import Measurement, Metric
+from harness.words import percent
+
+_SPEEDS: Mapping[Metric, str] = {
+    DISK_WRITE: "writes",
+    DISK_READ: "reads",
+    RANDOM_WRITES: "writes at random",
+    RANDOM_READS: "reads at random",
+}
+TOLERANCE = 0.25
+"""Disks that differ by no more than this fraction count as equal: a disk is faster on its outer tracks, and
+flash of one model differs by its age."""
+
+
+def disk_cases(measurements: Iterable[Measurement]) -> list[MeasuredCase]:
+    """Return what was measured of each directory of each host."""
+    return measured_cases(measurements, DISK)
+
+
+def unlike_peers(measurements: Iterable[Measurement]) -> Iterator[Finding]:
+    """Yield each directory that is slower than the same one of the other hosts, in the median."""
+    cases = disk_cases(measurements)
+    for case in cases:
+        peers = [each for each in cases if each.case == case.case and each.hosts != case.hosts]
+        yield from _slower(case, partial(_typical, peers), "of what is typical of the other hosts")
+
+
+def unlike_before(before: Iterable[Measurement], after: Iterable[Measurement]) -> Iterator[Finding]:
+    """Yield each directory that is slower than it was, in the median."""
+    earlier = disk_cases(before)
+    for case in disk_cases(after):
+        own = [each for each in earlier if (each.case, each.hosts) == (case.case, case.hosts)]
+        yield from _slower(case, partial(_typical, own), "of what was measured before")
+
+
+def unlike_expected(
+    measurements: Iterable[Measurement], bytes_s: float, hosts: Iterable[str]
+) -> Iterator[Finding]:
+    """Yield each directory that reads or writes in sequence more slowly, and hosts without any."""
+    cases = disk_cases(measurements)
+    expected = dict.fromkeys((DISK_WRITE, DISK_READ), bytes_s)
+    for case in cases:
+        yield from _slower(
+            case, expected.get, f"of the {disk_rate_text(bytes_s)} that are expected"
+        )
+    for host in hosts:
+        if not any(host in case.hosts for case in cases):
+            yield Finding(host, "no disk was measured; run clusterlift probe disk")
+
+
+def are_faster(before: Iterable[Measurement], after: Iterable[Measurement]) -> bool:
+    """Whether disks typically became faster in any of what is measured of their speed."""
+    old, new = disk_cases(before), disk_cases(after)
+    typical = [(_typical(old, metric), _typical(new, metric)) for metric in _SPEEDS]
+    return any(was and now and now > (1 + TOLERANCE) * was for was, now in typical)
+
+
+def _slower(
+    case: MeasuredCase, usual: Callable[[Metric], float | None], than: str
+) -> Iterator[Finding]:
+    """Yield a finding with everything that a disk does too slowly: `writes at 50 %, reads at 40 %`."""
+    slow = [
+        f"{work} at {percent(own / whole)}"
+        for metric, work in _SPEEDS.items()
+        if (own := case.median(metric)) is not None
+        and (whole := usual(metric))
+        and own < (1 - TOLERANCE) * whole
+    ]
+    if slow:
+        yield Finding(case.subject, f"{case.case} {', '.join(slow)} {than}")
+
+
+def _typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:
+    """Return the median of the disks' medians; None if none has a value."""
+    values = [value for case in cases if (value := case.median(metric)) is not None]
+    return median(values) if values else None
