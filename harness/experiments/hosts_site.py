@@ -1,6 +1,6 @@
 """Hosts of the user's own as the site of an experiment; they are reached as probes reach them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
 from harness.model.link import TYPICAL_MTU
-from harness.runtime.trials import HOLD_FILE
 from harness.settings.in_force import Settings, in_force
 from harness.settings.journal import Journal
 
@@ -82,7 +81,7 @@ class HostsSite(Site):
         script: str,
         arguments: Sequence[str],
         properties: Sequence[str],
-        hold_file: Path | None = None,
+        environment: Mapping[str, str],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
         """Run spark-submit on this machine, with the options that the experiment file has."""
@@ -93,8 +92,7 @@ class HostsSite(Site):
         ]
         if self._spec.submit_from:
             command = by_netns(self._spec.submit_from).argv(*command)
-        hold = {HOLD_FILE: str(hold_file)} if hold_file else {}
-        return run_to_its_end(command, spark_environment() | hold, meanwhile)
+        return run_to_its_end(command, {**spark_environment(), **environment}, meanwhile)
 
 
 def _require_root(user: str) -> None:

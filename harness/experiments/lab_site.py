@@ -1,6 +1,6 @@
 """The lab as the site of an experiment."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -94,13 +94,13 @@ class LabSite(Site):
         script: str,
         arguments: Sequence[str],
         properties: Sequence[str],
-        hold_file: Path | None = None,
+        environment: Mapping[str, str],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a script on the lab's master."""
-        held = hold_file.relative_to(self.results).as_posix() if hold_file else None
-        return spark_submit(running_lab(), script, arguments, properties, held, meanwhile)
+        lab = running_lab()
+        return spark_submit(lab, script, arguments, properties, environment, meanwhile)
 
-    def results_option(self, results: Path) -> str:
+    def path_there(self, path: Path) -> str:
         """Return the path in the directory that the master mounts."""
-        return f"results/{results.name}"
+        return f"results/{path.relative_to(self.results).as_posix()}"

@@ -25,10 +25,11 @@ from harness.programs.program import Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
-from harness.records.series import is_complete
+from harness.records.series import is_complete, proven_content
 from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.order import in_turns
+from harness.runtime.series import PROVEN
 from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
@@ -348,6 +349,8 @@ class _ExperimentRunner:
         by_name = {each.name: each for each in self._experiment.configurations}
         properties = [f"{key}={value}" for key, value in first.configuration.spark]
         arguments = [*self._arguments(), f"--seed={self._experiment.id}-{run.number}"]
+        done = completed_parts(self._experiment, self._results)
+        proven = {PROVEN: proven_content(done.values())}
         if nodes := first.configuration.nodes:
             arguments += ["--nodes", str(nodes)]
         if others:
@@ -356,7 +359,11 @@ class _ExperimentRunner:
             parts = [of_run[name] for name in by_name if name in of_run]
             arguments += ["--turns", json.dumps([self._turn(part) for part in parts])]
             code = self._site.submit(
-                BENCHMARK, arguments, properties, lambda name: turns.begin(by_name[name])
+                BENCHMARK,
+                arguments,
+                properties,
+                proven,
+                lambda name: turns.begin(by_name[name]),
             )
         else:
             turns.take(first.configuration)
@@ -364,7 +371,7 @@ class _ExperimentRunner:
                 arguments += ["--dataset", self._site.uri(data)]
             arguments += ["--configuration", first.configuration.name]
             arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
-            code = self._site.submit(BENCHMARK, arguments, properties)
+            code = self._site.submit(BENCHMARK, arguments, properties, proven)
         if lost := turns.lost():
             self._set_parts_aside(run.parts, lost)
         if code == BadInput.exit_code:
@@ -402,7 +409,7 @@ class _ExperimentRunner:
         arguments = {
             "--trials": str(experiment.trials),
             "--warmup": str(experiment.warmup),
-            "--results": self._site.results_option(self._results),
+            "--results": self._site.path_there(self._results),
             "--workloads": ",".join(experiment.workloads or ()),
             "--sink": experiment.sink or "",
             "--profile": str(experiment.profile or ""),

@@ -1,7 +1,7 @@
 """Where an experiment runs: the lab, or hosts of the user's own."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from harness.experiments.experiment import Configuration, Data
 from harness.hosts.transports.host import Host
+from harness.runtime.trials import HOLD_FILE
 from harness.settings.in_force import Settings, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
@@ -84,23 +85,25 @@ class Site(ABC):
         script: str,
         arguments: Sequence[str],
         properties: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
         on_turn: Callable[[str], None] | None = None,
     ) -> int:
-        """Run a script of the checkout under spark-submit, and return its exit code.
+        """Run a script of the checkout under spark-submit in this environment, and return its exit code.
 
         The benchmark waits before each turn until `on_turn`, called with the configuration's name, returns.
         """
         if on_turn is None:
-            return self.run(script, arguments, properties)
+            return self.run(script, arguments, properties, environment or {})
         with TemporaryDirectory(prefix=".turn-", dir=self.results) as directory:
-            file = Path(directory).absolute() / "turn"
+            file = Path(directory) / "turn"
 
             def release() -> None:
                 if file.exists():
                     on_turn(file.read_text())
                     file.unlink(missing_ok=True)  # the application removes it when it ends
 
-            return self.run(script, arguments, properties, file, release)
+            held = {**(environment or {}), HOLD_FILE: self.path_there(file)}
+            return self.run(script, arguments, properties, held, release)
 
     @abstractmethod
     def run(
@@ -108,14 +111,11 @@ class Site(ABC):
         script: str,
         arguments: Sequence[str],
         properties: Sequence[str],
-        hold_file: Path | None = None,
+        environment: Mapping[str, str],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
-        """Run a script, and return its exit code; call `meanwhile` several times a second.
+        """Run a script, and return its exit code; call `meanwhile` several times a second."""
 
-        The script makes `hold_file`, a file below `results`, before each turn, and waits until it is removed.
-        """
-
-    def results_option(self, results: Path) -> str:
-        """Return the value of the script's --results for an experiment's directory of results."""
-        return str(results)
+    def path_there(self, path: Path) -> str:
+        """Return what a script calls a path below `results`."""
+        return str(path)

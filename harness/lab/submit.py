@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from harness.child_process import END_WITH_INPUT, run_to_its_end
-from harness.lab.cluster import RESULTS, Lab, Node
+from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US
 from harness.lab.engine import docker_program
 from harness.lab.links import read_links
 from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.model.run import EMULATED
-from harness.runtime.trials import HOLD_FILE
 
 CHECKOUT = "/opt/clusterlift"
 LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"
@@ -23,21 +22,20 @@ def spark_submit(
     script: str,
     arguments: Sequence[str],
     properties: Sequence[str] = (),
-    hold_file: str | None = None,
+    environment: Mapping[str, str] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> int:
     """Run a script as the calling user, who then owns its results, and return its exit code.
 
-    `hold_file` is a path below the directory of results: each turn waits while the file is there. `meanwhile`
-    is called several times a second. Ctrl-C and SIGTERM reach the script, which then ends by itself; so does
-    the death of this process. Raise KeyboardInterrupt then.
+    `environment` is added to that of the lab. `meanwhile` is called several times a second. Ctrl-C and SIGTERM
+    reach the script, which then ends by itself; so does the death of this process. Raise KeyboardInterrupt then.
     """
     user, group = os.getuid(), os.getgid()
     _create_user(lab.master, user)
-    hold = ["--env", f"{HOLD_FILE}={RESULTS}/{hold_file}"] if hold_file else []
     command = [
         *(docker_program(), "exec", "--interactive", "--user", f"{user}:{group}"),
-        *("--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp", *hold),
+        *("--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
+        *(f"--env={name}={value}" for name, value in (environment or {}).items()),
         *(lab.master.container, "sh", "-c", END_WITH_INPUT, "submit"),
         *("spark-submit", *(f"--conf={pair}" for pair in properties)),
         *(f"{CHECKOUT}/{script}", *arguments),

@@ -1,6 +1,6 @@
 """A series: runs of one configuration that are made in the same way, so that one can stand for another."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,11 @@ def is_complete(recorded: RecordedRun) -> bool:
     )
 
 
-def proven_content(runs: Sequence[RecordedRun]) -> str:
-    """Return the fingerprint of the dataset whose rows the last of these runs proved; empty if none did."""
-    proven = (r.run.dataset for r in runs[::-1] if r.run.parameters.get("content_checked"))
-    return str((next(proven, None) or {}).get("fingerprint", ""))
+def proven_content(runs: Iterable[RecordedRun]) -> str:
+    """Return the fingerprints of the datasets whose rows these runs proved, with blanks between them."""
+    datasets = (r.run.dataset for r in runs if r.run.parameters.get("content_checked"))
+    found = (dataset.get("fingerprint") for dataset in datasets if dataset)
+    return " ".join(dict.fromkeys(filter(None, found)))
 
 
 def missing_runs(every: Sequence[Series], runs: int) -> Iterator[tuple[Series, int]]:

@@ -12,7 +12,8 @@ SERIES = "CLUSTERLIFT_SERIES"
 """The environment variable that gives a run its series; without it, the run is of none."""
 
 PROVEN = "CLUSTERLIFT_PROVEN"
-"""The environment variable with the fingerprint of a dataset whose rows an earlier run of the series read."""
+"""The environment variable with the fingerprints of datasets whose rows earlier runs read, as
+`records.series.proven_content` returns them."""
 
 SparkOptions = Sequence[tuple[str, str]]
 """Options of spark-submit, each with its value: `("--conf", "spark.executor.memory=1g")`."""

@@ -1,7 +1,7 @@
 """Experiment files are read strictly; configurations run alternately, and experiments can be resumed."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -436,6 +436,7 @@ class FakeSite(Site):
         self.calls: list[tuple[str, ...]] = []
         self.recorded_facts: list[dict[str, str]] = []
         self.seeds: list[str] = []
+        self.proven: list[str] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trials = [ok("group-by", 1.0)]
         self.interrupt_after: int | None = None
@@ -487,12 +488,14 @@ class FakeSite(Site):
         script: str,
         arguments: Sequence[str],
         properties: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
         on_turn: Callable[[str], None] | None = None,
     ) -> int:
         if script == "datagen/generate.py":
             self.calls.append(("generate", *arguments))
             return self.codes[script]
         self.arguments, self.properties = arguments, properties
+        self.proven.append((environment or {})["CLUSTERLIFT_PROVEN"])
         options = parse(list(arguments))
         self.seeds.append(options.seed)
         sides = options.by_turn()
@@ -512,7 +515,9 @@ class FakeSite(Site):
         if (configuration, round_) in self.crashes:
             return 1
         interrupted = self.interrupt_after == len(self.benchmarks())
-        run = a_run(configuration, new_run_id(), facts=facts)
+        proven = {"content_checked": True} if configuration == "slow" else {}
+        dataset = {"uri": "d", "layout": {}, "fingerprint": f"of-{configuration}"}
+        run = a_run(configuration, new_run_id(), facts=facts, dataset=dataset, parameters=proven)
         with Recording(self.own_results, run) as recording:
             for trial in self.trials:
                 recording.trial(trial)
@@ -552,6 +557,10 @@ class TestRunExperiment:
             *(("set", "100mbit"), ("run", "slow", "2"), ("put back", "100mbit")),
         ]
         assert site.seeds == [f"{site.read().id}-{number}" for number in (1, 1, 2, 2)]
+
+    def test_rows_that_a_run_proved_are_not_read_again(self, site: FakeSite) -> None:
+        site.run()
+        assert site.proven == ["", "of-slow", "of-slow", "of-slow"]
 
     def test_configurations_can_take_turns_after_each_round_of_a_run(self, site: FakeSite) -> None:
         assert site.run(f'turns = "rounds"\n{TEXT}') == DONE

@@ -26,7 +26,8 @@ def test_the_number_of_trials_is_known_unless_an_option_is_auto(
 
 
 @pytest.mark.parametrize(
-    ("found", "proven", "times"), [("f1", "f1", 0), ("f1", "f2", 1), ("f1", "", 1), ("", "", 1)]
+    ("found", "proven", "times"),
+    [("f1", "f1", 0), ("f1", "f2 f1", 0), ("f1", "f2", 1), ("f1", "", 1), ("", "", 1)],
 )
 def test_rows_that_a_run_of_the_series_proved_are_not_read_again(
     monkeypatch: pytest.MonkeyPatch, found: str, proven: str, times: int

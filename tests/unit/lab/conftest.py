@@ -12,7 +12,7 @@ import os, subprocess, sys
 
 arguments = sys.argv[1:]
 if arguments[:2] == ["exec", "--interactive"]:
-    given = dict(a.partition("=")[::2] for a in arguments if "HOLD_FILE=" in a)
+    given = dict(a.removeprefix("--env=").partition("=")[::2] for a in arguments if "HOLD_FILE=" in a)
     given = {{name: value.replace("/opt/clusterlift/results", {results!r}) for name, value in given.items()}}
     shell = arguments.index("sh")
     command = [*arguments[shell : shell + 4], sys.executable, {script!r}, *arguments[shell + 5 :]]

@@ -12,6 +12,7 @@ from harness.local_spark import BENCHMARK
 from .conftest import Install
 
 LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), ("hdfs",), 0.5)
+HELD = {"CLUSTERLIFT_HOLD_FILE": "/opt/clusterlift/results/turn"}
 WAIT = """
 import sys, time
 from harness.runtime.interrupt import interruptible
@@ -42,7 +43,7 @@ def test_a_script_waits_while_its_file_is_there(
             seen.append(held.read_text())
             held.unlink()
 
-    assert spark_submit(LAB, BENCHMARK, [], (), "turn", release) == 0
+    assert spark_submit(LAB, BENCHMARK, [], (), HELD, release) == 0
     assert seen == ["slow"]
     assert capfd.readouterr().out.splitlines()[-1] == "released"
 
@@ -57,7 +58,7 @@ def test_an_interrupted_script_ends_by_itself(
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(KeyboardInterrupt):
-        spark_submit(LAB, BENCHMARK, [], (), "turn", interrupt)
+        spark_submit(LAB, BENCHMARK, [], (), HELD, interrupt)
     assert capfd.readouterr().out.splitlines()[-1] == "ended by itself"
     assert not held.exists()
 
