@@ -26,6 +26,7 @@ class NodeInterference(Quantities):
       `quota_periods`: the kernel's periods of this quota in which a process wanted to run;
       `quota_throttles`: how many of them used it up, and `throttled_s`: the time for which processes were
       stopped then, added up over the processors.
+    - `heat_throttles`: how often the processors lowered their clock because they were too hot.
     - `memory_wait_s`, `io_wait_s`: the time in which any process waited for memory, or for I/O (the
       kernel's "pressure stall information", `some`).
     - `swapped_bytes`: into and out of the swap; `major_faults`: page faults that had to read a disk.
@@ -44,6 +45,7 @@ class NodeInterference(Quantities):
     quota_periods: int | None = None
     quota_throttles: int | None = None
     throttled_s: float | None = None
+    heat_throttles: int | None = None
     memory_wait_s: float | None = None
     io_wait_s: float | None = None
     swapped_bytes: int | None = None

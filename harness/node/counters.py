@@ -30,10 +30,10 @@ def read_node(
     """
     counters: dict[str, Any] = {"clock_s": time.monotonic()}
     counters["processors"] = processors = os.cpu_count() or 1
-    counters |= kernel_counters(lambda path: cgroup.read_text(root / path)) | _disks(root)
+    counters |= kernel_counters(lambda path: cgroup.read_text(root / path))
     limits = cgroup.cpu_quota(root), cgroup.cpu_allowed(root), processors
     counters["quota_processors"] = min(limit for limit in limits if limit)
-    counters |= cgroup.throttling(root) | _usage(application, root)
+    counters |= cgroup.throttling(root) | _usage(application, root) | _disks(root) | _heat(root)
     traffic = interface_traffic(root)
     request = sampler.READ if with_samples else sampler.begin(traffic)
     answer = _ask_sampler(application, program, request)
@@ -79,6 +79,12 @@ def _memory(vmstat: str) -> dict[str, float]:
     if "pswpin" in values and "pswpout" in values:
         found["swapped_bytes"] = (values["pswpin"] + values["pswpout"]) * os.sysconf("SC_PAGE_SIZE")
     return found
+
+
+def _heat(root: Path) -> dict[str, int]:
+    files = root.glob("sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count")
+    counts = [int(text) for file in files if (text := cgroup.read_text(file)).isdecimal()]
+    return {"heat_throttles": sum(counts)} if counts else {}
 
 
 def _disks(root: Path) -> dict[str, int]:

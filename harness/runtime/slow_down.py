@@ -1,7 +1,8 @@
-"""Whether the trials of a workload become slower, and what was observed to become so beside them."""
+"""Whether the trials or runs of a workload become slower, and what was observed to become so beside them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
 from harness.model.interference import IO_WAIT, MEMORY_WAIT, OTHERS, STEAL
 from harness.model.run import Trial
@@ -18,18 +19,25 @@ So it is one in twenty for a table of twelve configurations, whatever the number
 
 
 def slow_down(runs: Iterable[Sequence[Trial]], workloads: int) -> str | None:
-    """Return by how much a workload's trials become slower within its runs, and why; None if they do not.
+    """Return by how much a workload's trials become slower within its runs, or its runs one after the other.
 
-    `workloads` is how many are looked at in this way.
+    With the reason; None if they do not. `workloads` is how many are looked at in this way.
     """
-    counting = [[t for t in trials if t.counts and t.unit_s is not None] for trials in runs]
-    counting = [trials for trials in counting if trials]
-    by = rise([[t.unit_s or 0.0 for t in trials] for trials in counting], LEVEL / max(1, workloads))
-    return f"its trials became slower, by {percent(by)} ({_reason(counting)})" if by else None
+    found = [[t for t in trials if t.counts and t.unit_s is not None] for trials in runs]
+    within = [trials for trials in found if trials]
+    together = [trial for trials in within for trial in trials]
+    times_s = [[t.unit_s or 0.0 for t in trials] for trials in within]
+    for what, in_order_s, trials in (
+        ("trials", times_s, within),
+        ("runs", [list(map(median, times_s))], [together]),
+    ):
+        if by := rise(in_order_s, LEVEL / 2 / max(1, workloads)):
+            return f"its {what} became slower, by {percent(by)} ({_reason(trials)})"
+    return None
 
 
 def _reason(runs: Sequence[Sequence[Trial]]) -> str:
-    """Return what took at least half of the seconds by which the later halves of runs are longer."""
+    """Return what took at least half of the seconds by which the later halves are longer."""
     nodes = [node for trials in runs for trial in trials for node in trial.interference or ()]
     best_loop_s = min((node.loop_s for node in nodes if node.loop_s), default=0.0)
     longer_s = 0.0
@@ -43,7 +51,10 @@ def _reason(runs: Sequence[Sequence[Trial]]) -> str:
             for name, seconds in _seconds(trial, best_loop_s).items():
                 grown_s[name] += weight * seconds
     name = max(grown_s, key=lambda name: grown_s[name])
-    return name if grown_s[name] >= longer_s / 2 else "the reason is not known"
+    if grown_s[name] < longer_s / 2:
+        return "the reason is not known"
+    is_hot = name == SPEED and any(node.heat_throttles for node in nodes)
+    return f"{name}: they were too hot" if is_hot else name
 
 
 def _seconds(trial: Trial, best_loop_s: float) -> Mapping[str, float]:

@@ -85,6 +85,14 @@ def test_disks_are_read_from_the_same_kernel(root: Path) -> None:
     assert (found["disk_read_bytes"], found["disk_written_bytes"]) == (1000 * 512, 24 * 512)
 
 
+def test_heat_is_counted_over_all_processors(root: Path) -> None:
+    for cpu, kind in ((0, "core"), (0, "package"), (1, "core")):
+        folder = f"sys/devices/system/cpu/cpu{cpu}/thermal_throttle"
+        write(root, f"{folder}/{kind}_throttle_count", "2\n")
+        write(root, f"{folder}/{kind}_throttle_total_time_ms", "9\n")
+    assert read(root)["heat_throttles"] == 6
+
+
 @pytest.mark.parametrize(
     ("cpu_max", "processors"),
     [("max 100000", 2), ("50000 100000", 0.5), ("900000 100000", 2)],
