@@ -96,7 +96,33 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
         _require_same_work(
             name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
         )
-    return ConfigurationRuns(configurations[0], runs)
+    return pooled(configurations[0], runs)
+
+
+def pooled(name: str, runs: Sequence[RecordedRun]) -> ConfigurationRuns:
+    """Return the configuration with these runs. Of one that ended early, whole rounds count.
+
+    So every workload has as many trials. The round in which it ended counts for a workload that has no other
+    trial that counts.
+    """
+    whole = list(map(_trials_of_whole_rounds, runs))
+    measured = {
+        t.workload for r, n in zip(runs, whole, strict=True) for t in r.trials[:n] if t.counts
+    }
+
+    def counting(recorded: RecordedRun, whole: int) -> RecordedRun:
+        rest = (t for t in recorded.trials[whole:] if not t.counts or t.workload not in measured)
+        return replace(recorded, trials=(*recorded.trials[:whole], *rest))
+
+    return ConfigurationRuns(name, tuple(map(counting, runs, whole)))
+
+
+def _trials_of_whole_rounds(recorded: RecordedRun) -> int:
+    """Return how many trials a run has without the last round if that is not whole."""
+    trials = len(recorded.trials)
+    if recorded.ending is Ending.COMPLETED:
+        return trials
+    return trials - trials % max(1, len(recorded.run.workloads))
 
 
 def _require_same_work(name: str, runs: Sequence[Run]) -> None:
@@ -172,13 +198,14 @@ _UNFINISHED = {
     Ending.INTERRUPTED: "was interrupted",
     Ending.SPARK_LOST: "lost its Spark application",
 }
+_LAST_ROUND = "unless its last round is whole, that counts only for workloads without another trial"
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for ending, description in _UNFINISHED.items():
         ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
         if ids:
-            yield "; ".join(f"run {id_} {description}" for id_ in ids) + ": trials may be missing"
+            yield f"{'; '.join(f'run {id_} {description}' for id_ in ids)}: {_LAST_ROUND}"
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:

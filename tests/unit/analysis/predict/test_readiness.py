@@ -166,8 +166,6 @@ class TestMissing:
     @pytest.mark.parametrize(
         ("check", "baseline", "message"),
         [
-            ("endings", of_trials(*trials(), ending=None), "run-1 did not finish"),
-            ("endings", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
             (
                 "runs",
                 of_trials(*trials()),
@@ -257,6 +255,8 @@ class TestAdvice:
                 of_trials(*trials(), *trials(DEVIATIONS[:1], replace(TASKS, incomplete="cut off"))),
                 "4 of 28 trials that count have none, or incomplete ones",
             ),
+            ("endings", of_trials(*trials(), ending=None), "run-1 did not finish"),
+            ("endings", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
             (
                 "confounders",
                 a_column(
