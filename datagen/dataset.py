@@ -30,6 +30,7 @@ class Dataset:
 
     `stored` is how the files are stored now; `drift` describes how that differs from the layout in the
     manifest, None if it does not. `fingerprint` is another one if a file was changed meanwhile.
+    `first_use_s` is how long a run took to generate it, if it did, and to read its rows; None if it need not.
     """
 
     directory: Directory
@@ -37,6 +38,7 @@ class Dataset:
     stored: StoredFiles
     drift: str | None = None
     fingerprint: str = ""
+    first_use_s: float | None = None
 
     @property
     def uri(self) -> str:
@@ -68,6 +70,7 @@ class Dataset:
             **facts,
             "layout": facts["layout"] | observed,
             "fingerprint": self.fingerprint,
+            "first_use_s": self.first_use_s,
             **self.stored.as_facts(),
         }
 
@@ -94,7 +97,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
             f"{in_brackets(storage.explain(manifest.observed_layout, stored))}. Repair it, generate it "
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )
-    return Dataset(directory, manifest, stored, drift, _fingerprint(manifest, entries))
+    return Dataset(directory, manifest, stored, drift, fingerprint(manifest, entries))
 
 
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
@@ -167,7 +170,7 @@ def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | 
     return f"of {len(expected)} files, {', '.join(differences)}" if differences else None
 
 
-def _fingerprint(manifest: Manifest, entries: Mapping[str, Entry]) -> str:
+def fingerprint(manifest: Manifest, entries: Mapping[str, Entry]) -> str:
     """Return a digest of the manifest's, and of length and time of change of each of its files."""
     files = sorted((name, entries[name].bytes, entries[name].changed_ms) for name in manifest.files)
     return hashlib.sha256(json.dumps([manifest.digest, files]).encode()).hexdigest()[:16]

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 # spark-submit puts the script's own directory first; our packages are one level above it.
-sys.path[0] = str(Path(__file__).resolve().parents[1])
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 try:
     from harness.runtime.interrupt import end_at_ctrl_c
@@ -18,18 +19,12 @@ if __name__ == "__main__":
 from datagen.dataset import Dataset
 from datagen.manifest import Format
 from datagen.recipe import MAX_SEED, Recipe
-from datagen.spark import (
-    completed_tasks,
-    spark_errors_as_one_line,
-    start_session,
-    wait_for_executors,
-)
+from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
 from harness.model.layout import FORMS, Layout
 from harness.model.limits import MAX_ROWS
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
-from harness.runtime.progress import task_progress
 from harness.terminal import show
 from harness.words import visible
 
@@ -42,11 +37,7 @@ def main() -> int:
     spark = start_session("clusterlift generate")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         wait_for_executors(spark)
-        dataset = write_dataset(
-            spark,
-            request,
-            lambda tasks: task_progress("generating", tasks, lambda: completed_tasks(spark)),
-        )
+        dataset = write_dataset(spark, request)
     show(visible(summary(dataset)))
     return 0
 

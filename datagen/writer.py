@@ -8,7 +8,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -19,6 +18,7 @@ from datagen.dataset import (
     Dataset,
     data_files,
     digest_text,
+    fingerprint,
     in_brackets,
     observe_files,
     open_dataset,
@@ -28,13 +28,14 @@ from datagen.marker import check_replaceable, generating
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line
+from datagen.spark import cancel_jobs_on_error, completed_tasks, spark_errors_as_one_line
 from datagen.storage import locate
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import timestamp
 from harness.runtime.clock import Clock, duration_text
+from harness.runtime.progress import task_progress
 from harness.terminal import say
 
 PAYLOADS = {
@@ -46,9 +47,6 @@ PAYLOADS = {
 SPLIT_BYTES = 128 * 2**20
 PATIENCE_S = 60
 OBSERVE_S = 1.0
-
-Progress = Callable[[int], AbstractContextManager[object]]
-"""A context manager that shows the progress of a job; its argument is the number of tasks."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +110,7 @@ def _default_partitions(spark: SparkSession, rows: int) -> int:
     return max(spark.sparkContext.defaultParallelism, by_size)
 
 
-def write_dataset(
-    spark: SparkSession,
-    request: Request,
-    progress: Progress = lambda _tasks: nullcontext(),
-) -> Dataset:
+def write_dataset(spark: SparkSession, request: Request) -> Dataset:
     """Write the dataset into its directory and prove it; the manifest is written last.
 
     Raises BadInput, before anything is changed, if what is there may not be replaced, or if the file
@@ -134,7 +128,8 @@ def write_dataset(
     take_over = request.overwrite or request.reuse
     with generating(directory, take_over=take_over) as check_ours, cancel_jobs_on_error(spark):
         properties = storage.prepare(directory, layout)
-        with progress(partitions), spark_errors_as_one_line(f"{directory.uri} cannot be written"):
+        progress = task_progress("generating", partitions, lambda: completed_tasks(spark))
+        with progress, spark_errors_as_one_line(f"{directory.uri} cannot be written"):
             rows = row_frame(spark, request.recipe, partitions)
             totals, digests = _write_rows(rows, request, directory.uri, properties)
         files = data_files(directory.entries())
@@ -164,7 +159,8 @@ def write_dataset(
         )
         check_ours()
         directory.write(FILE_NAME, manifest.to_json())
-    return Dataset(directory, manifest, stored)
+    found = fingerprint(manifest, directory.entries())
+    return Dataset(directory, manifest, stored, fingerprint=found)
 
 
 def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:

@@ -4,11 +4,14 @@ import argparse
 import json
 import math
 import secrets
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
+from datagen.generate import parse as parse_request
+from datagen.writer import Request
 from harness.model.errors import BadInput
 from harness.model.limits import (
     MAX_NODES,
@@ -45,6 +48,7 @@ class BenchmarkOptions:
     """All options.
 
     - `dataset`: a URI; None for the default dataset.
+    - `generate`: what to write there unless it is there; None for nothing.
     - `workloads`: names of what to run; None for all.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
@@ -61,6 +65,7 @@ class BenchmarkOptions:
     configuration: str
     results: Path
     dataset: str | None
+    generate: Request | None
     workloads: tuple[str, ...] | None
     warmup: int | None
     trials: int | None
@@ -108,9 +113,13 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         facts = parse_facts(given.pop("fact") or [])
     except BadInput as error:
         parser.error(str(error))
+    words = given.pop("generate")
+    if words is not None and given["dataset"] is None:
+        parser.error("--generate needs --dataset")
     if given["nodes"] is not None:
         facts = {"nodes": str(given["nodes"]), **facts}
     decided = {
+        "generate": None if words is None else parse_request([given["dataset"], "--reuse", *words]),
         "warmup": warmup,
         "trials": trials,
         "precision": (precision or PRECISION) if trials is None else None,
@@ -132,6 +141,9 @@ def _parser() -> Parser:
     add("--dataset", metavar="URI", type=option_type(_dataset_uri),
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
         "kept in the cache")  # fmt: skip
+    add("--generate", metavar="OPTIONS", type=option_type(shlex.split),
+        help="generate the dataset unless it is there, with these options of datagen/generate.py: "
+        "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help=f"workloads to run; by default all: {', '.join(discover())}")  # fmt: skip
     add("--precision", type=option_type(parse_fraction), metavar="FRACTION",

@@ -2,8 +2,10 @@
 
 import math
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -184,21 +186,25 @@ class ConfigurationSide:
 def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
     """Return the dataset after comparing its files and, unless skipped, its content with its manifest.
 
-    The content is not read again if an earlier run of the series did, and no file was changed since. Raises
-    BadInput if they differ.
+    It is generated first if the options say so, and it is not there. The content is not read again if an
+    earlier run of the series did, and no file was changed since. Raises BadInput if they differ.
     """
-    if options.dataset is None:
+    started = time.monotonic()
+    if options.generate:
+        dataset = write_dataset(spark, options.generate)
+    elif options.dataset is None:
         dataset = default_dataset(spark)
     else:
         drift = options.accept_layout_drift
         dataset = open_dataset(spark, options.dataset, accept_layout_drift=drift)
     if dataset.drift:
         say(f"accepted: {dataset.uri} differs from its manifest: {dataset.drift}")
-    is_proven = dataset.fingerprint in os.environ.get(PROVEN, "").split()
-    if not (options.skip_content_check or is_proven):
+    if dataset.fingerprint in os.environ.get(PROVEN, "").split():
+        return dataset
+    if not options.skip_content_check:
         say(f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}")
         verify_content(spark, dataset)
-    return dataset
+    return replace(dataset, first_use_s=time.monotonic() - started)
 
 
 def default_dataset(spark: SparkSession) -> Dataset:

@@ -1,5 +1,6 @@
 """`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
 
+import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,8 +22,7 @@ from harness.commands.run import (
     precision_option,
     time_for_runs,
 )
-from harness.commands.submission import Submission, run_script
-from harness.local_spark import GENERATE
+from harness.commands.submission import Submission
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
@@ -31,7 +31,6 @@ from harness.present.quantities import uncertainty
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before
 from harness.runtime.command_line import whole_number
-from harness.runtime.series import SparkOptions
 from harness.terminal import say, show
 
 DEFAULT_MINUTES = 5.0
@@ -91,7 +90,9 @@ def bench_command(
     Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
     """
     dataset = dataset or f"data/rows-{rows}"
-    own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
+    data = [f"--rows={rows}", *([f"--layout={layout}"] if layout else [])]
+    own = [f"--dataset={dataset}", f"--generate={shlex.join(data)}"]
+    own += [f"--configuration={configuration}", f"--results={results}"]
     user = Submission.of(words)
     options = user.options
     if "spark.master" not in user.properties:
@@ -102,9 +103,6 @@ def bench_command(
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
-    code = _generate(options, dataset, rows, layout)
-    if code:
-        return code
     try:
         if budget:
             code = make_runs_within({series: submission}, budget, precision)
@@ -121,12 +119,6 @@ def _number_of(rows: str) -> int:
         return whole_number(0, MAX_ROWS)(rows)
     except ArgumentTypeError as error:
         raise BadInput(f"--rows: {error}") from error
-
-
-def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:
-    """Generate the dataset unless it is there, and return the exit code."""
-    arguments = [dataset, f"--rows={rows}", "--reuse", *([f"--layout={layout}"] if layout else [])]
-    return run_script(GENERATE, options, arguments)
 
 
 def _show_table(configuration: str, results: Path) -> None:

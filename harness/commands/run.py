@@ -12,6 +12,7 @@ from harness.commands.submission import Submission, run_script
 from harness.local_spark import BENCHMARK
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MAX_RUNS, MIN_RUNS
+from harness.model.run import Run
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber
@@ -119,9 +120,9 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
             left_s = (time.monotonic() - started) / len(codes) * (len(missing) - len(codes))
             outlook = f"; about {duration_text(left_s)} left"
         say(f"{series.configuration}, run {number} of {runs}{outlook}")
-        code, is_recorded = _make_run(series, submissions[series], number)
+        code, made = _make_run(series, submissions[series], number)
         codes.append(code)
-        if not is_recorded:
+        if made is None:
             return code
     if short := len(list(missing_runs(list(submissions), runs))):
         raise ClusterliftError(
@@ -154,7 +155,7 @@ def make_runs_within(
             )
             return max(codes)
         # An earlier command may have ended amid this turn.
-        turn = list(missing_runs(every, complete + 1))
+        turn, once_s = list(missing_runs(every, complete + 1)), 0.0
         for series, number in turn:
             total = complete + budget.turns_left(complete)
             left = f"{duration_text(budget.left_s)} left"
@@ -165,17 +166,18 @@ def make_runs_within(
                 + (left if budget.left_s else over)
             )
             end_by = {END_BY: str(time.time() + share_s / len(turn))}
-            code, is_recorded = _make_run(series, submissions[series], number, end_by)
+            code, made = _make_run(series, submissions[series], number, end_by)
             codes.append(code)
-            if not is_recorded:
+            if made is None:
                 return code
+            once_s += (made.dataset or {}).get("first_use_s") or 0.0
             if len(series.complete()) == complete:
                 raise ClusterliftError(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
                     "makes new ones"
                 )
         if len(turn) == len(every):  # a part of one does not show how long it takes
-            budget.end_turn()
+            budget.end_turn(once_s)
 
 
 def _are_precise(every: Sequence[Series], precision: float) -> bool:
@@ -230,8 +232,8 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
 
 def _make_run(
     series: Series, submission: Submission, number: int, end_by: Mapping[str, str] | None = None
-) -> tuple[int, bool]:
-    """Make the run of this number, and return its exit code, and whether it recorded anything.
+) -> tuple[int, Run | None]:
+    """Make the run of this number, and return its exit code, and the run; None if it recorded nothing.
 
     `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
     """
@@ -241,7 +243,9 @@ def _make_run(
     seed = f"{submission.given.seed or series.id}-{number}"
     arguments = [*submission.arguments, f"--seed={seed}"]
     code = run_script(BENCHMARK, submission.options, arguments, environment)
-    return code, len(series.recorded()) > len(before)
+    known = {recorded.run.id for recorded in before}
+    made = (each.run for each in series.recorded() if each.run.id not in known)
+    return code, next(made, None)
 
 
 def _on_nodes(submission: Submission, nodes: int) -> Submission:

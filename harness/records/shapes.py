@@ -102,6 +102,7 @@ class CheckedDataset(TypedDict, total=False):
     placement: Mapping[str, Count] | None
     digest: str | None
     fingerprint: str | None
+    first_use_s: Seconds | None
     format: str | None
     rows: Count | None
     partitions: Count | None

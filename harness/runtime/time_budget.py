@@ -59,6 +59,6 @@ class TimeBudget:
             return None
         return self.left_s if turns == 1 and self.turn_s else 0.0
 
-    def end_turn(self) -> None:
-        """Learn how long the turn took."""
-        self._took_s.append(max(1.0, self._clock() - self._turn_started))
+    def end_turn(self, once_s: float = 0.0) -> None:
+        """Learn how long the turn took; `once_s` of it were for what further turns need not do."""
+        self._took_s.append(max(1.0, self._clock() - self._turn_started - once_s))

@@ -19,8 +19,6 @@ from harness.runtime.series import current_series
 home = Path(__file__).parent
 with (home / "calls").open("a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
-if any(word.endswith("datagen/generate.py") for word in sys.argv):
-    sys.exit(2 if (home / "no-data").exists() else 0)
 outcomes = (home / "outcomes").read_text().split()
 outcome = outcomes.pop(0) if outcomes else "complete"
 (home / "outcomes").write_text(" ".join(outcomes))

@@ -12,9 +12,7 @@ from harness.runtime.time_budget import TimeBudget
 from tests.unit.builders import a_run, ok
 from tests.unit.commands.fake_spark import ROOT, FakeSpark
 
-GENERATE, BENCHMARK = (
-    str(ROOT / script) for script in ("datagen/generate.py", "jobs/benchmark.py")
-)
+BENCHMARK = str(ROOT / "jobs/benchmark.py")
 
 
 @pytest.fixture(autouse=True)
@@ -28,14 +26,11 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
     spark: FakeSpark, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench"]) == 0
-    generate, *runs = spark.calls()
-    assert generate[generate.index(GENERATE) :][1:] == [
-        *("data/rows-1000000", "--rows=1000000", "--reuse")
-    ]
+    runs = spark.calls()
     assert len(runs) == 2
     assert runs[0][runs[0].index(BENCHMARK) :][1:] == [
-        *("--dataset=data/rows-1000000", "--configuration=default", "--results=results"),
-        "--repartition=8",
+        *("--dataset=data/rows-1000000", "--generate=--rows=1000000"),
+        *("--configuration=default", "--results=results", "--repartition=8"),
     ]
     output = capfd.readouterr().out
     assert "w         1.00 s" in output
@@ -44,9 +39,9 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
 
 def test_on_a_cluster_partitions_are_the_user_s_choice(spark: FakeSpark) -> None:
     assert main(["bench", "--master", "yarn", "--runs", "1", "--trials", "3"]) == 0
-    generate, run = spark.calls()
-    assert generate[:2] == run[:2] == ["--master", "yarn"]
-    assert not [word for word in [*generate, *run] if "partition" in word]
+    [run] = spark.calls()
+    assert run[:2] == ["--master", "yarn"]
+    assert not [word for word in run if "partition" in word]
     assert run[-2:] == ["--trials", "3"]
 
 
@@ -75,7 +70,7 @@ def test_says_what_more_time_would_bring(
 
 def test_the_same_command_adds_runs() -> None:
     assert main(["bench"]) == main(["bench"]) == 0
-    assert len(list(Path("results/default").glob("*.jsonl"))) == 3
+    assert len(list(Path("results/default").glob("*.jsonl"))) == 4
 
 
 def test_compares_with_the_configuration_before(capfd: pytest.CaptureFixture[str]) -> None:
@@ -103,8 +98,8 @@ def test_the_table_is_of_its_own_results_whatever_is_beside_them(
     assert "other" not in table
 
 
-def test_without_data_nothing_is_run(spark: FakeSpark) -> None:
-    (spark.home / "no-data").touch()
+def test_a_run_without_data_is_the_last(spark: FakeSpark) -> None:
+    spark.plan("refused")
     assert main(["bench"]) == 2
     assert len(spark.calls()) == 1
 
@@ -125,7 +120,7 @@ def test_an_interrupted_run_leaves_a_table(
         ({"parameters": {"repartition": 16}}, [], "repartition 16, "),
     ],
 )
-def test_work_that_no_table_could_pool_is_refused_before_anything_is_generated(
+def test_work_that_no_table_could_pool_is_refused_before_anything_is_run(
     spark: FakeSpark,
     capfd: pytest.CaptureFixture[str],
     before: dict[str, Any],
@@ -136,7 +131,7 @@ def test_work_that_no_table_could_pool_is_refused_before_anything_is_generated(
         pass
     assert main(["bench", *arguments]) == 2
     assert difference in capfd.readouterr().err
-    assert not [call for call in spark.calls() if GENERATE in call]
+    assert not spark.calls()
 
 
 @pytest.mark.parametrize("rows", ["1000", "1,000", "1_000", "1e3"])
@@ -147,9 +142,8 @@ def test_the_same_work_is_the_same_however_its_numbers_are_written(
     work = {"parameters": {"repartition": 1000, "pi_samples": 10**6}, "dataset": dataset}
     with Recording(Path("results"), a_run("default", **work)):
         pass
-    (spark.home / "no-data").touch()
-    main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6"])
-    assert GENERATE in spark.calls()[-1]
+    main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6", "--runs", "1"])
+    assert f"--generate=--rows={rows}" in spark.calls()[-1]
 
 
 @pytest.mark.parametrize(
@@ -159,15 +153,15 @@ def test_the_same_work_is_the_same_however_its_numbers_are_written(
         ("--repartition", "'many' is not a whole number"),
     ],
 )
-def test_a_number_that_is_none_is_refused_before_anything_is_generated(
+def test_a_number_that_is_none_is_refused_before_anything_is_run(
     spark: FakeSpark, capfd: pytest.CaptureFixture[str], option: str, problem: str
 ) -> None:
     assert main(["bench", option, "many"]) == 2
     assert f"{option}: {problem}" in capfd.readouterr().err
-    assert not [call for call in spark.calls() if GENERATE in call]
+    assert not spark.calls()
 
 
-def test_results_that_cannot_be_written_are_refused_before_anything_is_generated(
+def test_results_that_cannot_be_written_are_refused_before_any_run(
     spark: FakeSpark, capfd: pytest.CaptureFixture[str]
 ) -> None:
     Path("file").touch()

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from jobs.options import parse
+from tests.unit.builders import known
 
 NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-time")
 
@@ -27,6 +28,8 @@ NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-ti
             ["--trials", "9", "--warmup", "1", "--max-time", "1h"],
             "--max-time has no effect without --trials auto or --warmup auto",
         ),
+        (["--generate=--rows=5"], "--generate needs --dataset"),
+        (["--dataset=d", "--generate='"], "--generate: No closing quotation"),
         (["--warmup", "some"], "--warmup: 'some' is not a whole number"),
         (["--trials", "auto", "--precision", "much"], "--precision: 'much' is not a percentage"),
         (["--trials", "auto", "--max-time", "30"], "--max-time: '30' is not a time"),
@@ -87,6 +90,17 @@ def test_only_a_number_of_rounds_that_is_not_fixed_has_limits(
     options = parse(arguments.split())
     assert (options.warmup, options.trials) == (warmup, trials)
     assert (options.precision, options.max_time_s) == (precision, max_time_s)
+
+
+def test_a_dataset_to_generate_has_the_options_of_generate_py(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = known(parse(["--dataset=d", "--generate=--rows=1e3 --layout replicated:2"]).generate)
+    assert (given.uri, given.recipe.rows, given.reuse) == ("d", 1000, True)
+    assert str(given.layout) == "replicated:2"
+    with pytest.raises(SystemExit):
+        parse(["--dataset=d", "--generate=--rows=many"])
+    assert "generate.py: error: --rows: 'many'" in capsys.readouterr().err
 
 
 def test_the_seed_is_random_unless_it_is_given() -> None:

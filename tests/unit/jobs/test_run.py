@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from datagen.dataset import Dataset
 from harness.model.run import Phase
 from jobs.options import parse
 from jobs.run import plan_rounds, proven_dataset, summary
@@ -32,13 +33,14 @@ def test_the_number_of_trials_is_known_unless_an_option_is_auto(
 def test_rows_that_a_run_of_the_series_proved_are_not_read_again(
     monkeypatch: pytest.MonkeyPatch, found: str, proven: str, times: int
 ) -> None:
-    dataset, verify = Mock(drift=None, fingerprint=found), Mock()
-    dataset.manifest.recipe.rows = 3
+    manifest, verify = Mock(), Mock()
+    manifest.recipe.rows = 3
+    dataset = Dataset(Mock(), manifest, Mock(), fingerprint=found)
     monkeypatch.setattr("jobs.run.open_dataset", Mock(return_value=dataset))
     monkeypatch.setattr("jobs.run.verify_content", verify)
     monkeypatch.setenv("CLUSTERLIFT_PROVEN", proven)
-    assert proven_dataset(Mock(), parse(["--dataset", "d"])) is dataset
-    assert verify.call_count == times
+    first_use_s = proven_dataset(Mock(), parse(["--dataset", "d"])).first_use_s
+    assert (verify.call_count, first_use_s is not None) == (times, bool(times))
 
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:

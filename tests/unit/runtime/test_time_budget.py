@@ -40,6 +40,15 @@ def test_time_buys_turns_and_what_is_left_more_rounds(
     assert not any(taken.shares_s[:-1])
 
 
+def test_what_the_first_turn_does_once_is_not_expected_of_the_others() -> None:
+    now_s = 0.0
+    budget = TimeBudget(300, lambda: now_s)
+    budget.begin_turn(0)
+    now_s = 160.0
+    budget.end_turn(once_s=100)
+    assert (budget.turn_s, budget.turns_left(1)) == (60, 2)
+
+
 def test_the_same_command_again_adds_a_turn_even_if_there_is_little_time() -> None:
     assert Turns(30, least_s=60, complete=MIN_RUNS).shares_s == [0]
 
