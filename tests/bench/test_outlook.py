@@ -1,0 +1,94 @@
+"""Whether what `compare` and `bench` say of further runs comes true, of simulated runs with a fixed seed.
+
+`pytest -s tests/bench/test_outlook.py` prints the figures.
+"""
+
+import re
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from harness.analysis.compare.comparison import Comparison, compare, overview
+from harness.analysis.compare.limits import judge
+from harness.analysis.compare.outlook import outlook
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.statistics.power import MAX_RUNS
+from tests.unit.builders import a_run, known, ok, recorded
+
+TABLES = 200
+RUNS = 3
+LIMIT = 0.03
+END_OF_RUN = "2026-11-21T13:43:13.000Z"
+"""A minute after its start."""
+TIME_S = 10.0
+
+Logs = NDArray[np.float64]
+"""Of the times of a configuration, relative to TIME_S: a row for each run, a column for each workload."""
+
+
+def configuration(name: str, logs: Logs) -> ConfigurationRuns:
+    runs = [
+        recorded(
+            a_run(name, f"{name}-{number}"),
+            [
+                replace(ok(f"w{n}", TIME_S * float(np.exp(log))), started_at=END_OF_RUN)
+                for n, log in enumerate(of_run)
+            ],
+        )
+        for number, of_run in enumerate(logs)
+    ]
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def comparison(before: Logs, after: Logs, runs: int) -> Comparison:
+    """Return the table of the first runs of either side."""
+    sides = zip(("before", "after"), (before, after), strict=True)
+    return compare([configuration(name, logs[:runs]) for name, logs in sides])
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("workloads", [1, 4])
+def test_the_runs_that_compare_asks_for_tell_in_about_half_of_the_cases(
+    workloads: int, sd: float
+) -> None:
+    """The true changes of workloads are from -10 to +10 %."""
+    random = np.random.default_rng(1)
+    asked, told = [], 0
+    for _ in range(TABLES):
+        before, after = sd * random.standard_normal((2, RUNS + MAX_RUNS, workloads))
+        after += random.uniform(-0.1, 0.1, workloads)
+        unknown = [
+            each for each in judge(comparison(before, after, RUNS), LIMIT) if "about" in each.text
+        ]
+        for each in unknown:
+            more = int(known(re.search(r"about (\d+) more", each.text))[1])
+            later = judge(comparison(before, after, RUNS + more), LIMIT)
+            still = {name for l in later if l.outcome == "unknown" for name in l.workloads}
+            asked.append(more)
+            told += not still.intersection(each.workloads)
+    share = told / len(asked)
+    print(
+        f"\n{workloads} workloads, runs differ by {sd:.0%}: {len(asked)} of {TABLES} tables ask for "
+        f"{median(asked):g} more runs in the median, which tell in {share:.0%}"
+    )
+    assert share >= 0.5
+
+
+@pytest.mark.parametrize("more", [1, 3, 12])
+def test_the_interval_after_further_runs_is_as_bench_says(more: int) -> None:
+    random = np.random.default_rng(2)
+    ratios = []
+    for _ in range(TABLES):
+        logs = 0.03 * random.standard_normal((RUNS + more, 8))
+        first, later = (
+            overview(configuration("1g", logs[:runs])) for runs in (RUNS, RUNS + more)
+        )
+        _, expected = known(outlook(first, 60 * more))
+        widths = [known(known(row.cells[0].summary).uncertainty) for row in later.rows]
+        ratios.append(median(widths) / expected)
+    low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
+    print(f"\n{more} more runs: {middle:.2f} of what was expected, 80 % of {low:.2f} to {high:.2f}")
+    assert 0.8 <= middle <= 1.25
