@@ -103,7 +103,9 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
         all_recorded = series.recorded()
         for recorded in all_recorded:
             if not is_complete(recorded):
-                say(f"{recorded.source} ended early, or all its trials failed: it is none of the {runs}")
+                say(
+                    f"{recorded.source} ended early, or all its trials failed: it is none of the {runs}"
+                )
         if (complete := sum(map(is_complete, all_recorded))) >= runs:
             show(
                 f"{series.configuration} has {count_of(complete, 'complete run')} with these "

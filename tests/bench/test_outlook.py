@@ -66,7 +66,9 @@ def test_the_runs_that_compare_asks_for_tell_in_about_half_of_the_cases(
         for each in unknown:
             more = int(known(re.search(r"about (\d+) more", each.text))[1])
             later = judge(comparison(before, after, RUNS + more), LIMIT)
-            still = {name for l in later if l.outcome == "unknown" for name in l.workloads}
+            still = {
+                name for found in later if found.outcome == "unknown" for name in found.workloads
+            }
             asked.append(more)
             told += not still.intersection(each.workloads)
     share = told / len(asked)
@@ -83,9 +85,7 @@ def test_the_interval_after_further_runs_is_as_bench_says(more: int) -> None:
     ratios = []
     for _ in range(TABLES):
         logs = 0.03 * random.standard_normal((RUNS + more, 8))
-        first, later = (
-            overview(configuration("1g", logs[:runs])) for runs in (RUNS, RUNS + more)
-        )
+        first, later = (overview(configuration("1g", logs[:runs])) for runs in (RUNS, RUNS + more))
         _, expected = known(outlook(first, 60 * more))
         widths = [known(known(row.cells[0].summary).uncertainty) for row in later.rows]
         ratios.append(median(widths) / expected)

@@ -112,9 +112,7 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
 
 
 @pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf", "sha-512-cached"])
-def test_prewarming_is_a_job_outside_the_trial(
-    name: str, context: Context, log: EventLog
-) -> None:
+def test_prewarming_is_a_job_outside_the_trial(name: str, context: Context, log: EventLog) -> None:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
     SparkTrialRunner(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}", 1)

@@ -100,7 +100,7 @@ def test_a_dataset_to_generate_has_the_options_of_generate_py(
     assert str(given.layout) == "replicated:2"
     with pytest.raises(SystemExit):
         parse(["--dataset=d", "--generate=--rows=many"])
-    assert "generate.py: error: --rows: 'many'" in capsys.readouterr().err
+    assert "generate.py: error: argument --rows: 'many'" in capsys.readouterr().err
 
 
 def test_the_seed_is_random_unless_it_is_given() -> None:

@@ -11,14 +11,15 @@ from harness.node.snapshot import NodeReading
 BEFORE = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
     "busy_s": 50.0, "stolen_s": 1.0, "own": {"1 5": (20.0, 0.0, "")}, "quota_processors": 2,
-    "quota_periods": 100, "quota_throttles": 10, "throttled_s": 1.0, "memory_wait_s": 0.0, "io_wait_s": 1.0,
+    "quota_periods": 100, "quota_throttles": 10, "throttled_s": 1.0, "heat_throttles": 3,
+    "memory_wait_s": 0.0, "io_wait_s": 1.0,
     "swapped_bytes": 0, "major_faults": 5, "disk_read_bytes": 600,
     "disk_written_bytes": 400, "own_disk_bytes": 100,
 }  # fmt: skip
 AFTER = BEFORE | {
     "clock_s": 110.0, "loops": 30, "loop_ns": 12_000_000, "busy_s": 66.0, "stolen_s": 1.5,
     "own": {"1 5": (35.0, 0.0, "")}, "quota_processors": 0.5, "io_wait_s": 2.5,
-    "quota_periods": 180, "quota_throttles": 50, "throttled_s": 4.5,
+    "quota_periods": 180, "quota_throttles": 50, "throttled_s": 4.5, "heat_throttles": 5,
     "major_faults": 8, "disk_read_bytes": 4000, "disk_written_bytes": 1000, "own_disk_bytes": 1100,
 }  # fmt: skip
 
@@ -40,7 +41,7 @@ def test_every_counter_becomes_what_happened_between_the_two_readings() -> None:
     assert difference(BEFORE, AFTER) == NodeInterference(
         host="n1", duration_s=10.0, processors=2, loops=20, loop_s=0.0004, busy_s=16.0,
         stolen_s=0.5, others_s=1.0, quota_processors=0.5,
-        quota_periods=80, quota_throttles=40, throttled_s=3.5,
+        quota_periods=80, quota_throttles=40, throttled_s=3.5, heat_throttles=2,
         memory_wait_s=0.0, io_wait_s=1.5, swapped_bytes=0, major_faults=3, others_disk_bytes=3000,
     )  # fmt: skip
 

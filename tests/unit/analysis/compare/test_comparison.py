@@ -313,7 +313,9 @@ class TestCaveats:
         self, ending: Ending | None, description: str
     ) -> None:
         [column] = overview(configured("a", [ok("x", 1)], ending, run_id="r1")).columns
-        last = "unless its last round is whole, that counts only for workloads without another trial"
+        last = (
+            "unless its last round is whole, that counts only for workloads without another trial"
+        )
         assert column.notes == (f"run r1 {description}: {last}",)
 
     def test_a_complete_run_has_no_caveats(self) -> None:
