@@ -25,6 +25,9 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+DEFAULT_FORMAT = Format.PARQUET
+
+
 @dataclass(frozen=True)
 class Manifest:
     """What a dataset was when its last file had been written.

@@ -26,7 +26,7 @@ MARKER = "_generating"
 UNCOMMITTED = "_temporary"
 """The directory in which Spark writes uncommitted files."""
 
-PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
+PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z0-9_.]+"
 OURS = re.compile(
     rf"{re.escape(FILE_NAME)}|{MARKER}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
     rf"|{re.escape(TEMPORARY_PREFIX)}.+"

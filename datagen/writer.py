@@ -23,7 +23,7 @@ from datagen.dataset import (
     observe_files,
     open_dataset,
 )
-from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.manifest import DEFAULT_FORMAT, FILE_NAME, Format, Manifest
 from datagen.marker import check_replaceable, generating
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
@@ -54,25 +54,35 @@ class Request:
     """What to write, and where.
 
     A `layout` of None leaves the choice to the file system; `partitions` None lets the number of cores
-    and the size of the data decide. `overwrite` replaces an existing dataset. `reuse` keeps an existing
-    dataset that meets the request, and replaces one that was never finished. Copies that the file system is
-    still creating or deleting are waited for until nothing has improved for `patience_s` seconds.
+    and the size of the data decide; `format` None is DEFAULT_FORMAT, but any will do in a dataset that is
+    kept. `overwrite` replaces an existing dataset. `reuse` keeps an existing dataset that meets the request,
+    and replaces one that was never finished. Copies that the file system is still creating or deleting are
+    waited for until nothing has improved for `patience_s` seconds.
     """
 
     uri: str
     recipe: Recipe
-    format: Format
+    format: Format | None = None
     partitions: int | None = None
     layout: Layout | None = None
     overwrite: bool = False
     reuse: bool = False
     patience_s: float = PATIENCE_S
 
-    def is_met_by(self, manifest: Manifest) -> bool:
-        """Return whether a dataset has the requested rows, format and layout, in any number of files."""
-        if (manifest.recipe, manifest.format) != (self.recipe, self.format):
-            return False
-        return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
+    @property
+    def file_format(self) -> Format:
+        """The format of new files."""
+        return self.format or DEFAULT_FORMAT
+
+    def difference(self, manifest: Manifest) -> str | None:
+        """Return how a dataset differs from the request, in any number of files; None if it does not."""
+        if manifest.recipe != self.recipe:
+            return f"of {manifest.recipe.rows:,} rows with the seed {manifest.recipe.seed}"
+        if self.format not in {None, manifest.format}:
+            return f"in {manifest.format}"
+        if self.layout and not self.layout.is_met_by(manifest.observed_layout):
+            return f"in the layout {manifest.observed_layout}"
+        return None
 
 
 def wait_for_copies(
@@ -105,7 +115,10 @@ def wait_for_copies(
 
 
 def _default_partitions(spark: SparkSession, rows: int) -> int:
-    """Return one partition per core, or one per 128 MiB, into which Spark splits files, if more."""
+    """Return one partition per core, or one per 128 MiB of CSV, into which Spark splits files, if more.
+
+    Both formats have the same number: with Parquet, which is smaller, each file is one row group.
+    """
     by_size = -(-rows * recipes.CSV_BYTES_PER_ROW // SPLIT_BYTES)
     return max(spark.sparkContext.defaultParallelism, by_size)
 
@@ -119,9 +132,9 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
     """
     directory, storage = locate(spark, request.uri)
     if request.reuse and directory.has(FILE_NAME):
-        dataset = open_dataset(spark, request.uri)
-        if request.is_met_by(dataset.manifest):
-            return dataset
+        existing = open_dataset(spark, request.uri)
+        if _is_kept(existing, request):
+            return existing
     check_replaceable(directory, overwrite=request.overwrite, reuse=request.reuse)
     layout = storage.check_request(directory, request.layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
@@ -146,7 +159,7 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
             )
         manifest = Manifest(
             recipe=request.recipe,
-            format=request.format,
+            format=request.file_format,
             partitions=partitions,
             files=files,
             digest=digests["digest"],
@@ -161,6 +174,19 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
         directory.write(FILE_NAME, manifest.to_json())
     found = fingerprint(manifest, directory.entries())
     return Dataset(directory, manifest, stored, fingerprint=found)
+
+
+def _is_kept(dataset: Dataset, request: Request) -> bool:
+    """Return whether a dataset meets the request. Raise BadInput if not, and it may not be replaced."""
+    difference, format_ = request.difference(dataset.manifest), dataset.manifest.format
+    if difference and not request.overwrite:
+        raise BadInput(
+            f"{dataset.uri} is a dataset already, {difference}: name another directory; "
+            "--overwrite replaces it"
+        )
+    if not difference and format_ != request.file_format:
+        say(f"{dataset.uri} is kept in {format_}; for {DEFAULT_FORMAT}, name another directory")
+    return not difference
 
 
 def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:
@@ -184,15 +210,15 @@ def _write_rows(
     rows: DataFrame, request: Request, uri: str, properties: Mapping[str, str]
 ) -> tuple[Totals, Mapping[str, str]]:
     """Write the files, and return the totals and the digests by their names in a manifest."""
-    payload = PAYLOADS[request.format]
+    payload = PAYLOADS[request.file_format]
     if request.recipe.rows == 0:
-        _save(rows.selectExpr(*payload), request.format, uri, properties)
+        _save(rows.selectExpr(*payload), request.file_format, uri, properties)
         return Totals(0, 0, 0, {}), dict.fromkeys(DIGESTS, digest_text(None))
     observation = Observation()
     columns = [f"{expression} as {name}" for name, expression in OBSERVED_COLUMNS.items()]
     aggregates = [F.expr(expression).alias(name) for name, expression in OBSERVED.items()]
     frame = rows.selectExpr(*payload, *columns).observe(observation, *aggregates)
-    _save(frame.drop(*OBSERVED_COLUMNS), request.format, uri, properties)
+    _save(frame.drop(*OBSERVED_COLUMNS), request.file_format, uri, properties)
     observed = observation.get
     return totals_from(observed), {name: digest_text(observed[name]) for name in DIGESTS}
 
@@ -207,4 +233,7 @@ def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str
         )
     # "append": the directory exists. Spark adds a writer's options to the tasks' Hadoop configuration.
     writer = payload.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
-    writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)
+    if format_ is Format.PARQUET:
+        writer.parquet(uri, compression="snappy")
+    else:
+        writer.text(uri)

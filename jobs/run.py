@@ -12,7 +12,7 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset, open_dataset, verify_content
-from datagen.manifest import Format
+from datagen.manifest import DEFAULT_FORMAT
 from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
 from datagen.writer import Request, write_dataset
@@ -217,12 +217,12 @@ def default_dataset(spark: SparkSession) -> Dataset:
     # Without the lock, two first runs at the same time would both generate the dataset.
     with locked(directory / ".lock", "the default dataset", advice=advice):
         # Path.as_uri() would encode special characters, and Hadoop does not decode them.
-        uri = f"file://{directory}/v{VERSION}-{DEFAULT_RECIPE.rows}-rows"
+        uri = f"file://{directory}/v{VERSION}-{DEFAULT_RECIPE.rows}-rows-{DEFAULT_FORMAT}"
         try:
             return open_dataset(spark, uri)
         except BadInput:
             say(f"generating {DEFAULT_RECIPE.rows:,} rows once, in {uri}")
-        return write_dataset(spark, Request(uri, DEFAULT_RECIPE, Format.CSV, overwrite=True))
+        return write_dataset(spark, Request(uri, DEFAULT_RECIPE, overwrite=True))
 
 
 def build_context(

@@ -50,7 +50,7 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
 
     rows: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROWS)]
     layout: Annotated[str, msgspec.Meta(max_length=40)] | None = None
-    format: Literal["csv", "parquet"] = "csv"
+    format: Literal["csv", "parquet"] = "parquet"
     uri: Text | None = None
     storage: StorageName | None = None
 
@@ -273,5 +273,15 @@ _NOT_IN_ID = frozenset({"runs", "trials", "warmup", "profile", "probe_seconds"})
 def _id(values: Mapping[str, Any]) -> str:
     """Return the experiment's id: a hash of all that affects results, so not of the repetitions."""
     affecting = {key: value for key, value in values.items() if key not in _NOT_IN_ID}
+    if "datasets" in affecting:
+        affecting["datasets"] = {
+            name: _with_format(table) for name, table in affecting["datasets"].items()
+        }
     text = json.dumps(affecting, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _with_format(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the table of a dataset with its format, unless that is CSV, which was the default at first."""
+    rest = {key: value for key, value in table.items() if key != "format"}
+    return rest if table.get("format") == "csv" else {**rest, "format": "parquet"}

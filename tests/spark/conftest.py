@@ -68,7 +68,7 @@ def write(spark: SparkSession, tmp_path: Path) -> Write:
     def write(
         recipe: Recipe,
         partitions: int = 2,
-        format_: Format = Format.CSV,
+        format_: Format | None = None,
         name: str = "dataset",
         **options: object,
     ) -> Dataset:
@@ -93,7 +93,7 @@ def write_layout(spark: SparkSession, uri: str) -> Write:
     ) -> Dataset:
         requested = None if layout is None else Layout.parse(layout)
         options = {"patience_s": 30, **options}
-        request = Request(uri, Recipe(rows), Format.CSV, files, layout=requested, **options)
+        request = Request(uri, Recipe(rows), None, files, layout=requested, **options)
         return write_dataset(spark, request)
 
     return write

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset, open_dataset
 from datagen.filesystem import Directory
-from datagen.manifest import FILE_NAME, Format
+from datagen.manifest import FILE_NAME
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.storage import hdfs as hdfs_storage
@@ -161,7 +161,7 @@ def test_a_refused_request_enables_no_policy(
 
 
 def test_a_scheme_in_capitals_is_accepted(spark: SparkSession, uri: str) -> None:
-    request = Request(uri.replace("hdfs", "HDFS"), Recipe(10), Format.CSV, 1)
+    request = Request(uri.replace("hdfs", "HDFS"), Recipe(10), partitions=1)
     requested = dataclasses.replace(request, layout=Layout.parse("replicated:2"))
     assert str(write_dataset(spark, requested).manifest.observed_layout) == "replicated:2"
 

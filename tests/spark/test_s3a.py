@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import open_dataset, verify_content
 from datagen.filesystem import Directory
-from datagen.manifest import FILE_NAME, Format
+from datagen.manifest import FILE_NAME
 from datagen.marker import MARKER
 from datagen.recipe import Recipe
 from datagen.spark import scala_context
@@ -127,7 +127,7 @@ def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
     assert open_dataset(spark, uri, accept_layout_drift=True).frame(spark).count() == CLUSTER_ROWS
     layout = Layout.parse("rs:2+1")
     request = Request(
-        uri, Recipe(CLUSTER_ROWS), Format.CSV, 12, layout=layout, overwrite=True, patience_s=0
+        uri, Recipe(CLUSTER_ROWS), None, 12, layout=layout, overwrite=True, patience_s=0
     )
     with pytest.raises(
         ClusterliftError, match=r"is not accepted: layout rs:2\+1:4k was requested, but .* lack"

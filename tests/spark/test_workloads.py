@@ -44,7 +44,7 @@ SUPERSTEPS, FEW_SUPERSTEPS = supersteps.SUPERSTEPS, 3
 def context(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
     """A context with the totals that the writer observed, as for large datasets."""
     uri = str(tmp_path_factory.mktemp("data") / "dataset")
-    dataset = write_dataset(spark, Request(uri, RECIPE, Format.CSV, 3))
+    dataset = write_dataset(spark, Request(uri, RECIPE, partitions=3))
     return Context(
         spark=spark,
         data=dataset.frame(spark),
@@ -179,13 +179,26 @@ def test_the_digest_of_an_older_manifest_is_left_out(context: Context) -> None:
         WORKLOADS[name].check(answer_of(WORKLOADS[name], older) | {"content": 5}, older)
 
 
-def test_the_group_by_does_not_read_the_column_that_it_does_not_need(context: Context) -> None:
-    ready = SINKS["rdd-count"](WORKLOADS["group-by"], context, 1)
+ALL, COUNTED = recipes.COLUMNS, ("prefix2",)
+READ_COLUMNS = {
+    "group-by": {recipes.COLUMNS_WITHOUT_VALUE},
+    "inner-join": {ALL, COUNTED},
+    "broadcast-inner-join": {ALL, COUNTED},
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_workload_reads_the_columns_of_parquet_that_the_documentation_says(
+    context: Context, name: str
+) -> None:
+    context.spark.conf.set("spark.sql.maxMetadataStringLength", 1_000)
+    ready = SINKS["rdd-count"](WORKLOADS[name], context, 1)
     ready.run()
     plans = ready._frames[0]._jdf.queryExecution().toString()
+    context.spark.conf.unset("spark.sql.maxMetadataStringLength")
     read = re.findall(r"ReadSchema: struct<(.*?)>", plans)
-    assert read
-    assert not [columns for columns in read if "value:" in columns]
+    columns = {tuple(each.partition(":")[0] for each in one.split(",")) for one in read}
+    assert columns == READ_COLUMNS.get(name, {ALL})
 
 
 def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
@@ -439,7 +452,7 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
 def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
     """A context with an empty dataset."""
     uri = str(tmp_path_factory.mktemp("data") / "none")
-    dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
+    dataset = write_dataset(spark, Request(uri, Recipe(0), partitions=2))
     return Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
 
 

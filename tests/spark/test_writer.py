@@ -63,14 +63,18 @@ def test_the_digest_depends_only_on_the_rows(write: Write) -> None:
 def test_every_csv_file_has_the_header_of_the_original_benchmark(
     write: Write, tmp_path: Path
 ) -> None:
-    write(Recipe(100), partitions=3)
+    write(Recipe(100), 3, Format.CSV)
     files = sorted((tmp_path / "dataset").glob("part-*"))
     heads = [file.read_text().splitlines()[0] for file in files]
     assert heads == ["value,prefix2,prefix4,prefix8,float_val,integer_val"] * 3
 
 
-def test_a_row_is_about_75_bytes_of_csv(write: Write) -> None:
-    assert write(Recipe(10_000), partitions=1).manifest.bytes / 10_000 == pytest.approx(75, abs=2)
+@pytest.mark.parametrize(("format_", "row_bytes"), [(Format.CSV, 75), (None, 61)])
+def test_a_row_takes_as_many_bytes_as_the_documentation_says(
+    write: Write, format_: Format | None, row_bytes: int
+) -> None:
+    manifest = write(Recipe(100_000), 1, format_).manifest
+    assert manifest.bytes / 100_000 == pytest.approx(row_bytes, abs=2)
 
 
 # A dataset is replaced as a whole, or nothing is left of it.
@@ -190,7 +194,8 @@ def test_an_invalid_uri_is_refused_in_one_line(spark: SparkSession, uri: str) ->
 def test_a_failed_write_is_reported_in_one_line(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "PAYLOADS", {Format.CSV: ["raise_error('disk full') as line"]})
+    payload = ["cast(raise_error('disk full') as long) as n"]
+    monkeypatch.setattr(writer, "PAYLOADS", {Format.PARQUET: payload})
     with pytest.raises(ClusterliftError, match=r"cannot be written: .*disk full") as failed:
         write(Recipe(10))
     assert "\n" not in str(failed.value)
@@ -211,8 +216,21 @@ def test_a_dataset_can_be_written_into_an_empty_directory(write: Write, tmp_path
 def test_reuse_keeps_only_a_dataset_that_meets_the_request(write: Write) -> None:
     first = write(Recipe(100))
     assert write(Recipe(100), reuse=True, partitions=5).manifest == first.manifest
-    with pytest.raises(BadInput, match="is a dataset already"):
+    with pytest.raises(
+        BadInput, match="is a dataset already, of 100 rows with the seed 0: name anot"
+    ):
         write(Recipe(101), reuse=True)
+
+
+def test_reuse_keeps_a_dataset_in_csv_unless_the_request_names_a_format(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = write(Recipe(100), format_=Format.CSV)
+    assert write(Recipe(100), reuse=True).manifest == first.manifest
+    assert capsys.readouterr().err.endswith("is kept in csv; for parquet, name another directory\n")
+    with pytest.raises(BadInput, match="is a dataset already, in csv: name another directory"):
+        write(Recipe(100), format_=Format.PARQUET, reuse=True)
+    assert first.directory.read(FILE_NAME) == first.manifest.to_json()
 
 
 # Changes after the dataset was written.
@@ -223,7 +241,7 @@ def first_part(tmp_path: Path) -> Path:
 
 
 def lengthen(part: Path) -> None:
-    part.write_text(part.read_text() + "x,x,x,x,1.0,1\n")
+    part.write_bytes(part.read_bytes() + b"x")
 
 
 @pytest.mark.parametrize(

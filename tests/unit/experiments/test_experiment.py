@@ -34,7 +34,7 @@ from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
 from harness.programs.run import ProgramRun
 from harness.records.directories import probes_directory, results_files
-from harness.records.reader import load_probes
+from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
@@ -43,7 +43,7 @@ from harness.settings.rate import rate
 from harness.settings.speed import speed
 from jobs import sinks
 from jobs.options import parse
-from tests.tracked import name_in_repository, tracked
+from tests.tracked import ROOT, name_in_repository, tracked
 from tests.unit.builders import a_run, failed, ok
 
 
@@ -301,6 +301,12 @@ class TestReading:
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
         assert first.id == longer.id != other.id
 
+    @pytest.mark.parametrize("name", ["ethernet-upgrade", "file-systems", "lab-rates", "lost-server"])
+    def test_committed_results_are_of_the_experiment_of_their_file(self, name: str) -> None:
+        recorded = load(next((ROOT / "results" / name).rglob("*.jsonl")))
+        file = ROOT / f"docker/experiments/{name}.toml"
+        assert recorded.run.facts["experiment"] == read_experiment(file).id
+
 
 PROGRAMS = """
 name = "scaling"
@@ -548,7 +554,7 @@ class TestRunExperiment:
         assert site.calls == [
             ("open",),
             (
-                *("generate", "hdfs://m/upgrade/coded", "--rows", "1000", "--format", "csv"),
+                *("generate", "hdfs://m/upgrade/coded", "--rows", "1000", "--format", "parquet"),
                 *("--reuse", "--layout", "xor:2+1"),
             ),
             *(("set", "100mbit"), ("run", "slow", "1"), ("put back", "100mbit")),
