@@ -8,6 +8,7 @@ import msgspec
 
 from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
+from harness.model.disk_rate import disk_rate_text
 from harness.model.limits import (
     MAX_PARTITIONS,
     MAX_PER_HOST,
@@ -53,7 +54,7 @@ class Configuration:
 
     What is None or empty stays as it is. `data` is None if nothing reads data. `nodes` is on how many of the
     site's nodes workloads run, None for all. `rate_bit_s` and `mtu` belong to the link between the hosts,
-    `speed_mbit_s` is what its card may negotiate.
+    `speed_mbit_s` is what its card may negotiate. `disk_bytes_s` is the rate of each disk of the site.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Configuration:
     rate_bit_s: int | None = None
     mtu: int | None = None
     speed_mbit_s: int | None = None
+    disk_bytes_s: int | None = None
     bond_members_down: tuple[str, ...] = ()
     sysctls: tuple[tuple[str, str], ...] = ()
     own_command: Setting | None = None
@@ -72,16 +74,24 @@ class Configuration:
         return ", ".join(
             value if name == "link" else f"{name} {value}"
             for name, value in self.facts.items()
-            if name not in {"shaped", "nodes"}
+            if name not in {"shaped", "disk_limited", "nodes"}
         )
+
+    @property
+    def on_hosts(self) -> Self:
+        """What is set on hosts: configurations with equal settings are the same to them."""
+        return replace(self, name="", data=None, nodes=None, spark=())
 
     @property
     def links(self) -> Self:
         """The settings of links: configurations with equal ones have the same network."""
-        return replace(self, name="", data=None, nodes=None, spark=())
+        return replace(self.on_hosts, disk_bytes_s=None)
 
     def settings(self, device: str, mtu: int) -> Iterator[Setting]:
-        """Yield what to set on a host, in order. `device` leads to the others, and has this MTU now."""
+        """Yield what to set on a host, in order, but for the disks, which the site knows.
+
+        `device` leads to the others, and has this MTU now.
+        """
         if self.speed_mbit_s:
             yield speed(device, self.speed_mbit_s)
         yield from map(simple.bond_member, self.bond_members_down)
@@ -105,6 +115,8 @@ class Configuration:
             "shaped": self.rate_bit_s and "by tc",
             "speed": self.rate_bit_s and speed_bit_s and rate_text(speed_bit_s),
             "mtu": self.mtu and str(self.mtu),
+            "disk": self.disk_bytes_s and disk_rate_text(self.disk_bytes_s),
+            "disk_limited": self.disk_bytes_s and "by control groups",
             "bond_members_down": ", ".join(self.bond_members_down),
             "applied": self.own_command and self.own_command.name.removeprefix("command "),
             **dict(self.sysctls),

@@ -14,10 +14,11 @@ from harness.hosts.transports.host import Host
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
+from harness.model.disk_rate import parse_disk_rate
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.limits import MAX_NODES, MAX_PER_HOST, MAX_ROWS
-from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
 from harness.node.kernel import positive
 from harness.programs.mpi import Placement
@@ -66,6 +67,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
     rate: RateText | None = None
     mtu: Annotated[int, msgspec.Meta(ge=MIN_MTU, le=MAX_MTU)] | None = None
     speed: RateText | None = None
+    disk_rate: RateText | None = None
     bond_members_down: tuple[Device, ...] = ()
     sysctls: dict[SysctlKey, Text] = {}
     spark: dict[Property, Text] = {}
@@ -93,8 +95,14 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     def configuration(self, name: str, data: Data | None, nodes: int | None) -> Configuration:
         """Return the configuration of this name, on so many nodes."""
-        rate_bit_s = None if self.rate is None else _rate("rate", self.rate)
-        speed_bit_s = None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S)
+        try:
+            rate_bit_s = None if self.rate is None else parse_rate("rate", self.rate)
+            speed_bit_s = None if self.speed is None else parse_rate("speed", self.speed, MAX_BIT_S)
+            disk_bytes_s = (
+                None if self.disk_rate is None else parse_disk_rate("disk_rate", self.disk_rate)
+            )
+        except BadInput as error:
+            raise ValueError(str(error)) from error
         if speed_bit_s and speed_bit_s % 10**6:
             raise ValueError(f"speed {self.speed!r} is not a whole number of Mbit/s, as cards have")
         return Configuration(
@@ -104,6 +112,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
             rate_bit_s=rate_bit_s,
             mtu=self.mtu,
             speed_mbit_s=speed_bit_s and speed_bit_s // 10**6,
+            disk_bytes_s=disk_bytes_s,
             bond_members_down=self.bond_members_down,
             sysctls=tuple(self.sysctls.items()),
             own_command=self.own_command,
@@ -120,14 +129,6 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
         yield CORES_MAX, str(cores * nodes)
         yield EXECUTORS, str(nodes)
         yield EXECUTOR_CORES, str(cores)
-
-
-def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
-    """Return a rate in bit/s. Raises ValueError if it cannot be read."""
-    try:
-        return parse_rate(key, text, max_bit_s)
-    except BadInput as error:
-        raise ValueError(str(error)) from error
 
 
 class ExperimentFile(Measuring, frozen=True):
@@ -200,6 +201,9 @@ class ExperimentFile(Measuring, frozen=True):
                 yield f"datasets.{name}: storage is only for the lab; use uri with a [site]"
             elif table.uri is None and site.data is None:
                 yield f"datasets.{name}: uri is missing, and the site has no `data`"
+        for name, configuration in self.configurations.items():
+            if configuration.disk_rate is not None and not site.disks:
+                yield f"configurations.{name}: disk_rate needs the site's `disks`"
 
     @property
     def hosts(self) -> int:

@@ -17,6 +17,7 @@ from harness.model.errors import ToolError
 from harness.model.link import TYPICAL_MTU
 from harness.settings.in_force import Settings, in_force
 from harness.settings.journal import Journal
+from harness.settings.setting import Setting
 
 
 class HostsSite(Site):
@@ -49,13 +50,14 @@ class HostsSite(Site):
 
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on each host, on the interface that leads to the others."""
-        found = {}
+        found: dict[Host, Sequence[Setting]] = {}
         links = read_links(self._hosts, self._spec.device)
         for host, link in zip(self._hosts, links, strict=True):
             if isinstance(link, HostError):
                 raise link
             device, mtu = self.device(link.device), link.mtu_bytes or TYPICAL_MTU
-            found[self._spec.as_root(host)] = list(configuration.settings(device, mtu))
+            own = [*configuration.settings(device, mtu), *self.disk_rates(configuration)]
+            found[self._spec.as_root(host)] = own
         return found
 
     def hosts_to_set(self) -> Sequence[Host]:
@@ -65,6 +67,11 @@ class HostsSite(Site):
     def device(self, found: str) -> str:
         """Return the device of the experiment file; without one, the one that was found."""
         return self._spec.device or found
+
+    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
+        """Return the settings of the disks that the experiment file names."""
+        bytes_s = configuration.disk_bytes_s
+        return list(self._spec.disk_rates(bytes_s)) if bytes_s else []
 
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:

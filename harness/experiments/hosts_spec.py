@@ -1,5 +1,6 @@
 """Hosts of the user's own, as an experiment file describes them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -8,11 +9,17 @@ import msgspec
 from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
 from harness.model.errors import BadInput
 from harness.model.interface import DEVICE_NAME
+from harness.settings.disk_rate import GROUPS, disk_rate
+from harness.settings.setting import Setting
 
 SUDO = ("sudo", "-n")
 
 Text = Annotated[str, msgspec.Meta(pattern=r"^[^\0]+\Z", max_length=1000)]
 Device = Annotated[str, msgspec.Meta(pattern=rf"^{DEVICE_NAME}\Z")]
+DiskPath = Annotated[str, msgspec.Meta(pattern=r"^/[^\0\n]*\Z", max_length=300)]
+Group = Annotated[
+    str, msgspec.Meta(pattern=r"^[A-Za-z0-9_@:.-]+(/[A-Za-z0-9_@:.-]+)*\Z", max_length=300)
+]
 
 
 class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,6 +31,8 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     - `submit_from`: the network namespace in which spark-submit runs; None for this machine's own.
     - `data`: the URI of the directory of the datasets.
     - `sudo`: the user may become root by sudo without a password.
+    - `disks`: directories or devices, whose disks a configuration may limit.
+    - `disk_group`: the control group that it limits, below /sys/fs/cgroup, with all groups in it.
     """
 
     hosts: Text
@@ -33,6 +42,8 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     submit_from: Text | None = None
     data: Text | None = None
     sudo: bool = False
+    disks: tuple[DiskPath, ...] = ()
+    disk_group: Group = "system.slice"
 
     def __post_init__(self) -> None:
         """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
@@ -52,6 +63,12 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def as_root(self, host: Host) -> Host:
         """Return the host as root reaches it."""
         return replace(host, prefix=(*host.prefix, *SUDO)) if self.sudo else host
+
+    def disk_rates(self, bytes_s: int) -> Iterator[Setting]:
+        """Yield the settings of the disks of every host, each to this rate."""
+        for at in self.disks:
+            what = f"{at} in {self.disk_group}"
+            yield disk_rate(what, at, f"{GROUPS}/{self.disk_group}", bytes_s)
 
     def __str__(self) -> str:
         return f"{self.hosts} by {self.via}"

@@ -9,6 +9,7 @@ from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.lab.cluster import find_lab, lab_lock, running_lab
 from harness.lab.compose import LabSpec, results_directory
+from harness.lab.disks import ENGINE, disk_rates, how_limited
 from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links
 from harness.lab.submit import facts, spark_submit
@@ -16,7 +17,7 @@ from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings, in_force
 from harness.settings.journal import PUT_BACK, Journal
-from harness.settings.setting import Change
+from harness.settings.setting import Change, Setting
 from harness.terminal import say
 
 
@@ -52,7 +53,15 @@ class LabSite(Site):
     def settings(self, configuration: Configuration) -> Settings:
         """Return what is set on every node of a lab that is up."""
         wanted = list(configuration.settings(DEVICE, TYPICAL_MTU))
-        return {node.host: wanted for node in running_lab().linked}
+        found: dict[Host, Sequence[Setting]] = {node.host: wanted for node in running_lab().linked}
+        if disks := self.disk_rates(configuration):
+            found[ENGINE] = disks
+        return found
+
+    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
+        """Return the settings of the disks of all workers that run."""
+        lab, bytes_s = find_lab(), configuration.disk_bytes_s
+        return disk_rates(lab, bytes_s) if lab and bytes_s else []
 
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
@@ -69,9 +78,9 @@ class LabSite(Site):
             say(str(error))  # a node that ends loses what was set with it
 
     def hosts_to_set(self) -> Sequence[Host]:
-        """Return the nodes that run."""
+        """Return the nodes that run, and the machine that limits their disks."""
         lab = find_lab()
-        return [node.host for node in lab.nodes if node.is_running] if lab else []
+        return [*(node.host for node in lab.linked), ENGINE] if lab else []
 
     def device(self, found: str) -> str:
         """Return the device of every node."""
@@ -80,14 +89,20 @@ class LabSite(Site):
     def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
         """Put back what is set in nodes that still run; a node that ended has lost it."""
         running = {str(host) for host in self.hosts_to_set()}
-        lost = [entry for entry in journal.outstanding() if entry.host not in running]
+        lost = [
+            entry
+            for entry in journal.outstanding()
+            if entry.host not in running
+            or (entry.host == str(ENGINE) and entry.setting.split()[-1] not in running)
+        ]
         journal.record(PUT_BACK, lost)
         return super().put_back(journal, configurations)
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         """Return what the configuration sets, that the lab is emulated, and how."""
         link = Link(configuration.rate_bit_s, configuration.mtu or TYPICAL_MTU)
-        return {**configuration.facts, **facts(running_lab(), [link])}
+        disks = how_limited() if configuration.disk_bytes_s else ""
+        return {**configuration.facts, **facts(running_lab(), [link], disks)}
 
     def run(
         self,

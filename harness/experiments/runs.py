@@ -248,7 +248,9 @@ class _ExperimentRunner:
         if runs:
             self._site.open(self._programs(runs))
             # What cannot be set, or could not be put back, is found before a dataset is generated.
-            for wanted in dict.fromkeys(each.links for run in runs for each in run.configurations):
+            for wanted in dict.fromkeys(
+                each.on_hosts for run in runs for each in run.configurations
+            ):
                 plan(self._site.settings(wanted))
             self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
 

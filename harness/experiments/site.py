@@ -64,6 +64,10 @@ class Site(ABC):
     def device(self, found: str) -> str:
         """Return the device that is set, if `found` leads to the other hosts."""
 
+    @abstractmethod
+    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
+        """Return the settings of the site's disks; none if the configuration does not limit them."""
+
     def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
         """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails.
 
@@ -73,6 +77,7 @@ class Site(ABC):
         def known(device: str, mtu: int) -> Iterable[Setting]:
             for configuration in configurations:
                 yield from configuration.settings(self.device(device), mtu)
+                yield from self.disk_rates(configuration)
 
         return put_back(journal, self.hosts_to_set(), known)
 

@@ -44,16 +44,18 @@ def spark_submit(
     return run_to_its_end(command, os.environ, meanwhile, ends_with_input=True)
 
 
-def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
+def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, str]:
     """Return what a run in the lab records about it: that it is emulated, and how.
 
-    `links` are the links that its nodes will have; by default, their links of now.
+    `links` are the links that its nodes will have, by default their links of now; `disks` says how disks are
+    limited.
     """
     links = links or read_links(lab.linked)
     is_shaped = any(link.rate_bit_s for link in links)
     return {
         EMULATED: f"{len(lab.workers)} nodes on one host, "
         + ("links shaped by tc" if is_shaped else "links not shaped")
+        + (disks and f", {disks}")
         + LIMITATIONS,
         "link": _common_value([link.rate for link in links]),
         "mtu": _common_value([str(link.mtu) for link in links]),

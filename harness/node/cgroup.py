@@ -91,6 +91,11 @@ def cpu_used_s(root: Path = Path("/")) -> float | None:
     return None
 
 
+def io_group(process: int, root: Path = Path("/")) -> Path | None:
+    """Return the directory of the group that limits the disk use of a process here; None if unknown."""
+    return next(_groups("blkio", root, str(process)), None)
+
+
 def _quotas(root: Path) -> dict[Path, float]:
     """Return the quotas, in processors, of the group and of the groups above it that have one."""
     return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
@@ -117,9 +122,9 @@ def _numbers(file: Path) -> dict[str, int]:
     return {name: int(value) for name, value in pairs if value.isdecimal()}
 
 
-def _groups(controller: str, root: Path) -> Iterator[Path]:
+def _groups(controller: str, root: Path, process: str = "self") -> Iterator[Path]:
     """Yield the directories of the group and of the visible groups above it, from the bottom up."""
-    for line in read_text(root / "proc/self/cgroup").splitlines():
+    for line in read_text(root / "proc" / process / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         is_old = controller in controllers.split(",")
         # Version 2 has one line without controllers; beside version 1 it may have none at all.

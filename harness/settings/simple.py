@@ -1,4 +1,4 @@
-"""Settings that one command sets; `rate.py` and `speed.py` have the settings that need more."""
+"""Settings that one command sets; `rate.py`, `speed.py` and `disk_rate.py` have those that need more."""
 
 import hashlib
 import json

@@ -20,6 +20,9 @@ from harness.hosts.transports.host import Host
 from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.model.probe import Measurement
 from harness.probes.disk import disk_steps
+from harness.settings.disk_rate import disk_rate
+from harness.settings.in_force import in_force, plan
+from harness.settings.journal import Journal
 from tests.unit.probe_builders import gate_faults, probed
 from tests.waiting import eventually
 
@@ -82,6 +85,24 @@ def test_the_speed_is_found_to_five_percent_and_the_slow_disk_is_named(hosts: li
     slow = rf"slow: {DIRECTORY} writes at (49|50|51) %, reads at (49|50|51) %"
     assert re.match(f"{slow}.* of what is typical of the other hosts", peers)
     assert re.match(f"{slow} of the 100MB/s that are expected", expected)
+
+
+def test_a_limit_holds_and_is_put_back(tmp_path: Path, hosts: list[Host]) -> None:
+    """The group is that of the second host, which has a limit of its own before."""
+    [group] = CGROUPS.glob(f"clusterlift-test-{os.getpid()}-fast")
+    device = sh(f"losetup --noheadings --output NAME --associated {tmp_path}/fast")
+    limit = disk_rate("fast", device, str(group), 20 * MB)
+    here = Host("here", "")
+    [before] = plan({here: [limit]})
+    assert before.before == f"rbps={SPEEDS['fast']} wbps={SPEEDS['fast']}"
+    with in_force({here: [limit]}, Journal(tmp_path / "journal")):
+        [step] = disk_steps(hosts[1:], [DIRECTORY], FILE_BYTES, seconds=3)
+        found = {
+            each.metric: each.value for each in step.measure() if isinstance(each, Measurement)
+        }
+    for metric in (DISK_WRITE.name, DISK_READ.name):
+        assert found[metric] == pytest.approx(20 * MB, rel=0.05)
+    assert plan({here: [limit]}) == [before]
 
 
 def working_in(directory: Path) -> list[Path]:

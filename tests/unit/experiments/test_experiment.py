@@ -40,6 +40,7 @@ from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
+from harness.settings.setting import Setting
 from harness.settings.speed import speed
 from jobs import sinks
 from jobs.options import parse
@@ -86,6 +87,7 @@ dataset = "coded"
 
 EVERYTHING = """
 speed = "1gbit"
+disk_rate = "50MB/s"
 bond_members_down = ["eth1"]
 sysctls = {"net.ipv4.tcp_congestion_control" = "bbr"}
 spark = {"spark.shuffle.compress" = "false"}
@@ -101,6 +103,7 @@ device = "eth7"
 spark = ["--master", "spark://m:7077"]
 data = "hdfs://m/data/"
 sudo = true
+disks = ["/data/1", "/dev/sdb"]
 """
 
 
@@ -198,6 +201,7 @@ class TestReading:
             simple.sysctl("net.ipv4.tcp_congestion_control", "bbr"),
             simple.own_command("a", "r", "c"),
         ]
+        assert slow.disk_bytes_s == 50 * 10**6
         assert slow.spark == (("spark.shuffle.compress", "false"),)
         assert read.site == HostsSpec(
             "node[1-4]",
@@ -206,8 +210,13 @@ class TestReading:
             spark=("--master", "spark://m:7077"),
             data="hdfs://m/data/",
             sudo=True,
+            disks=("/data/1", "/dev/sdb"),
         )
         site = HostsSite(read.site, "x", tmp_path)
+        assert [setting.name for setting in site.disk_rates(slow)] == [
+            "disk rate of /data/1 in system.slice",
+            "disk rate of /dev/sdb in system.slice",
+        ]
         assert site.uri(read.datasets[0]) == "hdfs://m/data/x/coded"
         assert [host.name for host in read.site.named_hosts()] == [
             "node1",
@@ -221,6 +230,9 @@ class TestReading:
         [
             ("node[1-4]", "node[1-", "hosts 'node[1-' cannot be read"),
             ('via = "ssh"', 'via = "docker"', 'sudo needs via = "ssh"'),
+            ('disks = ["/data/1", "/dev/sdb"]', "", "slow: disk_rate needs the site's `disks`"),
+            ('"/data/1"', '"data"', " - at `$.site.disks[0]`"),
+            ('"50MB/s"', '"50mbit"', "disk_rate '50mbit' is not the rate of a disk; write"),
             ("sudo = true", 'submit_from = "d"', "submit_from is a network namespace"),
             ('device = "eth7"', 'device = "eth0; reboot"', " - at `$.site.device`"),
             ('data = "hdfs://m/data/"', "", "datasets.coded: uri is missing, and the site has no"),
@@ -278,6 +290,13 @@ class TestReading:
         )
         assert str(configuration) == "100mbit, bond_members_down eth1, eth2"
 
+    def test_a_limited_disk_is_declared_and_leaves_links_as_they_are(self) -> None:
+        slow, fast = (Configuration("x", None, disk_bytes_s=n * 10**6) for n in (50, 200))
+        assert slow.facts == {"disk": "50MB/s", "disk_limited": "by control groups"}
+        assert str(slow) == "disk 50MB/s"
+        assert slow.links == fast.links
+        assert slow.on_hosts != fast.on_hosts
+
     def test_results_have_the_name_of_own_commands_or_a_digest_and_not_the_commands(
         self, tmp_path: Path
     ) -> None:
@@ -301,7 +320,9 @@ class TestReading:
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
         assert first.id == longer.id != other.id
 
-    @pytest.mark.parametrize("name", ["ethernet-upgrade", "file-systems", "lab-rates", "lost-server"])
+    @pytest.mark.parametrize(
+        "name", ["ethernet-upgrade", "file-systems", "lab-rates", "lost-server"]
+    )
     def test_committed_results_are_of_the_experiment_of_their_file(self, name: str) -> None:
         recorded = load(next((ROOT / "results" / name).rglob("*.jsonl")))
         file = ROOT / f"docker/experiments/{name}.toml"
@@ -469,6 +490,9 @@ class FakeSite(Site):
 
     def device(self, found: str) -> str:
         return found
+
+    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
+        return []
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         return {"emulated": "yes", "link": configuration.facts["link"]}

@@ -1,6 +1,7 @@
 """An experiment uses a lab that is up only if its results arrive where the experiment looks for them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ import pytest
 from harness.experiments import lab_site
 from harness.experiments.experiment import Configuration
 from harness.experiments.lab_site import LabSite
-from harness.lab import cluster
+from harness.lab import cluster, disks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput
+from harness.settings.disk_rate import disk_rate
+from harness.settings.journal import SET, Entry, Journal
 from harness.settings.simple import own_command
 
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
@@ -64,3 +67,50 @@ def test_a_run_declares_what_is_set_in_the_lab_too(site: LabSite) -> None:
         }.items()
     )
     assert declared["emulated"].startswith("1 nodes on one host, links shaped by tc")
+
+
+@pytest.fixture
+def limited(site: LabSite, monkeypatch: pytest.MonkeyPatch) -> LabSite:
+    """The site with a worker whose disk can be limited, and one that has ended."""
+    lab = replace(LAB, nodes=(*LAB.nodes, Node("worker-2", "w2", "exited")))
+    for module in (lab_site, cluster):
+        monkeypatch.setattr(module, "find_lab", lambda: lab)
+    monkeypatch.setattr(disks, "docker", lambda *_: "77 /\n")
+    monkeypatch.setattr(disks, "io_group", lambda process: Path(f"/groups/{process}"))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    return site
+
+
+SLOW_DISK = Configuration("slow", None, disk_bytes_s=5 * 10**6)
+
+
+def test_disks_are_limited_on_the_machine_of_the_engine(limited: LabSite) -> None:
+    wanted = disk_rate("worker-1", "/", "/groups/77", 5 * 10**6)
+    assert limited.settings(SLOW_DISK)[disks.ENGINE] == [wanted]
+    assert wanted.reading == limited.disk_rates(SLOW_DISK)[0].reading
+    assert disks.ENGINE not in limited.settings(Configuration("fast", None))
+    assert ", disks limited by control groups" in limited.facts(SLOW_DISK)["emulated"]
+
+
+def test_the_limit_of_a_disk_is_gone_with_its_node(limited: LabSite, tmp_path: Path) -> None:
+    before, value = "rbps=max wbps=max", limited.disk_rates(SLOW_DISK)[0].value
+    journal = Journal(tmp_path / "journal")
+    journal.record(SET, [Entry("engine", "disk rate of worker-2", value, before)])
+    assert limited.put_back(journal, [SLOW_DISK]) == []
+    assert journal.outstanding() == []
+
+
+@pytest.mark.parametrize(
+    ("user", "process", "message"),
+    [
+        (1000, "77 /\n", "run the command as root"),
+        (0, "77 /no/such\n", "worker-1 does not run on this machine"),
+    ],
+)
+def test_a_disk_that_cannot_be_limited_here_is_refused(
+    limited: LabSite, monkeypatch: pytest.MonkeyPatch, user: int, process: str, message: str
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    monkeypatch.setattr(disks, "docker", lambda *_: process)
+    with pytest.raises(BadInput, match=message):
+        limited.settings(SLOW_DISK)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.link import MIN_BIT_S, Link, parse_rate
+from harness.settings.disk_rate import disk_rate
 from harness.settings.rate import HANDLE, limit_outgoing, rate
 from harness.settings.setting import Setting, ShellCommand, failed_command, script
 from harness.settings.simple import bond_member, mtu, own_command, sysctl
@@ -141,6 +142,8 @@ MTU = mtu("eth0", 9000)
 SYSCTL = sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
 SPEED = speed("eth0", 1000)
 MEMBER = bond_member("eth1")
+DISK = disk_rate("n1", "/data", "/sys/fs/cgroup/a", 50 * MBIT)
+OLD = "/sys/fs/cgroup/blkio/a/blkio.throttle"
 
 
 ETHTOOL = """Settings for eth0:
@@ -190,6 +193,14 @@ def member(kind: str | None, *flags: str) -> str:
         # A long list is read quickly.
         (SPEED, ethtool(f"{ONE_MODE} {'1' * 1_000_000}"), "1000 Mbit/s"),
         (MEMBER, member("bond", "BROADCAST", "UP"), "up"),
+        (DISK, "", "rbps=max wbps=max"),
+        (DISK, "8:0 rbps=1 wbps=max riops=max wiops=9\n", "rbps=1 wbps=max"),
+        (DISK, f"{OLD}.write_bps_device:8:0 7\n", "rbps=max wbps=7"),
+        (
+            DISK,
+            f"{OLD}.read_bps_device:8:0 50000000\n{OLD}.write_bps_device:8:0 50000000\n",
+            DISK.value,
+        ),
         (MEMBER, member("bond", "BROADCAST"), "down"),
     ],
     ids=lambda it: getattr(it, "name", ""),
@@ -219,6 +230,7 @@ def test_a_value_is_read_from_what_the_host_prints(
         (MEMBER, printed(member(None, "UP")), "eth1 is not a member of a bond"),
         (MEMBER, printed(member("bridge", "UP")), "eth1 is not a member of a bond"),
         (MEMBER, printed("", 1), "there is no device eth1"),
+        (DISK, printed("", 1, "/data does not exist"), "/data does not exist"),
     ],
     ids=lambda it: getattr(it, "name", ""),
 )
@@ -243,6 +255,61 @@ def test_what_is_unknown_or_could_not_be_put_back_is_refused(
 )
 def test_a_value_is_set_and_put_back_by_a_command(setting: Setting, value: str, line: str) -> None:
     assert lines(setting.commands(value, value))[0] == line
+
+
+def a_disk() -> str:
+    """The device of a disk of this machine, or a skip."""
+    for disk in sorted(Path("/sys/block").iterdir()):
+        if (device := Path("/dev", disk.name)).is_block_device():
+            return str(device)
+    pytest.skip("this machine shows no disk")
+
+
+class TestDiskRate:
+    """With files in place of those of a control group."""
+
+    @staticmethod
+    def sh(line: str) -> str:
+        done = subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True)
+        return done.stdout
+
+    @pytest.mark.parametrize("version", [1, 2])
+    def test_what_is_set_is_read_again(self, tmp_path: Path, version: int) -> None:
+        old = [tmp_path / f"blkio.throttle.{way}_bps_device" for way in ("read", "write")]
+        for file in [tmp_path / "io.max"] if version > 1 else old:
+            file.touch()
+        setting = disk_rate("n1", a_disk(), str(tmp_path), MBIT)
+        [command] = setting.commands(setting.value, setting.value)
+        assert setting.read(printed(self.sh(setting.reading))) == "rbps=max wbps=max"
+        self.sh(command.line)
+        assert setting.read(printed(self.sh(setting.reading))) == setting.value
+
+    def test_no_limit_is_zero_in_groups_of_version_1(self, tmp_path: Path) -> None:
+        old = [tmp_path / f"blkio.throttle.{way}_bps_device" for way in ("read", "write")]
+        for file in old:
+            file.touch()
+        [command] = disk_rate("n1", a_disk(), str(tmp_path), MBIT).commands("rbps=max wbps=9", "")
+        self.sh(command.line)
+        assert [file.read_text().split()[1] for file in old] == ["0", "9"]
+
+    @pytest.mark.parametrize(
+        ("at", "message"),
+        [
+            ("/no/such", "/no/such does not exist"),
+            ("/proc", "/proc is on no disk of its own: name a device"),
+            (None, "has no io.max (systemctl set-property --runtime"),
+        ],
+    )
+    def test_what_cannot_be_limited_is_a_line(
+        self, tmp_path: Path, at: str | None, message: str
+    ) -> None:
+        setting = disk_rate("n1", at or a_disk(), str(tmp_path), MBIT)
+        done = subprocess.run(
+            ["sh", "-c", setting.reading], check=False, capture_output=True, text=True
+        )
+        with pytest.raises(ToolError) as failed:
+            setting.read(printed(done.stdout, done.returncode, done.stderr))
+        assert message in str(failed.value)
 
 
 class TestOwnCommand:
@@ -274,6 +341,7 @@ ALL: tuple[tuple[Setting, str], ...] = (
     (SYSCTL, "4096 1 2"),
     (SPEED, "automatic"),
     (MEMBER, "up"),
+    (DISK, "rbps=max wbps=1048576"),
     (own_command("a", "r", "c"), "not applied"),
 )
 
@@ -297,11 +365,18 @@ HOSTILE = "e;>x;#"
         rate(HOSTILE, 10 * MBIT, 1500),
         speed(HOSTILE, 1000),
         bond_member(HOSTILE),
+        disk_rate("it", HOSTILE, HOSTILE, MBIT),
     ],
     ids=lambda setting: setting.name,
 )
 def test_the_name_of_a_device_runs_nothing(setting: Setting, tmp_path: Path) -> None:
-    before = {"MTU": "1500", "rate": "unlimited", "speed": "automatic", "bond": "up"}
+    before = {
+        "MTU": "1500",
+        "rate": "unlimited",
+        "speed": "automatic",
+        "bond": "up",
+        "disk": "rbps=max wbps=max",
+    }
     former = before[setting.name.split()[0]]
     for commands in (setting.commands(setting.value, former), setting.commands(former, former)):
         for line in (setting.reading, *lines(commands)):
