@@ -44,6 +44,8 @@ def start_session(name: str, *packages: object) -> SparkSession:
     # The default of 100 is too few for all workloads in turn: each trial would compile its classes anew,
     # and the JIT compiler would work on them for ever.
     conf.setIfMissing("spark.sql.codegen.cache.maxEntries", "1000")
+    # Spark does not count what other threads read for a task: vectored reads of local files and of S3A.
+    conf.setIfMissing("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
     _silence_accumulators(spark)

@@ -75,7 +75,8 @@ _KNOWN = {
         spark.hadoop.dfs.client.use.datanode.hostname spark.hadoop.dfs.replication
         spark.hadoop.fs.AbstractFileSystem.qfs.impl spark.hadoop.fs.qfs.createParams
         spark.hadoop.fs.qfs.impl spark.hadoop.io.file.buffer.size
-        spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version""",
+        spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version
+        spark.hadoop.parquet.hadoop.vectored.io.enabled""",
 }
 """The properties whose values are recorded, by the reason."""
 

@@ -20,6 +20,8 @@ from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
 from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
 from tests.unit.builders import known, ok
 
+from .conftest import Write
+
 SLEEP_S = 0.5
 PARTITIONS = 4
 
@@ -113,6 +115,13 @@ class TestKnownParts:
 
 
 class TestAgainstSpark:
+    def test_all_bytes_that_are_read_of_parquet_are_counted(
+        self, spark: SparkSession, log: EventLog, write: Write
+    ) -> None:
+        dataset = write(Recipe(20_000))
+        metrics = measure(log, lambda: force(dataset.frame(spark)))
+        assert metrics.input_bytes == pytest.approx(dataset.manifest.bytes, rel=0.1)
+
     def test_sums_equal_those_of_sparks_status_store(
         self, spark: SparkSession, log: EventLog, tmp_path: Path
     ) -> None:
