@@ -21,7 +21,7 @@ from harness.records.directories import results_files
 from harness.records.reader import load
 from tests.jvm import COLD_JVM
 
-from .conftest import Completed, Spark, completed, own_lines
+from .conftest import Completed, Spark, completed
 from .yarn import YarnCluster, node_name
 
 ROWS = 2_000
@@ -59,14 +59,10 @@ class Yarn:
         submit = ["unshare", "--mount", "sh", "-c", MOUNTED, self.mounted, self.checkout]
         return [str(word) for word in (*submit, *command)]
 
-    def run_command(self, *arguments: object) -> list[str]:
-        """Return `clusterlift run` of the mounted checkout."""
+    def submit(self, *arguments: object, cwd: Path) -> Completed:
+        """Make one run by `clusterlift run` of the mounted checkout."""
         python = ("env", f"PYTHONPATH={self.mounted}", sys.executable, "-m", "harness")
-        return self.command(*python, "run", "--runs", "1", *arguments)
-
-    def submit(self, *arguments: object, cwd: Path, code: int = 0) -> Completed:
-        """Make one run, and expect this exit code."""
-        return self._done(self.run_command(*arguments), cwd, code)
+        return self._done(self.command(*python, "run", "--runs", "1", *arguments), cwd, 0)
 
     def spark_submit(self, *arguments: object, cwd: Path, code: int = 0) -> Completed:
         program = self.spark.home / "bin/spark-submit"
@@ -133,36 +129,6 @@ def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
         assert node.busy_s is not None
         assert node.others_s is not None
         assert node.others_s < node.busy_s
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--trials", "no"), "benchmark.py: error: argument --trials: 'no' is not a whole number"),
-        (("--dataset", "/no/such"), "benchmark.py: error: hdfs://"),
-    ],
-)
-def test_a_mistake_is_one_line_and_exit_code_2(
-    arguments: tuple[str, ...], message: str, yarn: Yarn, tmp_path: Path
-) -> None:
-    done = yarn.submit(*CLIENT, "--", *arguments, cwd=tmp_path, code=2)
-    [line] = [line for line in own_lines(done) if "error" in line]
-    assert line.startswith(message)
-    assert not list(tmp_path.rglob("*.jsonl"))
-
-
-def test_a_failed_trial_is_exit_code_1_and_kept(yarn: Yarn, tmp_path: Path) -> None:
-    """Here because the executors have no such Python."""
-    pythons = ("spark.pyspark.python=/no/such", "spark.pyspark.driver.python=python3")
-    confs = [word for python in pythons for word in ("--conf", python)]
-    two = ("--workloads", "calc-pi-python-udf,calc-pi-dataframe", *LITTLE[2:])
-    yarn.submit(*CLIENT, *confs, "--", *two, cwd=tmp_path, code=1)
-    run = recorded(tmp_path)
-    assert run.ending is Ending.COMPLETED
-    assert {trial.workload: trial.status for trial in run.trials} == {
-        "calc-pi-python-udf": Status.FAILED,
-        "calc-pi-dataframe": Status.OK,
-    }
 
 
 @pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])

@@ -124,13 +124,6 @@ class TestHpcc:
         ]
         assert number == 1 or min(sent) > 10**6
 
-    def test_two_processes_on_each_host_are_four(self, hosts: tuple[Host, ...]) -> None:
-        placement = Placement(hosts[:2], 2)
-        problem = SMALL.problem(placement, growing=False)
-        assert problem["q"] == 4
-        found = SMALL.outcomes(run_mpi(SMALL.job(problem, placement), 120), problem, 4)
-        assert isinstance(found["hpl"], Achieved)
-
 
 class TestCommand:
     def test_measures_on_subsets_and_compares_them(

@@ -61,12 +61,6 @@ def vanish(made: Network, names: list[str]) -> None:
     made.namespaces.remove(names[3])
 
 
-def take_links_down(_: Network, names: list[str]) -> None:
-    """Take the links of the last two hosts down; as hosts they still answer."""
-    for name in names[-2:]:
-        run("ip", "-n", name, "link", "set", DEVICE, "down")
-
-
 def test_a_sound_network_has_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     length = ("--round", "5s", "--for", "10s")
     probed, code, names = soaked(tmp_path, lambda *_: None, 0.0, *length, hosts=4, mbit=30)
@@ -86,16 +80,6 @@ def test_an_interrupted_link_and_a_slow_host_are_named_with_the_moment(tmp_path:
     assert any("slow" in fault.text for fault in slow)
     assert all(5 < (fault.at_s or 0) < 35 for fault in (interrupted, *slow))
     assert not [fault for fault in found if fault.subject in {names[1], names[3], names[4]}]
-
-
-def test_when_links_die_the_soak_names_them_and_the_others_go_on(tmp_path: Path) -> None:
-    length = ("--round", "10s", "--for", "30s")
-    probed, code, names = soaked(tmp_path, take_links_down, 18.0, *length, hosts=4, mbit=30)
-    assert code == 1
-    found = faults_of(probed)
-    interrupted = [fault.subject for fault in found if "carrier changed" in fault.text]
-    assert sorted(interrupted) == names[-2:]
-    assert not [fault for fault in found if fault.subject in names[:2]]
 
 
 def test_a_host_that_vanishes_is_named_and_the_others_go_on(

@@ -55,7 +55,6 @@ TEXT_PX = 12
 INK, SOFT, FAINT, PAPER, ALARM = (
     f"var(--{name})" for name in ("ink", "soft", "faint", "paper", "alarm")
 )
-BLUE = "var(--series-1)"
 DASHES = [5, 4]
 
 FAILED = "\N{MULTIPLICATION SIGN}"

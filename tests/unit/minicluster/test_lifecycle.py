@@ -223,13 +223,3 @@ class TestDown:
                 down(cluster)
         down(find("fake", "a"))
         assert not cluster.directory.exists()
-
-    @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"daemons": [{}]}'])
-    def test_a_damaged_state_file_is_named(self, text: str) -> None:
-        cluster = up(FakeFileSystem(), "a", 1)
-        file = cluster.directory / "cluster.json"
-        good = file.read_text()
-        file.write_text(text)
-        with pytest.raises(BadInput, match=r"cluster.json is not the state of a cluster"):
-            find("fake", "a")
-        file.write_text(good)

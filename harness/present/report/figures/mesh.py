@@ -1,4 +1,4 @@
-"""TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
+"""TCP throughput between each pair of hosts: a map for each configuration."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,20 +19,10 @@ MAX_HOSTS = 40
 """A map of the pairs of more hosts could not be read."""
 _NAME_WIDTH = 12
 # Colours by lower bound: the highest bound that a value reaches chooses its colour.
-_FRACTION_COLOURS = {0.0: "heat-0", 0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
-_CHANGE_COLOURS = {
-    -1.0: "warm-3",
-    -0.5: "warm-2",
-    -0.25: "warm-1",
-    -0.1: "heat-0",
-    0.1: "cool-1",
-    0.5: "cool-2",
-    1.0: "cool-3",
-}
+_COLOURS = {0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
 LEGEND = (
     "TCP throughput between each pair of hosts; rows send, columns receive. A stronger colour is closer "
-    "to the typical throughput of that configuration; a red frame marks a pair that failed. In maps of "
-    "changes, green pairs became faster and orange pairs slower."
+    "to the typical throughput of that configuration; a red frame marks a pair that failed."
 )
 
 
@@ -72,15 +62,11 @@ def _description(mesh: PairMatrix) -> str:
 
 
 def _pictures(meshes: Mapping[str, PairMatrix]) -> Iterator[Picture]:
-    """Yield a map for each configuration, then a map of changes for each except the baseline."""
+    """Yield a map for each configuration."""
     unit = _unit_prefix(meshes.values())
     for name, mesh in meshes.items():
         squares = list(squares_of(mesh, unit))
         yield picture(_drawn(squares, mesh.hosts), f"{name}, in {unit}bit/s")
-    baseline, *others = meshes
-    for name in others:
-        if squares := list(change_squares(meshes[baseline], meshes[name])):
-            yield picture(_drawn(squares, meshes[name].hosts), f"{name} against {baseline}")
 
 
 def _unit_prefix(meshes: Iterable[PairMatrix]) -> str:
@@ -125,23 +111,15 @@ def squares_of(mesh: PairMatrix, unit: str) -> Iterator[Square]:
     for pair, value in mesh.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
         fraction = value / typical if typical else 0
-        yield Square(pair, text, _colour(_FRACTION_COLOURS, fraction))
+        yield Square(pair, text, _colour(fraction))
     for pair in mesh.errors:
         yield Square(pair, chart.FAILED, "paper", has_failed=True)
 
 
-def change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
-    """Yield the change of each pair that has a value on both sides."""
-    for pair in after.values:
-        relative = _change(before, after, pair)
-        if relative is not None:
-            yield Square(pair, f"{relative:+.0%}", _colour(_CHANGE_COLOURS, relative))
-
-
-def _colour(bounds: Mapping[float, str], value: float) -> str:
-    """Return the colour of the highest bound that the value reaches, or that of the lowest bound."""
-    reached = [colour for bound, colour in bounds.items() if value >= bound]
-    return reached[-1] if reached else next(iter(bounds.values()))
+def _colour(fraction: float) -> str:
+    """Return the colour of the highest bound that the fraction reaches."""
+    reached = (colour for bound, colour in reversed(_COLOURS.items()) if fraction >= bound)
+    return next(reached, "heat-0")
 
 
 def _drawn(squares: Sequence[Square], hosts: Sequence[str]) -> Spec:
