@@ -22,6 +22,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("probe", "--alone"): "use --pairs-at-once 1 instead",
     ("probe", "--exhaustive"): "all pairs are measured unless --rounds is given",
     ("probe", "path"): "use clusterlift probe mesh and clusterlift probe latency instead",
+    ("probe", "all", "--sizes"): "use clusterlift probe mtu --sizes",
     ("probe", "incast"): "use clusterlift probe racks, or clusterlift probe mesh, instead",
     **{
         (command, option): "reach hosts by ssh, docker, network namespaces or locally"

@@ -9,7 +9,7 @@ import pytest
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
-from harness.probes import pairs as pairs_module
+from harness.probes import mesh as mesh_module
 from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
 from harness.probes.tools.iperf3 import Report
@@ -77,7 +77,7 @@ def measured(network: SimulatedNetwork, count: int, rounds: int) -> RecordedProb
     """Measure some rounds of a mesh of so many simulated hosts."""
     mesh = Mesh(rounds, pairs_at_once=1000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs_module, "run_flows", network.run_flows)
+        patch.setattr(mesh_module, "run_flows", network.run_flows)
         events = tuple(run_steps(mesh.steps(simulated(count), Load())))
     return RecordedProbes(ProbeRun("many", tuple(names(count))), events, Ending.COMPLETED)
 

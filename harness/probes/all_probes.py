@@ -10,18 +10,14 @@ from harness.model.probe import RecordedProbes
 from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
-from harness.probes.mesh import MESH_OPTIONS, Mesh
-from harness.probes.messages import MESSAGE_BYTES
+from harness.probes.mesh import MESH_OPTIONS, PAIR_PROGRAMS, Mesh
 from harness.probes.options import (
+    MESSAGE_BYTES,
     message_option,
-    packet_sizes,
     port_option,
     seconds_option,
-    sizes_option,
     streams_option,
 )
-from harness.probes.packets import packet_size_steps
-from harness.probes.pairs import PAIR_PROGRAMS
 from harness.probes.path_mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
@@ -34,17 +30,15 @@ def all_probes(
     pairs: Mesh,
     *,
     message_bytes: int | None = MESSAGE_BYTES,
-    sizes: Sequence[int] = (),
 ) -> ProbePlan:
     """Return a plan that measures links, path MTUs, transfers, and latencies.
 
     `pairs` says between which pairs of hosts. `message_bytes` is the size of the latency probe's messages;
-    with None, latencies are not measured. `sizes` are packet sizes in bytes that are measured in addition.
+    with None, latencies are not measured.
     """
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
         steps = path_mtu_steps(usable, links, pairs.pairing)
-        steps += packet_size_steps(usable, sizes, load, both_ways=pairs.both_ways)
         steps += pairs.steps(usable, load)
         if message_bytes is not None:
             steps += latency_steps(
@@ -64,7 +58,6 @@ def _plan(
     streams: int,
     port: int,
     message_bytes: int,
-    sizes: str | None,
     no_latency: bool,
     **choice: Any,
 ) -> ProbePlan:
@@ -74,7 +67,6 @@ def _plan(
         Load(seconds, streams, first_port=port),
         Mesh(**choice),
         message_bytes=None if no_latency else message_bytes,
-        sizes=packet_sizes(sizes),
     )
 
 
@@ -93,7 +85,6 @@ KIND = ProbeKind(
         streams_option,
         *MESH_OPTIONS,
         message_option,
-        sizes_option,
         click.option(
             "--no-latency",
             is_flag=True,

@@ -10,6 +10,7 @@ from harness.model.probe import RecordedProbes
 from harness.present.findings import finding_lines
 from harness.present.probes import page
 from harness.present.probes.columns import ProbeTable
+from harness.present.text import fill
 from harness.probes.plan import ProbePlan
 
 Option = Callable[[Any], Any]
@@ -66,8 +67,6 @@ class ProbeKind:
     def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> str:
         """Return what the probe measured, then the findings, then how to read the tables."""
         shown = self.shown(probed)
-        rules = [
-            table.rule_text(probed) for table in self.tables if table.rule and table.text(probed)
-        ]
+        rules = [fill(table.rule) for table in self.tables if table.rule and table.text(probed)]
         nothing = "" if any(shown) or findings else "nothing was measured"
         return page((*shown, nothing, "\n".join(finding_lines(findings)), *rules))

@@ -1,5 +1,6 @@
 """The latency probe: how long a small message takes over TCP, idle and beside a transfer, and by RDMA."""
 
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -26,18 +27,29 @@ from harness.model.network_metrics import (
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, run_messages
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
-from harness.probes.tools import perftest
+from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import OMITTED_S, Flow, Load, open_runs
+from harness.probes.traffic import (
+    GRACE_S,
+    OMITTED_S,
+    Flow,
+    Load,
+    Transfer,
+    open_flows,
+    open_runs,
+)
 from harness.words import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 SET_UP_S = 3.0
+START_S = 2
+"""From sockperf's start to its first message (measured, version 3.7: it finds out the rate of the clock)."""
+OUTLASTING_S = OMITTED_S + START_S + OMITTED_S
+"""How much longer transfers last than messages: before these, while sockperf starts, and after these."""
 RDMA_STEP_S, RDMA_TIMEOUT_S = 5.0, 60.0
 _LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
 
@@ -72,8 +84,7 @@ def latency_steps(
 def _measure(
     flows: Sequence[Flow], load: Load, message_bytes: int, case: str
 ) -> Iterator[Measurement]:
-    transfers_beside = flows if case == LOADED else ()
-    round_trips, transfers = run_messages(flows, load, message_bytes, transfers_beside)
+    round_trips, transfers = _run_messages(flows, load, message_bytes, is_loaded=case == LOADED)
     for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
@@ -85,6 +96,47 @@ def _measure(
                 for rank, metric in ROUND_TRIP.items()
             )
             yield ROUND_TRIPS_PER_S.of(flow.pair, trips.per_second, case)
+
+
+def _run_messages(
+    flows: Sequence[Flow], load: Load, message_bytes: int, *, is_loaded: bool
+) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
+    """Send a message to and fro on each path for `load.seconds`, if `is_loaded` while a transfer fills it.
+
+    Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
+    messages and end after them: an idle network answers so fast that a short while of it outnumbers the rest.
+    """
+    transfer = Load(load.seconds + OUTLASTING_S, first_port=load.first_port + len(flows))
+    with RemoteProcesses() as remotes:
+        transfers = open_flows(remotes, flows if is_loaded else (), transfer)
+        sessions = open_runs(
+            flows,
+            load.first_port,
+            lambda flow, port: _sockperf_run(remotes, flow, port, load.seconds, message_bytes),
+        )
+        for run in transfers:
+            run.start()
+        if transfers:
+            time.sleep(OMITTED_S)
+        for session in sessions:
+            session.start()
+        round_trips = [session.finish() for session in sessions]
+        return round_trips, [run.finish() for run in transfers]
+
+
+def _sockperf_run(
+    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
+) -> ClientServerRun[RoundTrips]:
+    address = flow.receiver.address
+    client = sockperf.client(address, port, message_bytes=message_bytes, seconds=seconds)
+    return ClientServerRun(
+        remotes,
+        server=(flow.receiver, sockperf.server(address, port)),
+        client=(flow.sender, client),
+        listening=sockperf.LISTENING,
+        parse=lambda completed: sockperf.read_round_trips(completed.output, completed.errors),
+        timeout_s=seconds + GRACE_S,
+    )
 
 
 def _measure_rdma(

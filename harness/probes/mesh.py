@@ -1,16 +1,29 @@
-"""The mesh probe: TCP goodput between all pairs of hosts, or between the pairs of some rounds."""
+"""The mesh probe: TCP goodput between all pairs of hosts, or those of some rounds, and its processor time."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 
 from harness.analysis.network.judge import mesh_findings
-from harness.hosts.parallelism import COMMANDS_PER_PAIR, MAX_PAIRS, allow_commands
-from harness.hosts.transports.host import Host
-from harness.model.network_metrics import MESH
+from harness.hosts.parallelism import COMMANDS_PER_PAIR, MAX_PAIRS, allow_commands, batches
+from harness.hosts.transports.host import Host, HostError
+from harness.model.network_metrics import (
+    BOTH_WAYS,
+    BUSIEST,
+    HOST_CPU,
+    IPERF_CPU,
+    MESH,
+    MESH_GOODPUT,
+    RETRANSMITS,
+    SOFTIRQ,
+    STOLEN,
+    EndMetrics,
+)
+from harness.model.probe import Measurement, Metric, Pair
 from harness.option_types import WholeNumber
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
@@ -22,7 +35,6 @@ from harness.probes.options import (
     seed_option,
     streams_option,
 )
-from harness.probes.pairs import PAIR_PROGRAMS, pair_steps
 from harness.probes.plan import (
     Pairs,
     ProbePlan,
@@ -32,7 +44,21 @@ from harness.probes.plan import (
     round_robin_round,
 )
 from harness.probes.site import Site
-from harness.probes.traffic import Load
+from harness.probes.tools.cpu import Cpu
+from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.words import join_names
+
+PAIR_PROGRAMS = ("ip", "iperf3")
+SET_UP_S = 2.0
+
+
+_PROCESSORS: Mapping[EndMetrics, Callable[[Cpu], float]] = {
+    HOST_CPU: lambda cpu: cpu.busy_percent,
+    SOFTIRQ: lambda cpu: cpu.softirq_percent,
+    STOLEN: lambda cpu: cpu.stolen_percent,
+    BUSIEST: lambda cpu: cpu.busiest_percent,
+}
+"""What is recorded of the hosts' processors."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +84,21 @@ class Mesh:
         return [round_robin_round(places, number) for number in chosen]
 
     def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
-        """Return the steps of the mesh probe. Raise BadInput if the pairs need too many open files."""
+        """Measure every pair in one direction, then in the other, then, if wanted, in both together.
+
+        As many as `pairs_at_once` are measured at the same time. If it is one, a link which several pairs
+        share does not show. Raise BadInput if they need too many open files.
+        """
         allow_commands(COMMANDS_PER_PAIR * min(self.pairs_at_once, len(hosts) // 2))
-        return [
-            step
-            for pairs in self.pairing(hosts)
-            for step in pair_steps(
-                pairs, load, both_ways=self.both_ways, pairs_at_once=self.pairs_at_once
-            )
-        ]
+        steps = []
+        for pairs in self.pairing(hosts):
+            for batch in batches(pairs, self.pairs_at_once):
+                forward = [Flow(a, b) for a, b in batch]
+                back = [Flow(b, a) for a, b in batch]
+                steps += [_step(forward, forward, load), _step(back, back, load)]
+                if self.both_ways:
+                    steps.append(_step(forward, [*forward, *back], load, BOTH_WAYS))
+        return steps
 
     def parameters(self, load: Load) -> dict[str, object]:
         """Return what a record says of how the mesh was measured."""
@@ -76,6 +108,32 @@ class Mesh:
             "pairs_at_once": self.pairs_at_once,
             **({} if self.rounds is None else {"rounds": self.rounds, "seed": self.seed}),
         }
+
+
+def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
+    description = f"mesh: {join_names(named)}{f', {case}' if case else ''}"
+    return ProbeStep(description, load.total_s + SET_UP_S, partial(_measure, flows, load, case))
+
+
+def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
+    for flow, transfer in zip(flows, run_flows(flows, load), strict=True):
+        if isinstance(transfer, HostError):
+            yield MESH_GOODPUT.failed(flow.pair, transfer, case)
+        else:
+            yield from _measurements(flow.pair, transfer, case)
+
+
+def _measurements(pair: Pair, transfer: Transfer, case: str) -> Iterator[Measurement]:
+    report = transfer.report
+    values: list[tuple[Metric, float | None]] = [
+        (MESH_GOODPUT, report.goodput_bit_s),
+        (RETRANSMITS, report.retransmits),
+        *zip(IPERF_CPU, (report.sender_cpu_percent, report.receiver_cpu_percent), strict=True),
+    ]
+    for metrics, percent in _PROCESSORS.items():
+        percents = (percent(cpu) if cpu else None for cpu in transfer.cpus)
+        values += zip(metrics, percents, strict=True)
+    return (metric.of(pair, value, case) for metric, value in values if value is not None)
 
 
 MESH_OPTIONS = (

@@ -10,11 +10,11 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.node.kernel import count
 from harness.option_types import WholeNumber
-from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.traffic import FIRST_PORT
 from harness.runtime.option_values import parse_time
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+MESSAGE_BYTES = 64
 
 
 def integer_option(

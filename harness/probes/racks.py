@@ -30,6 +30,7 @@ from harness.model.probe import Measurement, Metric, Pair, ProbeSample, Recorded
 from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
+from harness.probes.mesh import PAIR_PROGRAMS
 from harness.probes.options import (
     integer_option,
     port_option,
@@ -37,7 +38,6 @@ from harness.probes.options import (
     seed_option,
     streams_option,
 )
-from harness.probes.pairs import PAIR_PROGRAMS
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Rack, Site
 from harness.probes.traffic import Flow, Load, Transfer, run_flows

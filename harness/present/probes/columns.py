@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from harness.analysis.network.cases import MeasuredCase
 from harness.model.probe import Metric, RecordedProbes
 from harness.present.probes import UNKNOWN
-from harness.present.text import fill, simple_table
+from harness.present.text import simple_table
 from harness.words import count_of, shorten, visible
 
 R = TypeVar("R")
@@ -49,13 +49,13 @@ class ProbeTable:
     """A table of what a probe measured: a line for each row, and below it the rule by which to read it.
 
     A row has `errors`, one line each. If there are very many rows, the rows with the greatest `badness` are
-    shown. Title and rule may depend on what was recorded.
+    shown.
     """
 
     rows: Callable[[RecordedProbes], Sequence[Any]]
     columns: Sequence[Column[Any]]
-    title: str | Callable[[RecordedProbes], str] = ""
-    rule: str | Callable[[RecordedProbes], str] = ""
+    title: str = ""
+    rule: str = ""
     badness: Callable[[Any], float] | None = None
 
     @property
@@ -82,9 +82,4 @@ class ProbeTable:
             shown = sorted(rows, key=self.badness, reverse=True)[:WORST_ROWS]
             more = (f"and {count_of(len(rows) - len(shown), 'better line')}",)
         table = simple_table(self.headings, list(self.lines(shown)))
-        title = self.title if isinstance(self.title, str) else visible(self.title(probed))
-        return "\n".join((*filter(None, [title]), table, *more))
-
-    def rule_text(self, probed: RecordedProbes) -> str:
-        """Return how to read the table, wrapped."""
-        return fill(self.rule if isinstance(self.rule, str) else self.rule(probed))
+        return "\n".join((*filter(None, [self.title]), table, *more))

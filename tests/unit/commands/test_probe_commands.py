@@ -40,7 +40,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.setattr(
         "harness.probes.plan.read_links", lambda hosts: [a_link(host.name) for host in hosts]
     )
-    return lambda run_flows: monkeypatch.setattr("harness.probes.pairs.run_flows", run_flows)
+    return lambda run_flows: monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
 
 
 def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:

@@ -31,7 +31,7 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             for flow in flows
         ]
 
-    monkeypatch.setattr("harness.probes.pairs.run_flows", run_flows)
+    monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
     return noted
 
 
