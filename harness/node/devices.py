@@ -17,15 +17,8 @@ _SECTOR = 512
 _NO_DISKS = ("fd", "sr")
 """How the names of floppy disks and optical drives begin."""
 _EXPLAINING = {
-    "barrier",
-    "commit",
-    "compress",
-    "data",
-    "nconnect",
-    "proto",
-    "rsize",
-    "vers",
-    "wsize",
+    *("barrier", "commit", "compress", "data"),
+    *("nconnect", "proto", "rsize", "vers", "wsize"),
 }
 """Mount options whose values may explain times; others may have names of hosts, users and secrets."""
 _FULL = 0.9

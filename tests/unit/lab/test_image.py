@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.lab.cluster import LOCAL_DIRS
+from harness.lab.compose import FILE
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -98,3 +101,7 @@ def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path:
         assert node.wait(20) == 0
         os.killpg(node.pid, signal.SIGKILL)  # the server, as the end of a container does
     assert (tmp_path / "seen").read_text().split() == ["conf"]
+
+
+def test_spark_writes_where_the_disks_of_nodes_are_measured() -> None:
+    assert f"\n    SPARK_LOCAL_DIRS: {LOCAL_DIRS}\n" in FILE.read_text()
