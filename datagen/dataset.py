@@ -15,6 +15,7 @@ from datagen.marker import MARKER, writer_of
 from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
+from datagen.written import SUFFIX, remove_left
 from harness.model.errors import BadInput
 from harness.words import count_of
 
@@ -55,10 +56,7 @@ class Dataset:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the rows, with the six columns of the recipe. Every action reads the files again."""
-        reader = spark.read.schema(recipes.SCHEMA)
-        if self.manifest.format is Format.PARQUET:
-            return reader.parquet(self.directory.uri)
-        return reader.csv(self.directory.uri, header=True)
+        return stored_rows(spark, self.directory.uri, self.manifest.format)
 
     def as_facts(self) -> dict[str, Any]:
         """Return what a run records: the manifest, and how the files were stored when it began."""
@@ -75,6 +73,12 @@ class Dataset:
         }
 
 
+def stored_rows(spark: SparkSession, uri: str, format_: Format) -> DataFrame:
+    """Return the rows in the files of a directory. Every action reads them again."""
+    reader = spark.read.schema(recipes.SCHEMA)
+    return reader.parquet(uri) if format_ is Format.PARQUET else reader.csv(uri, header=True)
+
+
 def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
     """Return the dataset at a URI after comparing its files with its manifest.
 
@@ -82,6 +86,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     unless `accept_layout_drift`, if a file has another layout or missing or excess parts.
     """
     directory, storage = locate_existing(spark, uri)
+    remove_left(Directory(spark, f"{directory.uri}{SUFFIX}"))
     entries = directory.entries()
     manifest = _require_manifest(directory)
     if differences := file_differences(manifest, entries):

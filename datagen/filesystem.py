@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -141,15 +142,27 @@ class Directory:
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""
-        self._try(lambda: self.fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
+        self._delete(self.child(name), recursive=True)
 
     def remove_empty(self) -> None:
         """Delete the directory. Raise BadInput if there is something in it."""
-        self._try(lambda: self.fs.delete(self.path, False))  # noqa: FBT003  Java's signature
+        self._delete(self.path, recursive=False)
+
+    def _delete(self, path: Any, *, recursive: bool) -> None:
+        is_gone = self._try(lambda: self.fs.delete(path, recursive))
+        if not is_gone and self._try(lambda: self.fs.exists(path)):
+            raise BadInput(f"{path.toString()}: the file system refused to delete it")
 
     def child(self, name: str) -> Any:
         """Return the Hadoop Path of a file in the directory."""
         return self._hadoop_fs.Path(self.path, name)
+
+    def below(self, name: str) -> "Directory":
+        """Return a directory in this one, which need not exist yet."""
+        found = copy(self)
+        found.path = self.child(name)
+        found.uri = str(found.path.toString())
+        return found
 
     def _try(self, call: Callable[[], T]) -> T:
         with self.errors_as_bad_input():

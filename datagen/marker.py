@@ -14,11 +14,14 @@ import secrets
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Self
 
 from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from datagen.manifest import FILE_NAME
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import timestamp
+from harness.node.processes import own_identity
 from harness.runtime.interrupt import deferred_signals
 from harness.words import first_line, shorten
 
@@ -64,6 +67,37 @@ def writer_of(directory: Directory) -> str:
     return shorten(first_line(directory.read(MARKER), "an unknown process"), 200)
 
 
+@dataclass(frozen=True)
+class Marker:
+    """The marker that this process puts into a directory; `token` is its own and no other's."""
+
+    directory: Directory
+    token: str
+    text: str
+
+    @classmethod
+    def put(cls, directory: Directory, *, take_over: bool) -> Self:
+        """Create the directory and the marker. Raise BadInput if there is a marker, unless `take_over`."""
+        token = secrets.token_hex(8)
+        process = f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {token}"
+        directory.create()
+        marker = cls(directory, token, f"{process}\n{own_identity()}")
+        directory.create_file(MARKER, marker.text, overwrite=take_over)
+        return marker
+
+    def is_there(self) -> bool:
+        """Return whether no other process has replaced it."""
+        return self.directory.has(MARKER) and self.directory.read(MARKER) == self.text
+
+    def check(self) -> None:
+        """Raise ClusterliftError unless it is there."""
+        if not self.is_there():
+            raise ClusterliftError(
+                f"another process took over writing {self.directory.uri}, and this one stopped; wait until "
+                "that one has finished"
+            )
+
+
 @contextmanager
 def generating(directory: Directory, *, take_over: bool) -> Iterator[Callable[[], None]]:
     """Mark the directory, and delete what generate.py has written into it, if that may be replaced.
@@ -73,28 +107,15 @@ def generating(directory: Directory, *, take_over: bool) -> Iterator[Callable[[]
     BadInput if there is a marker, unless `take_over`.
     """
     is_new = not directory.exists()
-    own = f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {secrets.token_hex(8)}"
-
-    def is_ours() -> bool:
-        return directory.has(MARKER) and directory.read(MARKER) == own
-
-    def check_ours() -> None:
-        if not is_ours():
-            raise ClusterliftError(
-                f"another process took over writing {directory.uri}, and this one stopped; wait until "
-                "that one has finished"
-            )
-
-    directory.create()
-    directory.create_file(MARKER, own, overwrite=take_over)
+    marker = Marker.put(directory, take_over=take_over)
     try:
-        _clear(directory)
-        yield check_ours
+        clear(directory)
+        yield marker.check
     except BaseException:
         # Spark may have ended, and with it the way to the file system.
         with suppress(KeyboardInterrupt, BadInput, OSError), deferred_signals():
-            if is_ours():
-                _clear(directory)
+            if marker.is_there():
+                clear(directory)
                 directory.delete(MARKER)
                 if is_new:
                     directory.remove_empty()
@@ -102,8 +123,8 @@ def generating(directory: Directory, *, take_over: bool) -> Iterator[Callable[[]
     directory.delete(MARKER)
 
 
-def _clear(directory: Directory) -> None:
-    """Delete what generate.py has written, but the marker; the manifest goes first."""
+def clear(directory: Directory) -> None:
+    """Delete what Spark and we have written, but the marker; the manifest goes first."""
     for entry in sorted(directory.entries().values(), key=lambda entry: entry.name != FILE_NAME):
         if _is_ours(entry) and entry.name != MARKER:
             directory.delete(entry.name)

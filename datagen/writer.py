@@ -7,10 +7,10 @@ take as much time as computing the rows.
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
@@ -23,13 +23,14 @@ from datagen.dataset import (
     observe_files,
     open_dataset,
 )
+from datagen.filesystem import Directory
 from datagen.manifest import DEFAULT_FORMAT, FILE_NAME, Format, Manifest
 from datagen.marker import check_replaceable, generating
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
 from datagen.spark import cancel_jobs_on_error, completed_tasks, spark_errors_as_one_line
-from datagen.storage import locate
+from datagen.storage import Storage, locate
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
@@ -147,16 +148,7 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
             totals, digests = _write_rows(rows, request, directory.uri, properties)
         files = data_files(directory.entries())
         _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
-        storage.finish(directory, sorted(files), layout)
-        stored = wait_for_copies(
-            lambda: observe_files(storage, directory, files), layout, request.patience_s
-        )
-        if problem := stored.problem(layout):
-            requested = f"layout {layout} was requested" if layout else "no layout was requested"
-            raise ClusterliftError(
-                f"the new dataset at {directory.uri} is not accepted: {requested}, but {problem}"
-                f"{in_brackets(storage.explain(layout, stored))}"
-            )
+        stored = prove_layout(storage, directory, files, layout, request.patience_s)
         manifest = Manifest(
             recipe=request.recipe,
             format=request.file_format,
@@ -187,6 +179,29 @@ def _is_kept(dataset: Dataset, request: Request) -> bool:
     if not difference and format_ != request.file_format:
         say(f"{dataset.uri} is kept in {format_}; for {DEFAULT_FORMAT}, name another directory")
     return not difference
+
+
+def prove_layout(
+    storage: Storage,
+    directory: Directory,
+    files: Collection[str],
+    layout: Layout | None,
+    patience_s: float = PATIENCE_S,
+) -> StoredFiles:
+    """Return how new files are stored, after requesting what could not be requested before.
+
+    Copies that the file system still creates or deletes are waited for. Raises ClusterliftError unless the
+    files are stored in the layout, or all alike if that is None.
+    """
+    storage.finish(directory, sorted(files), layout)
+    stored = wait_for_copies(lambda: observe_files(storage, directory, files), layout, patience_s)
+    if problem := stored.problem(layout):
+        requested = f"layout {layout} was requested" if layout else "no layout was requested"
+        raise ClusterliftError(
+            f"what was written to {directory.uri} is not accepted: {requested}, but {problem}"
+            f"{in_brackets(storage.explain(layout, stored))}"
+        )
+    return stored
 
 
 def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:
@@ -231,9 +246,16 @@ def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str
         payload = payload.selectExpr(
             f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
         )
-    # "append": the directory exists. Spark adds a writer's options to the tasks' Hadoop configuration.
-    writer = payload.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
-    if format_ is Format.PARQUET:
-        writer.parquet(uri, compression="snappy")
-    else:
-        writer.text(uri)
+    writer = appending_writer(payload, format_, properties)
+    writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)
+
+
+def appending_writer(
+    frame: DataFrame, format_: Format, properties: Mapping[str, str]
+) -> DataFrameWriter:
+    """Return what saves a frame into a directory that exists, one file for each partition.
+
+    Spark adds the options of a writer to the Hadoop configuration of its tasks.
+    """
+    writer = frame.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
+    return writer.option("compression", "snappy") if format_ is Format.PARQUET else writer

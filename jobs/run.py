@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset, open_dataset, verify_content
+from datagen.destination import Destination, destination_beside
 from datagen.manifest import DEFAULT_FORMAT
 from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
@@ -38,7 +39,7 @@ from harness.words import visible
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
 from jobs.run_description import describe_run
-from jobs.sinks import SINKS
+from jobs.sinks import sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Context, Selection, select_workloads
@@ -67,9 +68,12 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     for each in by_turn:
         if selection.reads_data and each.dataset not in datasets:
             datasets[each.dataset] = proven_dataset(spark, each)
-    for name, reason in selection.omitted.items():
-        say(f"{name} is left out: {reason}")
     with ExitStack() as stack:
+        selection, destinations = reserved_destinations(
+            spark, selection, datasets.values(), stack, named=options.workloads is not None
+        )
+        for name, reason in selection.omitted.items():
+            say(f"{name} is left out: {reason}")
         log = stack.enter_context(EventLog(spark))
         sides = [
             ConfigurationSide(
@@ -77,6 +81,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
                 each,
                 selection,
                 datasets.get(each.dataset),
+                destinations,
                 log,
                 stack,
                 label=f"{each.configuration}: " if options.turns else "",
@@ -95,6 +100,36 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     _show_results(sides, rounds)
     failed = any(trial.status is Status.FAILED for side in sides for trial in side.trials)
     return EXIT_CODES[ending] or int(failed)
+
+
+def reserved_destinations(
+    spark: SparkSession,
+    selection: Selection,
+    datasets: Collection[Dataset],
+    closing: ExitStack,
+    *,
+    named: bool,
+) -> tuple[Selection, Mapping[str, Destination]]:
+    """Return the workloads to run, and where they write beside each dataset, by its URI.
+
+    Where that is not possible, workloads that write are omitted; raises BadInput if the user `named` them.
+    `closing` removes what is reserved.
+    """
+    if not selection.writing:
+        return selection, {}
+    with ExitStack() as opened:
+        try:
+            found = {
+                uri: opened.enter_context(destination_beside(spark, dataset))
+                for uri, dataset in {each.uri: each for each in datasets}.items()
+            }
+        except BadInput as error:
+            if named:
+                names = " and ".join(selection.writing)
+                raise BadInput(f"--workloads: {names} cannot write: {error}") from error
+            return selection.without_writing(f"cannot write: {error}"), {}
+        closing.enter_context(opened.pop_all())
+    return selection, found
 
 
 def require_nodes(spark: SparkSession, nodes: int) -> None:
@@ -130,6 +165,7 @@ class ConfigurationSide:
         options: BenchmarkOptions,
         selection: Selection,
         dataset: Dataset | None,
+        destinations: Mapping[str, Destination],
         log: EventLog,
         closing: ExitStack,
         label: str,
@@ -140,8 +176,12 @@ class ConfigurationSide:
         self._options = options
         self._selection = selection
         self._dataset = dataset
-        context, sink = build_context(spark, dataset, options), SINKS[options.sink]
-        self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
+        destination = destinations.get(dataset.uri) if dataset else None
+        context = build_context(spark, dataset, options, destination)
+        self.runners = [
+            SparkTrialRunner(workload, context, sink_of(workload, options.sink), log)
+            for workload in selection.workloads
+        ]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None
         self._closing = closing
@@ -226,7 +266,10 @@ def default_dataset(spark: SparkSession) -> Dataset:
 
 
 def build_context(
-    spark: SparkSession, dataset: Dataset | None, options: BenchmarkOptions
+    spark: SparkSession,
+    dataset: Dataset | None,
+    options: BenchmarkOptions,
+    destination: Destination | None = None,
 ) -> Context:
     """Return what the workloads are built from; without a dataset, that has no rows."""
     recipe = dataset.manifest.recipe if dataset else Recipe(0)
@@ -239,6 +282,7 @@ def build_context(
         pi_samples=options.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
         digests=dataset.digests if dataset else {},
+        destination=destination,
     )
 
 

@@ -73,6 +73,7 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         "data_workloads": [
             workload.name for workload in selection.workloads if workload.reads_data
         ],
+        "writing_workloads": list(selection.writing),
         "not_requested": list(selection.not_requested),
     }
     limits = {"precision": options.precision, "max_time_s": options.max_time_s}

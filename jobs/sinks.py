@@ -1,14 +1,17 @@
-"""Sinks: what forces a computation, and how its answer and its plan are read afterwards."""
+"""Sinks: what forces a computation or stores it, and how its answer and its plan are read afterwards."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pyspark.sql import Column, DataFrame, Observation
 
-from datagen.spark import wait_for_events
+from datagen.spark import cancel_jobs_on_error, wait_for_events
 from harness.model.errors import WrongAnswer
+from harness.model.task_metrics import WrittenBytes
+from jobs.executors import outside_trials
 from jobs.workload import Answer, Context, Workload
 
 T = TypeVar("T", str, Observation)
@@ -17,20 +20,30 @@ DATA, ANSWER = "data", "answer"
 """The observations of a workload: of the rows that it reads, and of its own rows."""
 
 
-class Sink(Protocol):
+class Sink(ABC):
     """Frames of a workload that are ready to be forced, each once, one after the other."""
 
+    @abstractmethod
     def run(self) -> None:
         """Force the computation of every frame. Only this is timed."""
 
+    @abstractmethod
     def answers(self) -> Sequence[Answer]:
-        """Return what was observed of each frame during `run`."""
+        """Return what is observed of each frame."""
 
+    @abstractmethod
     def plans(self) -> Sequence[str]:
         """Return the tree of operators that Spark executed for each frame, after all adaptive changes."""
 
+    def written(self) -> WrittenBytes | None:
+        """Return what was written, averaged over the frames, and prove how it is stored; None of no files."""
+        return None
 
-class NoopSink:
+    def close(self) -> None:  # noqa: B027  most sinks leave nothing
+        """Remove what was written."""
+
+
+class NoopSink(Sink):
     """Spark's noop data source: it computes every row and stores none."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
@@ -55,20 +68,62 @@ class NoopSink:
         ]
 
     def plans(self) -> list[str]:
-        # Only the status store of Spark's UI has the executed plan of a write. A queue of events fills
-        # the store, and pyspark has no public way to it.
-        session: Any = self._spark
-        wait_for_events(session)
-        store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
-        latest = store.executionsList().takeRight(len(self._writers))
-        executions = [latest.apply(index) for index in range(latest.size())]
-        ours = session.sparkContext.getLocalProperty("spark.job.description")
-        if [execution.description() for execution in executions] != [ours] * len(self._writers):
-            raise WrongAnswer("Spark lost an event with an executed plan")
-        return [executed_tree(str(each.physicalPlanDescription())) for each in executions]
+        return _plans_of_writes(self._spark, len(self._writers))
 
 
-class RddCountSink:
+class StorageSink(Sink):
+    """Writes the rows beside the dataset, in its format and layout, and reads them back afterwards."""
+
+    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
+        assert context.destination is not None  # noqa: S101  the run has reserved it
+        self._workload, self._context = workload, context
+        self._destination = destination = context.destination
+        destination.clear()  # says why, if an earlier trial could not
+        self._numbers = range(1, executions + 1)
+        self._writers = [
+            (destination.writer(workload.frame(context), number), destination.uri(number))
+            for number in self._numbers
+        ]
+
+    def run(self) -> None:
+        with cancel_jobs_on_error(self._context.spark):
+            for writer, uri in self._writers:
+                writer.save(uri)
+
+    def written(self) -> WrittenBytes:
+        return WrittenBytes.average([self._destination.prove(number) for number in self._numbers])
+
+    def answers(self) -> list[Answer]:
+        workload, context = self._workload, self._context
+        columns = _aliased(workload.observe(context))
+        rows = (workload.read_back(self._destination.rows(n), context) for n in self._numbers)
+        with outside_trials(self._context.spark):
+            return [each.agg(*columns).collect()[0].asDict() for each in rows]
+
+    def plans(self) -> list[str]:
+        return _plans_of_writes(self._context.spark, len(self._writers))
+
+    def close(self) -> None:
+        self._destination.clear()
+
+
+def _plans_of_writes(session: Any, number: int) -> list[str]:
+    """Return the executed plans of the latest writes, so many.
+
+    Only the status store of Spark's UI has them. A queue of events fills the store, and pyspark has no public
+    way to it.
+    """
+    wait_for_events(session)
+    store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
+    latest = store.executionsList().takeRight(number)
+    executions = [latest.apply(index) for index in range(latest.size())]
+    ours = session.sparkContext.getLocalProperty("spark.job.description")
+    if [execution.description() for execution in executions] != [ours] * number:
+        raise WrongAnswer("Spark lost an event with an executed plan")
+    return [executed_tree(str(each.physicalPlanDescription())) for each in executions]
+
+
+class RddCountSink(Sink):
     """Converts every row to a Python object and counts the objects, as the benchmark of 2020 did."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
@@ -106,6 +161,11 @@ SinkFactory = Callable[[Workload, Context, int], Sink]
 """Creates a sink that forces a number of frames of a workload, and observes their answers meanwhile."""
 
 SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
+
+
+def sink_of(workload: Workload, name: str) -> SinkFactory:
+    """Return the sink with this name, or that of a workload that writes, which is always the storage."""
+    return StorageSink if workload.writes else SINKS[name]
 
 
 def executed_tree(description: str) -> str:

@@ -4,18 +4,20 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Self
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
-from harness.model.errors import SparkLost
+from harness.model.errors import ClusterliftError, SparkLost
 from harness.model.run import Trial
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.snapshot import NodesSnapshot
 from harness.node.traffic import wire_bytes
+from harness.runtime.interrupt import deferred_signals
 from harness.runtime.trials import PreparedTrial
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
@@ -77,6 +79,17 @@ class _PreparedSparkTrial:
     start_s: float
     profiler: StackProfiler | None
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            with _spark_loss_detected(self.spark), deferred_signals():
+                self.sink.close()
+        except ClusterliftError:
+            if kind is None:  # else the trial has failed already, and its own error says more
+                raise
+
     def run(self) -> None:
         with _spark_loss_detected(self.spark):
             try:
@@ -103,6 +116,8 @@ class _PreparedSparkTrial:
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         spans = read.spans if read else ()
         profile = self.profiler.profile(spans) if self.profiler else None
+        with _spark_loss_detected(self.spark):
+            written = self.sink.written()
         lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
         return replace(
             trial,
@@ -113,6 +128,7 @@ class _PreparedSparkTrial:
             interference=interference(before.nodes, after.nodes),
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             profile=profile,
+            written=written,
         )
 
     def check(self) -> None:

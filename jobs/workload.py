@@ -12,7 +12,7 @@ import pkgutil
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 import jobs.workloads
 from datagen.dataset import digest_expression, digest_text
+from datagen.destination import Destination
 from datagen.recipe import Totals
 from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
 from harness.runtime.option_values import what_exists
@@ -33,9 +34,10 @@ class Bottleneck(IntEnum):
     """The resource that limits a workload most. Workloads run in this order."""
 
     INPUT = 1
-    SHUFFLE = 2
-    LATENCY = 3
-    CPU = 4
+    OUTPUT = 2
+    SHUFFLE = 3
+    LATENCY = 4
+    CPU = 5
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Context:
     `data` is the rows of the dataset, which every action reads again, `totals` the right sums over
     them, and `digests` the right digests over some of their columns. If no workload of the run reads
     data, all three are empty. `repartition` and `pi_samples` are options of the benchmark,
-    `parallelism` is Spark's default number of partitions.
+    `parallelism` is Spark's default number of partitions. Workloads write to `destination`, None if none
+    does.
     """
 
     spark: SparkSession
@@ -55,6 +58,7 @@ class Context:
     pi_samples: int
     parallelism: int
     digests: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    destination: Destination | None = None
 
 
 class Workload(ABC):
@@ -65,6 +69,8 @@ class Workload(ABC):
     reads_data: ClassVar[bool] = True
     control: ClassVar[bool] = False
     """Whether neither network nor storage can affect it: if its time changes, the machine changed."""
+    writes: ClassVar[bool] = False
+    """Whether the rows of its frame are written to files beside the dataset, instead of thrown away."""
     requires: ClassVar[tuple[str, ...]] = ()
     """Python modules that it needs besides pyspark, on the driver and on the executors."""
 
@@ -87,6 +93,10 @@ class Workload(ABC):
         answer, like the aggregates of `observe`.
         """
         return {}
+
+    def read_back(self, written: DataFrame, context: Context) -> DataFrame:
+        """Return what `observe` aggregates over: the rows that were written, or what shows their order."""
+        return written
 
     @abstractmethod
     def observe(self, context: Context) -> Mapping[str, Column]:
@@ -154,7 +164,18 @@ class Selection:
 
     @property
     def reads_data(self) -> bool:
-        return any(workload.reads_data for workload in self.workloads)
+        return any(workload.reads_data or workload.writes for workload in self.workloads)
+
+    @property
+    def writing(self) -> tuple[str, ...]:
+        """The names of the workloads that write."""
+        return tuple(workload.name for workload in self.workloads if workload.writes)
+
+    def without_writing(self, reason: str) -> "Selection":
+        """Return the selection with all workloads that write omitted for this reason."""
+        kept = tuple(workload for workload in self.workloads if not workload.writes)
+        omitted = {**self.omitted, **dict.fromkeys(self.writing, reason)}
+        return replace(self, workloads=kept, omitted=omitted)
 
 
 def select_workloads(names: Sequence[str] | None) -> Selection:

@@ -73,6 +73,17 @@ class Layout:
         """How many nodes are needed to keep every copy or stripe of a block on a node of its own."""
         return self.data + self.parity
 
+    @property
+    def stored_per_byte(self) -> float | None:
+        """Bytes that a byte of a large file takes on all nodes together; None if unknown."""
+        match self.kind:
+            case LayoutKind.UNKNOWN:
+                return None
+            case LayoutKind.REPLICATED:
+                return self.data
+            case _:
+                return self.nodes / self.data
+
     def __str__(self) -> str:
         match self.kind:
             case LayoutKind.UNKNOWN:

@@ -14,7 +14,13 @@ from typing import Annotated, Any
 from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
-from harness.model.task_metrics import MIN_SECONDS, DiskBytes, TaskMetrics, WireBytes
+from harness.model.task_metrics import (
+    MIN_SECONDS,
+    DiskBytes,
+    TaskMetrics,
+    WireBytes,
+    WrittenBytes,
+)
 from harness.model.timeline import Timeline
 from harness.model.work import Work
 
@@ -71,11 +77,12 @@ class Trial:
     - `round`: counts from 1 within the phase if the number of warm-up rounds was fixed, else within the run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
     - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`,
-      `wire` and `disk` are averages over them.
+      `wire`, `disk` and `written` are averages over them.
     - `error`: why the trial failed, in one line.
     - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
+    - `written`: the files that the workload wrote, which are proven; None if it writes none.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -102,6 +109,7 @@ class Trial:
     work: Work | None = None
     profile: Profile | None = None
     disk: DiskBytes | None = None
+    written: WrittenBytes | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -1,7 +1,7 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -182,4 +182,27 @@ class WireBytes:
                 )
                 for node in self.nodes
             ),
+        )
+
+
+@dataclass(frozen=True)
+class WrittenBytes(Quantities):
+    """The files that a workload wrote: their bytes, and the bytes that they take on all nodes together.
+
+    `layout` is as the file system reports it. `stored_bytes` is None if the file system does not report them.
+    """
+
+    layout: str
+    data_bytes: int
+    stored_bytes: int | None
+
+    @classmethod
+    def average(cls, executions: Sequence[Self]) -> Self:
+        """Return the average over one or more executions, rounded up."""
+        number, stored = len(executions), [each.stored_bytes for each in executions]
+        known = [count for count in stored if count is not None]
+        return cls(
+            ", ".join(dict.fromkeys(each.layout for each in executions)),
+            _quotients(sum(each.data_bytes for each in executions), number),
+            _quotients(sum(known), number) if len(known) == number else None,
         )

@@ -109,6 +109,32 @@ def read_process(text: str) -> Process:
     )
 
 
+def own_identity(root: Path = Path("/")) -> str:
+    """Return what names this process among those of all machines; empty where there is no /proc."""
+    try:
+        own = read_process((root / "proc/self/stat").read_text(errors="replace"))
+        return f"{process_namespace(root)} {own.key}"
+    except OSError:
+        return ""
+
+
+def has_ended(identity: str, root: Path = Path("/")) -> bool | None:
+    """Return whether the process with this identity has ended; None if that cannot be known from here.
+
+    It is not known of another machine or container, nor of this machine before it booted again.
+    """
+    namespace, *key = identity.rsplit(" ", 2)
+    is_here = own_identity(root).startswith(f"{namespace} ")
+    if not key or not key[0].isdecimal() or not is_here:
+        return None
+    try:
+        text = (root / f"proc/{key[0]}/stat").read_text(errors="replace")
+    except OSError:
+        return True
+    is_zombie = text.rpartition(")")[2].split()[0] in {"Z", "X"}
+    return is_zombie or read_process(text).key != " ".join(key)
+
+
 def _processes(root: Path) -> Iterator[Process]:
     for directory in (root / "proc").iterdir():
         if not directory.name.isdecimal():

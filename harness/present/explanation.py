@@ -19,6 +19,7 @@ from harness.present.link_table import LinkUses, link_section
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
+from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
 from harness.words import percent, shorten, visible
 
@@ -50,6 +51,7 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
         "\n".join(fill(cause, _INDENT) for cause in _causes(explanation)),
+        "\n".join(fill(each, _INDENT) for each in written_sentences(explanation)),
         link_section([explanation.before.name, explanation.after.name], uses),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(caveat, _INDENT) for caveat in _caveats(explanation).split("\n")),

@@ -62,6 +62,7 @@ class CheckedParameters(TypedDict, total=False):
     controls: _Names
     per_process: _Names
     data_workloads: list[str]
+    writing_workloads: _Names
     not_requested: _Names
     unexpected_links: _Names
     max_time_s: Seconds

@@ -37,8 +37,8 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
         f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
         "not compared")  # fmt: skip
     add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
-        help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
-        "benchmark of 2020")  # fmt: skip
+        help="what forces the computation of workloads that do not write: Spark's noop data source, or "
+        "df.rdd.count() as in the benchmark of 2020")  # fmt: skip
     add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
         help="number of partitions that the workload repartition creates")  # fmt: skip
     add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",

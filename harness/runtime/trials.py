@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 from harness.model.errors import BadInput, SparkLost
 from harness.model.interference import EarlierTrials
@@ -42,7 +42,11 @@ MAX_EXECUTIONS = 10
 
 
 class PreparedTrial(Protocol):
-    """Prepared executions of a workload, one or more."""
+    """Prepared executions of a workload, one or more. Leaving its `with` block removes what they wrote."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
     def run(self) -> None:
         """Force the computation of every execution, one after the other. Only this is timed."""
@@ -183,12 +187,12 @@ def _run_trial(
         )
 
     try:
-        prepared = runner.prepare(group, executions, profiled=phase is Phase.PROFILE)
-        start = clock()
-        prepared.run()
-        wall_s = (clock() - start) / executions
-        found = prepared.observed(trial(Status.OK, wall_s))
-        prepared.check()
+        with runner.prepare(group, executions, profiled=phase is Phase.PROFILE) as prepared:
+            start = clock()
+            prepared.run()
+            wall_s = (clock() - start) / executions
+            found = prepared.observed(trial(Status.OK, wall_s))
+            prepared.check()
     except Exception as error:  # noqa: BLE001  any error of a workload is that trial's outcome
         return trial(Status.FAILED, error=error_line(error)), isinstance(error, SparkLost)
     return found, False

@@ -216,7 +216,7 @@ class Benchmark(Scenario):
     """Trials that are recorded as they end."""
 
     name = "benchmark"
-    workloads = ("calc-pi-python-udf", "sha-512")  # the first has Python workers
+    workloads = ("calc-pi-python-udf", "sha-512", "write")  # the first has Python workers
     rounds = 4
 
     def prepare(self, directory: Path) -> None:
@@ -255,6 +255,8 @@ class Benchmark(Scenario):
                 yield f"{ok} trials are recorded as ok"
         yield from lost_trials(ended.output, completed)
         yield from hidden_files(directory / "results")
+        if names(directory / "data") != names(Generate(self.templates)._template()):
+            yield f"files are left: {names(directory / 'data')}"
 
 
 class Runs(Benchmark):

@@ -21,10 +21,15 @@ from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.s3a import s3a_class_path
 from harness.model.layout import Layout
+from harness.model.run import RecordedRun
+from harness.records.reader import load
+from jobs.options import parse
+from jobs.run import benchmark
 from jobs.spark_event_log import EventLog
 from tests.jvm import COLD_SPARK
 
 Write = Callable[..., Dataset]
+RunOn = Callable[..., RecordedRun]
 CLUSTER_ROWS = 20_000
 
 
@@ -97,3 +102,18 @@ def write_layout(spark: SparkSession, uri: str) -> Write:
         return write_dataset(spark, request)
 
     return write
+
+
+@pytest.fixture
+def run_on(spark: SparkSession, tmp_path: Path) -> RunOn:
+    """A function that runs a round of workloads on a dataset, and returns what is recorded."""
+
+    def run_on(dataset: Dataset, workloads: str, *options: str, code: int = 0) -> RecordedRun:
+        results = tmp_path / "results"
+        arguments = ["--dataset", dataset.uri, "--results", str(results), "--repartition", "3"]
+        arguments += ["--workloads", workloads, "--trials", "1", "--warmup", "0", *options]
+        assert benchmark(spark, parse(arguments)) == code
+        [file] = results.glob("default/*.jsonl")
+        return load(file)
+
+    return run_on

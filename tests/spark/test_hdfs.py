@@ -1,6 +1,7 @@
 """On a real HDFS, a dataset has the requested layout, or it is not a dataset."""
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset, open_dataset
+from datagen.destination import Destination
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME
 from datagen.observed_layout import StoredFiles
@@ -20,15 +22,12 @@ from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
-from harness.model.run import RecordedRun
-from harness.records.reader import load
-from jobs.options import parse
-from jobs.run import benchmark
+from harness.model.task_metrics import WrittenBytes
 from tests.daemons import kill
 from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
-from .conftest import CLUSTER_ROWS, Write
+from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = pytest.mark.daemons
 
@@ -204,20 +203,9 @@ def test_a_file_replaced_with_another_number_of_copies_is_noticed(
         open_dataset(spark, dataset.uri)
 
 
-def record_run(dataset: Dataset, spark: SparkSession, results: Path, *options: str) -> RecordedRun:
-    """Run one workload on the dataset, and return what was recorded."""
-    arguments = ["--dataset", dataset.uri, "--results", str(results), *options]
-    arguments += ["--workloads", "group-by", "--trials", "1", "--warmup", "0"]
-    assert benchmark(spark, parse(arguments)) == 0
-    [file] = results.glob("default/*.jsonl")
-    return load(file)
-
-
-def test_a_run_records_how_its_dataset_is_stored(
-    write_layout: Write, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_run_records_how_its_dataset_is_stored(write_layout: Write, run_on: RunOn) -> None:
     dataset = write_layout("replicated:2")
-    facts = record_run(dataset, spark, tmp_path).run.dataset or {}
+    facts = run_on(dataset, "group-by").run.dataset or {}
     assert facts["layout"] == {
         "requested": "replicated:2",
         "observed": "replicated:2",
@@ -229,17 +217,69 @@ def test_a_run_records_how_its_dataset_is_stored(
 
 
 def test_a_run_on_a_drifted_dataset_is_refused_or_records_the_drift(
-    write_layout: Write, spark: SparkSession, tmp_path: Path
+    write_layout: Write, run_on: RunOn, tmp_path: Path
 ) -> None:
     dataset = write_layout("replicated:2")
     rewrite_with_copies(dataset, 3)
     with pytest.raises(BadInput, match="--accept-layout-drift"):
-        record_run(dataset, spark, tmp_path)
+        run_on(dataset, "group-by")
     assert not list(tmp_path.rglob("*.jsonl"))
-    facts = record_run(dataset, spark, tmp_path, "--accept-layout-drift").run.dataset or {}
+    facts = run_on(dataset, "group-by", "--accept-layout-drift").run.dataset or {}
     assert facts["layout"]["requested"] == "replicated:2"
     assert facts["layout"]["observed"] == "replicated:2, replicated:3"
     assert facts["layout"]["drift"].startswith("of 3 files, 1 are replicated:3")
+
+
+@pytest.mark.parametrize(("layout", "per_byte"), [("replicated:2", 2), ("xor:2+1:1m", 2)])
+def test_what_a_workload_writes_is_stored_like_the_dataset(
+    write_layout: Write, run_on: RunOn, spark: SparkSession, layout: str, per_byte: int
+) -> None:
+    """Each file is shorter than a cell, so its parity is as long."""
+    dataset = write_layout(layout)
+    run = run_on(dataset, "write,sort-write")
+    for trial in run.trials:
+        assert trial.written is not None, trial.error
+        assert trial.written.layout == layout
+        assert trial.written.stored_bytes == per_byte * trial.written.data_bytes
+    assert not Directory(spark, f"{dataset.uri}.written").exists()
+
+
+def test_what_is_written_in_another_layout_than_the_dataset_fails_the_trial(
+    write_layout: Write, run_on: RunOn, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = write_layout("replicated:2")
+    monkeypatch.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
+    [trial] = run_on(dataset, "write", code=1).trials
+    assert trial.error is not None
+    assert re.search(
+        r"is not accepted: layout replicated:2 was requested, but of .* are replicated:3",
+        trial.error,
+    )
+    assert not Directory(spark, f"{dataset.uri}.written").exists()
+
+
+def test_rights_that_are_lost_half_way_fail_the_trials_and_what_is_left_is_said(
+    write_layout: Write,
+    run_on: RunOn,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A NameNode in safe mode refuses every change."""
+    dataset = write_layout("replicated:2")
+    actions = dataset.directory.jvm.org.apache.hadoop.fs.SafeModeAction
+    real = Destination.prove
+
+    def prove(self: Destination, number: int) -> WrittenBytes:
+        dataset.directory.fs.setSafeMode(actions.ENTER)
+        return real(self, number)
+
+    monkeypatch.setattr(Destination, "prove", prove)
+    [trial] = run_on(dataset, "write", code=1).trials
+    dataset.directory.fs.setSafeMode(actions.LEAVE)
+    assert "safe mode" in (trial.error or "")
+    assert f"{dataset.uri}.written is left, and will be removed with the next run" in (
+        capsys.readouterr().err
+    )
 
 
 def test_lost_nodes_and_missing_parity_are_noticed(

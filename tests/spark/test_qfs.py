@@ -19,7 +19,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import kill
 
-from .conftest import CLUSTER_ROWS, Write
+from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = [
     pytest.mark.daemons,
@@ -171,6 +171,19 @@ def test_a_changed_number_of_copies_is_noticed(write_layout: Write, spark: Spark
         open_dataset(spark, dataset.uri)
     accepted = open_dataset(spark, dataset.uri, accept_layout_drift=True)
     assert accepted.as_facts()["layout"]["observed"] == "replicated:2, replicated:3"
+
+
+@pytest.mark.parametrize("layout", ["rs:6+3:64k", "replicated:2", "replicated:3"])
+def test_what_a_workload_writes_is_stored_like_the_dataset(
+    write_layout: Write, run_on: RunOn, spark: SparkSession, layout: str
+) -> None:
+    dataset = write_layout(layout)
+    for trial in run_on(dataset, "write,sort-write").trials:
+        assert trial.written is not None, trial.error
+        assert trial.written.layout == layout
+        ratio = (trial.written.stored_bytes or 0) / trial.written.data_bytes
+        assert ratio == pytest.approx(dataset.stored.stored_bytes / dataset.manifest.bytes, rel=0.1)
+    assert not Directory(spark, f"{dataset.uri}.written").exists()
 
 
 def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: SparkSession) -> None:

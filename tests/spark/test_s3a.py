@@ -22,7 +22,7 @@ from harness.model.layout import Layout
 from tests.daemons import kill
 from tests.waiting import eventually
 
-from .conftest import CLUSTER_ROWS, Write
+from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = [
     pytest.mark.daemons,
@@ -68,6 +68,18 @@ def test_a_dataset_is_written_proven_reused_and_replaced(
     assert dataset.manifest.recipe == Recipe(100)
     verify_content(spark, dataset)
     assert MARKER not in dataset.directory.entries()
+
+
+def test_what_a_workload_writes_is_stored_like_the_dataset(
+    write_layout: Write, run_on: RunOn, spark: SparkSession
+) -> None:
+    dataset = write_layout("rs:2+1")
+    for trial in run_on(dataset, "write,sort-write").trials:
+        assert trial.written is not None, trial.error
+        assert trial.written.layout == "rs:2+1:4k"
+        assert 1.5 <= (trial.written.stored_bytes or 0) / trial.written.data_bytes < 1.6
+    assert not Directory(spark, f"{dataset.uri}.written").exists()
+    assert open_dataset(spark, dataset.uri).manifest == dataset.manifest
 
 
 def test_a_layout_that_the_pool_has_not_is_refused_before_anything_is_written(

@@ -9,22 +9,23 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
+from datagen.destination import destination_beside
 from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.model.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
-from jobs.sinks import SINKS
+from jobs.sinks import SINKS, sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
@@ -41,19 +42,21 @@ SUPERSTEPS, FEW_SUPERSTEPS = supersteps.SUPERSTEPS, 3
 
 
 @pytest.fixture(scope="module")
-def context(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
+def context(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     """A context with the totals that the writer observed, as for large datasets."""
     uri = str(tmp_path_factory.mktemp("data") / "dataset")
     dataset = write_dataset(spark, Request(uri, RECIPE, partitions=3))
-    return Context(
-        spark=spark,
-        data=dataset.frame(spark),
-        totals=dataset.manifest.totals,
-        repartition=7,
-        pi_samples=PI_SAMPLES,
-        parallelism=2,
-        digests=dataset.digests,
-    )
+    with destination_beside(spark, dataset) as destination:
+        yield Context(
+            spark=spark,
+            data=dataset.frame(spark),
+            totals=dataset.manifest.totals,
+            repartition=7,
+            pi_samples=PI_SAMPLES,
+            parallelism=2,
+            digests=dataset.digests,
+            destination=destination,
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -68,18 +71,20 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 
 def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
-    ready = SINKS[sink](workload, context, 1)
+    ready = sink_of(workload, sink)(workload, context, 1)
     ready.run()
     [answer] = ready.answers()
+    ready.close()
     return dict(answer)
 
 
 def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
     workload: Workload, context: Context, log: EventLog
 ) -> None:
-    trial = SparkTrialRunner(workload, context, SINKS["noop"], log).prepare("group", 2)
-    trial.run()
-    trial.check()
+    runner = SparkTrialRunner(workload, context, sink_of(workload, "noop"), log)
+    with runner.prepare("group", 2) as trial:
+        trial.run()
+        trial.check()
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +93,9 @@ def answered(context: Context) -> Answered:
     return cache(lambda name, sink="noop": answer_of(WORKLOADS[name], context, sink))
 
 
-def test_both_sinks_observe_the_same_answer(workload: Workload, answered: Answered) -> None:
-    noop, count = (answered(workload.name, sink) for sink in SINKS)
+@pytest.mark.parametrize("name", [name for name, each in WORKLOADS.items() if not each.writes])
+def test_both_sinks_observe_the_same_answer(name: str, answered: Answered) -> None:
+    noop, count = (answered(name, sink) for sink in SINKS)
     assert canonical(noop) == canonical(count)
 
 
@@ -221,6 +227,9 @@ def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
                 {**answer, name: json.dumps([{**group, key: group[key] * 3} for group in groups])}
                 for key in ("rows", "prefix4s", "prefix8s", "float_sum", "integer_sum")
             ]
+        elif name == "stretches":
+            backwards = [{**each, "file": -each["file"]} for each in json.loads(value)]
+            wrong.append({**answer, name: json.dumps(backwards)})
         elif name == "sample":
             wrong.append({**answer, name: ""})
             digit = "1" if value[-1] == "0" else "0"
@@ -261,6 +270,31 @@ def test_repartition(context: Context) -> None:
     located = frame.select("prefix4", F.spark_partition_id().alias("part"))
     parts = located.groupBy("prefix4").agg(F.countDistinct("part").alias("parts"))
     assert parts.where("parts > 1").count() == 0
+
+
+def test_write(context: Context) -> None:
+    assert sorted(map(tuple, WORKLOADS["write"].frame(context).collect())) == sorted(ROWS)
+
+
+def test_sort_write(context: Context) -> None:
+    frame = WORKLOADS["sort-write"].frame(context)
+    assert list(map(tuple, frame.collect())) == sorted(ROWS)
+    assert frame.rdd.getNumPartitions() == 7
+
+
+@pytest.mark.parametrize("order", ["within files", "between files"])
+def test_rows_that_are_written_in_another_order_are_a_wrong_answer(
+    context: Context, order: str
+) -> None:
+    class Unordered(type(WORKLOADS["sort-write"])):  # type: ignore[misc]
+        def frame(self, context: Context) -> DataFrame:
+            if order == "within files":
+                return context.data.repartitionByRange(context.repartition, "value")
+            return context.data.repartition(context.repartition).sortWithinPartitions("value")
+
+    workload = Unordered()
+    with pytest.raises(WrongAnswer, match=r"the rows are not in order: .* comes after"):
+        workload.check(answer_of(workload, context), context)
 
 
 @pytest.mark.parametrize("name", ["inner-join", "broadcast-inner-join"])
@@ -367,9 +401,10 @@ def test_any_message_that_is_lost_changes_the_answer(context: Context) -> None:
 def plan_of(name: str, context: Context) -> str:
     workload = WORKLOADS[name]
     context.spark.sparkContext.setJobGroup(name, name)
-    ready = SINKS["noop"](workload, context, 1)
+    ready = sink_of(workload, "noop")(workload, context, 1)
     ready.run()
     [plan] = ready.plans()
+    ready.close()
     return plan
 
 
@@ -393,10 +428,11 @@ def test_each_superstep_is_a_stage_of_one_job_that_waits_for_the_one_before(
     """The plan is checked although no row of a dataset was read."""
     monkeypatch.setattr(supersteps, "SUPERSTEPS", SUPERSTEPS)
     workload, tracker = WORKLOADS["supersteps"], context.spark.sparkContext.statusTracker()
-    ready = SINKS["noop"](workload, context, 1)
+    ready = sink_of(workload, "noop")(workload, context, 1)
     context.spark.sparkContext.setJobGroup("the supersteps", "the supersteps")
     ready.run()
     [plan] = ready.plans()
+    ready.close()
     workload.check_plan(plan)
     assert shuffles(plan) == SUPERSTEPS
     [job] = [tracker.getJobInfo(id_) for id_ in tracker.getJobIdsForGroup("the supersteps")]
@@ -422,6 +458,7 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
         ("inner-join", "broadcast-inner-join"),
         ("broadcast-inner-join", "inner-join"),
         ("repartition", "sha-512"),
+        ("sort-write", "write"),
     ],
 )
 def test_the_plan_of_another_workload_is_a_wrong_answer(
@@ -449,19 +486,22 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
 
 
 @pytest.fixture(scope="module")
-def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
+def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
     """A context with an empty dataset."""
     uri = str(tmp_path_factory.mktemp("data") / "none")
     dataset = write_dataset(spark, Request(uri, Recipe(0), partitions=2))
-    return Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
+    with destination_beside(spark, dataset) as destination:
+        totals = Totals(0, 0, 0, {}, 0, 0)
+        yield Context(spark, dataset.frame(spark), totals, 3, 1_000, 2, {}, destination)
 
 
 def test_every_workload_runs_on_no_rows(
     workload: Workload, no_rows: Context, log: EventLog
 ) -> None:
-    trial = SparkTrialRunner(workload, no_rows, SINKS["noop"], log).prepare("group", 1)
-    trial.run()
-    trial.check()
+    runner = SparkTrialRunner(workload, no_rows, sink_of(workload, "noop"), log)
+    with runner.prepare("group", 1) as trial:
+        trial.run()
+        trial.check()
 
 
 # The statistical bound.

@@ -65,6 +65,7 @@ class Attribution:
       or was cached.
     - `received_bytes` is what the interfaces of all nodes received in a trial, and `shuffle_bytes` what tasks
       fetched from other nodes: medians, None if no counters could be read. Those of `unread` nodes could not.
+    - `writes` is whether tasks wrote files.
     """
 
     trials: int
@@ -75,13 +76,18 @@ class Attribution:
     node_local: float | None
     received_bytes: float | None
     shuffle_bytes: float | None
+    writes: bool
     unread: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def received_per_input_byte(self) -> float | None:
-        """What nodes received for each byte of input, without the shuffle; None if either is unknown."""
-        if self.received_bytes is None or self.shuffle_bytes is None or not self.input_bytes:
+        """What nodes received for each byte of input, without the shuffle; None if either is unknown.
+
+        None, too, of a workload that writes: copies and parity are no input.
+        """
+        has_input = self.input_bytes and not self.writes
+        if self.received_bytes is None or self.shuffle_bytes is None or not has_input:
             return None
         return max(0.0, self.received_bytes - self.shuffle_bytes) / self.input_bytes
 
@@ -112,6 +118,7 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
         node_local=_node_local(metrics),
         received_bytes=median(received) if received else None,
         shuffle_bytes=median(tasks.shuffle_remote_bytes for tasks, _ in wires) if wires else None,
+        writes=any(tasks.output_bytes for tasks in metrics),
         unread=tuple(sorted({host for _, wire in wires for host in wire.unread})),
         notes=(*_notes(metrics), *_stopped([trial for trial, _ in divided])),
     )

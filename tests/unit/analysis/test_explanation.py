@@ -19,7 +19,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import RecordedRun, Trial
-from harness.model.task_metrics import Stragglers
+from harness.model.task_metrics import DiskBytes, NodeBytes, Stragglers, WireBytes, WrittenBytes
 from harness.model.timeline import Stage
 from harness.present import run as shown
 from harness.present.attribution_tables import divided_table
@@ -187,6 +187,34 @@ def full_links() -> str:
 
 def test_golden_of_full_links() -> None:
     assert_golden("explanation-full-links.txt", full_links())
+
+
+def writes() -> str:
+    """A workload that writes twice as fast to coded files, and one of whose bytes little is known."""
+    sides = []
+    for name, layout, stored, sent in (
+        ("2x", "replicated:2", 2, 1),
+        ("6+3", "rs:6+3:64k", 1.52, 1.36),
+    ):
+        files = WrittenBytes(layout, 10 * GB, round(stored * 10 * GB))
+        wire = WireBytes((NodeBytes("n1", 9 * GB, round(sent * 10 * GB) + 2 * GB),))
+        known = {"written": files, "disk": DiskBytes(0, 4 * GB)}
+        tasks = {"output_bytes": 10 * GB, "shuffle_remote_bytes": 2 * GB, "cpu_s": 9.0}
+        write = trials("sort-write", 40.0 - 10 * stored, wire=wire, slots=4, **tasks)
+        unknown = WrittenBytes("unknown", 10 * GB, None)
+        other = trials("write", 20.0, slots=4, output_bytes=10 * GB)
+        sides.append(
+            a_side(
+                name,
+                [replace(trial, **known) for trial in write],
+                [replace(trial, written=unknown) for trial in other],
+            )
+        )
+    return render(explanation_of_two_runs_each(*sides))
+
+
+def test_golden_of_writes() -> None:
+    assert_golden("explanation-writes.txt", writes())
 
 
 class TestSentence:

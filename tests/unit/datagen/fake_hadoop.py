@@ -121,8 +121,10 @@ class FileSystem:
             close=self.check_alive,
         )
 
-    def delete(self, path: Path, _recursive: bool) -> bool:  # noqa: FBT001  Java's signature
+    def delete(self, path: Path, recursive: bool) -> bool:  # noqa: FBT001  Java's signature
         self.check_alive()
+        if not recursive and self.below(path.text):
+            raise ValueError(f"{path.text} is not empty")
         for each in (*reversed(self.below(path.text)), path.text):
             if each in self.nodes:
                 self.change({}, each)

@@ -60,3 +60,11 @@ class TestMissingModules:
     def test_a_workload_that_was_requested_by_name_is_refused(self) -> None:
         with pytest.raises(BadInput, match="--workloads: calc-pi-arrow-udf needs no_such_module"):
             select_workloads(["calc-pi-arrow-udf"])
+
+
+def test_workloads_that_cannot_write_are_omitted_with_the_reason() -> None:
+    selection = select_workloads(["write", "sha-512"])
+    assert selection.writing == ("write",)
+    left = selection.without_writing("cannot write: full")
+    assert (left.names, left.omitted) == (("sha-512",), {"write": "cannot write: full"})
+    assert left.not_requested == selection.not_requested

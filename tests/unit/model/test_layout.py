@@ -73,3 +73,11 @@ def test_a_request_without_a_cell_is_met_by_every_cell() -> None:
     assert not Layout.parse("rs:6+3").is_met_by(Layout.parse("rs:3+2:64k"))
     assert not Layout.parse("rs:6+3").is_met_by(None)
     assert not Layout.parse("rs:6+3:1m").is_met_by(observed)
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [("replicated:2", 2), ("rs:6+3:64k", 1.5), ("xor:2+1", 1.5), ("unknown", None)],
+)
+def test_a_layout_says_how_many_bytes_a_byte_takes(text: str, stored: float | None) -> None:
+    assert Layout.parse(text).stored_per_byte == stored

@@ -18,6 +18,7 @@ from harness.model.task_metrics import (
     TaskMetrics,
     TaskTime,
     WireBytes,
+    WrittenBytes,
 )
 from harness.records.reader import load
 from harness.records.writer import Recording
@@ -166,3 +167,11 @@ class TestPerExecution:
     def test_the_bytes_of_each_node_are_divided(self) -> None:
         whole = WireBytes((NodeBytes("n1", 3001, 300),), unread=("n2",))
         assert whole.per_execution(3) == WireBytes((NodeBytes("n1", 1001, 100),), unread=("n2",))
+
+    def test_what_was_written_is_averaged_and_unknown_if_one_is(self) -> None:
+        first, second = WrittenBytes("replicated:2", 10, 20), WrittenBytes("replicated:2", 11, 22)
+        assert WrittenBytes.average([first, second]) == WrittenBytes("replicated:2", 11, 21)
+        unknown = WrittenBytes("unknown", 10, None)
+        assert WrittenBytes.average([first, unknown]) == WrittenBytes(
+            "replicated:2, unknown", 10, None
+        )

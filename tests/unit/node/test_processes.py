@@ -1,10 +1,20 @@
 """Which processes belong to an application, and what they used."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from harness.node.processes import Application, application_usage, jvm_of
+from harness.node.namespaces import process_namespace
+from harness.node.processes import (
+    Application,
+    application_usage,
+    has_ended,
+    jvm_of,
+    own_identity,
+    read_process,
+)
+from tests.waiting import eventually
 
 FIRST = "pid:[4026531836]"
 
@@ -122,3 +132,25 @@ def test_a_process_that_ends_meanwhile_is_not_an_error(machine: Machine) -> None
 
 def test_the_jvm_of_a_worker_is_its_nearest_one(machine: Machine) -> None:
     assert [jvm_of(pid, machine.root) for pid in (32, 31, 30, 20, 1)] == [30, 30, 30, 10, None]
+
+
+def test_a_process_has_ended_as_soon_as_nothing_but_its_exit_code_is_left() -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    stat = Path(f"/proc/{child.pid}/stat").read_text()
+    identity = f"{process_namespace()} {read_process(stat).key}"
+    assert has_ended(identity) is False
+    child.kill()
+    eventually(lambda: has_ended(identity) is True, "its parent has not asked for its exit code")
+    child.wait()
+    assert has_ended(identity) is True
+
+
+def test_another_process_of_the_same_number_is_not_the_one_that_has_ended() -> None:
+    own = own_identity()
+    assert has_ended(own) is False
+    assert has_ended(f"{own}0") is True
+
+
+@pytest.mark.parametrize("identity", ["", "x", "boot-b pid:[1] 1 1", "{namespace} ../self 1"])
+def test_of_a_process_elsewhere_it_is_not_known_whether_it_has_ended(identity: str) -> None:
+    assert has_ended(identity.format(namespace=process_namespace())) is None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -75,6 +75,7 @@ class FakeRunner:
     run: Step = nothing
     check: Step = nothing
     observe_step: Step = nothing
+    leave_step: Step = nothing
     found: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     profiled: list[bool] = field(default_factory=list)
@@ -83,6 +84,12 @@ class FakeRunner:
     def observed(self, trial: Trial) -> Trial:
         self.observe_step()
         return replace(trial, **self.found)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave_step()
 
     def prepare(self, job_group: str, executions: int, *, profiled: bool) -> "FakeRunner":
         self.profiled.append(profiled)
@@ -221,7 +228,7 @@ class TestShortTrials:
 
 
 class TestFailure:
-    @pytest.mark.parametrize("step", ["prepare_step", "run", "check"])
+    @pytest.mark.parametrize("step", ["prepare_step", "run", "check", "leave_step"])
     def test_is_recorded_without_a_time_and_the_run_continues(self, step: str) -> None:
         broken = FakeRunner("broken")
         setattr(broken, step, raising(OSError("disk gone\nstack...")))
@@ -245,13 +252,24 @@ class TestFailure:
         assert [trial.workload for trial in trials] == ["a", "lost"]
         assert trials[1].error == "SparkLost: the driver's JVM is gone"
 
-    @pytest.mark.parametrize("step", ["prepare_step", "run", "check"])
+    @pytest.mark.parametrize("step", ["prepare_step", "run", "check", "leave_step"])
     def test_an_interrupt_keeps_what_was_measured(self, step: str) -> None:
         interrupted = FakeRunner("b")
         setattr(interrupted, step, raising(KeyboardInterrupt()))
         ending, trials = run(FakeRunner("a"), interrupted, FakeRunner("never"), trials=2)
         assert ending is Ending.INTERRUPTED
         assert [trial.workload for trial in trials] == ["a"]
+
+    @pytest.mark.parametrize("step", ["run", "observe_step", "check"])
+    @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+    def test_what_a_trial_wrote_is_removed_whatever_happens(
+        self, step: str, error: BaseException
+    ) -> None:
+        removed: list[str] = []
+        runner = FakeRunner("a", leave_step=lambda: removed.append("a"))
+        setattr(runner, step, raising(error))
+        run(runner)
+        assert removed == ["a"]
 
 
 class TestErrorLine:

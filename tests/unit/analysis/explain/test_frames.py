@@ -107,6 +107,72 @@ def stack(*above: str) -> Stack:
             "waiting for the driver or a block of another node",
         ),
         (
+            [
+                "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream.write",
+                "java.io.FileOutputStream.writeBytes",
+            ],
+            "writing to a local disk",
+        ),
+        (
+            ["org.apache.hadoop.fs.RawLocalFileSystem.rename"],
+            "asking a local file system for files",
+        ),
+        (
+            [
+                "org.apache.hadoop.fs.FSOutputSummer.writeChecksumChunks",
+                "org.apache.hadoop.hdfs.DFSStripedOutputStream.writeParityCells",
+                "org.apache.hadoop.io.erasurecode.rawcoder.RSRawEncoder.doEncode",
+                "org.apache.hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData",
+            ],
+            "encoding erasure codes",
+        ),
+        (
+            [
+                "org.apache.hadoop.io.erasurecode.rawcoder.RSRawDecoder.doDecode",
+                "org.apache.hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData",
+            ],
+            "decoding erasure codes",
+        ),
+        (
+            [
+                "org.apache.hadoop.fs.s3a.S3ABlockOutputStream.close",
+                "org.apache.hadoop.fs.s3a.impl.S3AMultipartUploader.complete",
+                "software.amazon.awssdk.core.internal.http.AmazonSyncHttpClient.execute",
+            ],
+            "asking S3 for files",
+        ),
+        (
+            [
+                "org.apache.hadoop.fs.s3a.S3ABlockOutputStream.close",
+                "com.google.common.util.concurrent.ForwardingFuture.get",
+            ],
+            "writing to S3",
+        ),
+        (
+            [
+                "org.apache.hadoop.fs.s3a.S3AInputStream.read",
+                "software.amazon.awssdk.core.ResponseInputStream.read",
+            ],
+            "reading from S3",
+        ),
+        (
+            [
+                "org.apache.spark.sql.execution.datasources.csv.CsvOutputWriter.write",
+                "org.apache.spark.sql.catalyst.csv.UnivocityGenerator.write",
+                "com.univocity.parsers.csv.CsvWriter.append",
+            ],
+            "writing CSV",
+        ),
+        (
+            [
+                "org.apache.spark.sql.execution.datasources.parquet.ParquetWriteSupport.write",
+                "org.apache.parquet.column.values.dictionary.DictionaryValuesWriter.writeBytes",
+                "org.apache.parquet.bytes.CapacityByteArrayOutputStream.write",
+            ],
+            "writing Parquet",
+        ),
+        (["org.apache.parquet.column.values.ValuesReader.readInteger"], "reading Parquet"),
+        (
             ["java.security.MessageDigest.digest", "sun.security.provider.SHA5.implCompress0"],
             "hashing",
         ),

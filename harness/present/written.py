@@ -1,0 +1,35 @@
+"""What workloads that write stored, sent and wrote to disks for each byte, in a sentence each."""
+
+from collections.abc import Iterator
+
+from harness.analysis.explain.attribution import Explanation
+from harness.analysis.explain.written import PerWrittenByte, per_written_byte
+from harness.words import visible
+
+_MEANING = (
+    "Stored: on all nodes together. Sent: by all nodes, without shuffled rows, but with input for tasks on "
+    "other nodes. To disks: before the trial ended; the rest was still in memory."
+)
+
+
+def written_sentences(explanation: Explanation) -> Iterator[str]:
+    """Yield a sentence for each workload that writes, and what it means; nothing if none does."""
+    sides = {"before": explanation.before.runs, "after": explanation.after.runs}
+    sentences = []
+    for row in explanation.rows:
+        found = {side: per_written_byte(runs, row.workload) for side, runs in sides.items()}
+        texts = [f"{side} {_text(ratios)}" for side, ratios in found.items() if ratios]
+        if texts:
+            sentences.append(f"{visible(row.workload)}, 1 byte of data: {'; '.join(texts)}.")
+    yield from (*sentences, _MEANING) if sentences else ()
+
+
+def _text(ratios: PerWrittenByte) -> str:
+    return (
+        f"{_number(ratios.stored)} stored ({visible(ratios.layouts)} takes {_number(ratios.promised)}), "
+        f"{_number(ratios.sent)} sent, {_number(ratios.to_disks)} to disks"
+    )
+
+
+def _number(ratio: float | None) -> str:
+    return "?" if ratio is None else f"{ratio:.2f}"

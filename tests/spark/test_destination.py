@@ -1,0 +1,257 @@
+"""What workloads write is stored like the dataset, and gone when the trial and the run have ended."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.dataset import Dataset, open_dataset
+from datagen.destination import Destination, destination_beside
+from datagen.manifest import Format
+from datagen.marker import MARKER
+from datagen.recipe import Recipe
+from datagen.writer import Request, write_dataset
+from harness.model.errors import BadInput
+from harness.model.task_metrics import WrittenBytes
+from harness.node.namespaces import process_namespace
+from jobs.run import reserved_destinations
+from jobs.sinks import StorageSink
+from jobs.workload import select_workloads
+
+from .conftest import RunOn, Write
+
+RECIPE = Recipe(2_000, seed=5)
+PART = "part-00000-00000000-0000-0000-0000-000000000000-c000.csv"
+
+
+def names(directory: Path) -> set[str]:
+    """Return the files below a directory but results; Spark's random job ids and our tokens are left out."""
+    paths = {str(path.relative_to(directory)) for path in directory.rglob("*")}
+    kept = (path for path in paths if not path.startswith("results"))
+    return {re.sub(r"-[0-9a-f-]{36}-|[0-9a-f]{16}-", "-", path) for path in kept}
+
+
+@pytest.mark.parametrize("format_", Format)
+def test_the_files_are_like_those_of_the_dataset_and_nothing_is_left(
+    write: Write, run_on: RunOn, tmp_path: Path, format_: Format
+) -> None:
+    dataset = write(RECIPE, format_=format_)
+    before = names(tmp_path)
+    run = run_on(dataset, "write,sort-write", "--sink", "rdd-count")
+    for trial in run.trials:
+        assert trial.written is not None, trial.error
+        assert (trial.written.layout, trial.written.stored_bytes) == ("unknown", None)
+        assert trial.written.data_bytes == pytest.approx(dataset.manifest.bytes, rel=0.5)
+        assert trial.tasks is not None
+        assert trial.tasks.output_bytes == pytest.approx(trial.written.data_bytes, rel=0.1)
+    assert run.run.parameters["writing_workloads"] == ["write", "sort-write"]
+    assert names(tmp_path) == before
+
+
+def test_the_save_with_its_commit_is_timed_and_nothing_else(
+    write: Write, run_on: RunOn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+    real, beside = StorageSink.run, tmp_path / "dataset.written"
+
+    def run(self: StorageSink) -> None:
+        seen.append(names(beside))
+        real(self)
+        seen.append(names(beside))
+
+    monkeypatch.setattr(StorageSink, "run", run)
+    run_on(write(RECIPE), "write")
+    before, after = seen
+    assert before == {MARKER, "-1"}
+    assert "-1/_SUCCESS" in after - before
+    assert not [name for name in after if "_temporary" in name]
+
+
+def lose_rows(beside: Path) -> None:
+    part = min(beside.rglob("part-*"))
+    part.write_text("")
+    part.with_name(f".{part.name}.crc").unlink()
+
+
+def replace_by_a_link(beside: Path) -> None:
+    beside.rename(beside.with_name("moved"))
+    beside.with_name("elsewhere").mkdir()
+    beside.symlink_to(beside.with_name("elsewhere"))
+
+
+def replace_the_marker(beside: Path) -> None:
+    (beside / MARKER).write_text("another process")
+
+
+def delete(beside: Path) -> None:
+    subprocess.run(["rm", "-r", beside], check=True)
+
+
+TAKEN_OVER = "ClusterliftError: another process took over writing file:"
+
+
+@pytest.mark.parametrize(
+    ("happens", "error", "left"),
+    [
+        (lose_rows, "WrongAnswer: rows is ", set()),
+        (replace_by_a_link, TAKEN_OVER, {"moved", "elsewhere", "dataset.written"}),
+        (replace_the_marker, TAKEN_OVER, {"dataset.written"}),
+        (delete, TAKEN_OVER, set()),
+    ],
+)
+def test_what_happens_to_the_files_of_a_trial_fails_it_in_one_line(
+    run_on: RunOn,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Path], None],
+    error: str,
+    left: set[str],
+) -> None:
+    """What somebody else put there stays; what the trial wrote does not, where it can be reached."""
+    real = Destination.prove
+
+    def prove(self: Destination, number: int) -> WrittenBytes:
+        happens(tmp_path / "dataset.written")
+        return real(self, number)
+
+    dataset = write(RECIPE, format_=Format.CSV)
+    monkeypatch.setattr(Destination, "prove", prove)
+    run = run_on(dataset, "write", code=1)
+    [trial] = run.trials
+    assert (trial.error or "").startswith(error), trial.error
+    assert {path.name for path in tmp_path.iterdir()} == {"dataset", "results"} | left
+    assert not list(tmp_path.glob("dataset.written/*-1"))
+    assert not list(tmp_path.glob("elsewhere/*"))
+
+
+def test_a_full_disk_fails_the_trial_and_leaves_nothing(
+    spark: SparkSession, run_on: RunOn, small_disk: Path
+) -> None:
+    request = Request(str(small_disk / "rows"), Recipe(8_000), Format.CSV, 2)
+    dataset = write_dataset(spark, request)
+    run = run_on(dataset, "sha-512,write", code=1)
+    errors = {trial.workload: trial.error for trial in run.trials}
+    assert errors["sha-512"] is None
+    assert "No space left on device" in str(errors["write"])
+    assert [path.name for path in small_disk.iterdir()] == ["rows"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MB, which has space for a dataset of 600 kB and not for another one."""
+    directory = tmp_path / "small disk"
+    directory.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", directory]
+    if os.geteuid() or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a file system of 1 MB can be mounted by root alone")
+    yield directory
+    subprocess.run(["umount", "-l", directory], check=True)
+
+
+# Where nothing can be written.
+
+
+def foreign(beside: Path) -> None:
+    beside.mkdir()
+    (beside / "thesis.tex").write_text("years of work")
+
+
+def dangling(beside: Path) -> None:
+    beside.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("happens", "reason"),
+    [(foreign, "clusterlift has not made it: move it elsewhere"), (dangling, "file:")],
+)
+def test_workloads_that_cannot_write_are_refused_if_they_are_named_and_else_left_out(
+    spark: SparkSession,
+    run_on: RunOn,
+    write: Write,
+    tmp_path: Path,
+    happens: Callable[[Path], None],
+    reason: str,
+) -> None:
+    dataset = write(RECIPE)
+    happens(tmp_path / "dataset.written")
+    before = names(tmp_path)
+    refusal = rf"--workloads: write and sort-write cannot write: .*{reason}"
+    with pytest.raises(BadInput, match=refusal) as refused:
+        run_on(dataset, "write,sort-write")
+    assert "\n" not in str(refused.value)
+    with ExitStack() as stack:
+        selection, destinations = reserved_destinations(
+            spark, select_workloads(None), [dataset], stack, named=False
+        )
+    assert not destinations
+    assert not {"write", "sort-write"} & {*selection.names}
+    assert re.search(f"^cannot write: .*{reason}", selection.omitted["write"])
+    assert names(tmp_path) == before
+
+
+def test_a_run_that_writes_keeps_others_from_writing_and_not_from_reading(
+    spark: SparkSession, write: Write
+) -> None:
+    dataset = write(RECIPE)
+    with destination_beside(spark, dataset) as destination:
+        with (
+            pytest.raises(BadInput, match=r"process \d+ on .*: wait until that run has ended"),
+            destination_beside(spark, dataset),
+        ):
+            pass
+        open_dataset(spark, dataset.uri)
+        destination.marker.check()
+
+
+def test_the_root_of_a_file_system_has_nothing_beside_it(
+    spark: SparkSession, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = write(RECIPE)
+    monkeypatch.setattr(Dataset, "uri", "s3a://bucket/")
+    with (
+        pytest.raises(BadInput, match="s3a://bucket/ is the root of its file system"),
+        destination_beside(spark, dataset),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_a_killed_run_left_is_removed_when_the_dataset_is_opened(
+    spark: SparkSession,
+    write: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    is_here: bool,
+) -> None:
+    """On another host, nobody knows whether the process was killed."""
+    dataset = write(RECIPE)
+    written = tmp_path / "dataset.written/0123456789abcdef-1"
+    (written / "_temporary/0").mkdir(parents=True)
+    for name in (PART, f".{PART}.crc", "_SUCCESS"):
+        (written / name).write_text("rows")
+    namespace = process_namespace() if is_here else "another-boot pid:[1]"
+    marker = f"process 1 on far, since 2026, x\n{namespace} 1 1"
+    (written.parent / MARKER).write_text(marker)
+    capsys.readouterr()
+    open_dataset(spark, dataset.uri)
+    assert written.exists() is not is_here
+    said = capsys.readouterr().err
+    assert said == (
+        f"removed {dataset.uri}.written, which process 1 on far, since 2026, x had left\n"
+        if is_here
+        else ""
+    )
+    if not is_here:
+        with (
+            pytest.raises(BadInput, match="or was killed: if that process has ended, delete"),
+            destination_beside(spark, dataset),
+        ):
+            pass
+        assert written.exists()
