@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist, fmean, stdev
 
@@ -22,13 +22,14 @@ from harness.analysis.observed.environment import (
     parameter_facts,
 )
 from harness.analysis.observed.sample import measured_trials, table_model
+from harness.analysis.predict.saturation import EFFECT, WHOLE, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.model.errors import BadInput
+from harness.model.limits import MIN_RUNS
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import Run, timestamp
 from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
-from harness.statistics.saturation import EFFECT, WHOLE, enough, log_ratio
 from harness.words import join_names, percent
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.stdev:.2f})"
@@ -167,7 +168,7 @@ class Predictor:
     def _notes(self) -> Iterator[str]:
         """Yield what a reader of the prediction has to know."""
         name, link = self.baseline.name, self.link
-        if not self._model.has_repeated_runs:
+        if self.baseline.counted_runs < MIN_RUNS:
             yield (
                 f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, "
                 "which makes the intervals wide"
@@ -203,13 +204,9 @@ class Predictor:
 
 
 def _after(present: Estimate, change: NormalDist) -> Estimate:
-    """Return the time after a change that as many runs, equally noisy, will measure.
-
-    Their noise and the present noise add up. The degrees of freedom are Welch's and Satterthwaite's.
-    """
-    noise, error = 2 * present.variance, change.variance
-    df = (noise + error) ** 2 / (noise**2 / present.df) if noise else NORMAL_DF
-    return Estimate(present.log + change.mean, noise + error, min(df, NORMAL_DF))
+    """Return the time after a change that as many runs, equally noisy, will measure."""
+    both_noisy = replace(present, variance=2 * present.variance)
+    return both_noisy - Estimate(-change.mean, change.variance, NORMAL_DF)
 
 
 def conditions(runs: Iterable[Run]) -> dict[str, str]:

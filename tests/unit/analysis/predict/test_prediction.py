@@ -16,6 +16,7 @@ from harness.analysis.predict.prediction import (
     unpredictable,
 )
 from harness.analysis.predict.readiness import readiness
+from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
@@ -24,7 +25,6 @@ from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.model.profile import Profile, SeenTask, TaskSpan
 from harness.model.run import Phase
 from harness.statistics.run_table import Estimate
-from harness.statistics.saturation import EFFECT, log_ratio
 from tests.bench.backtest import backtest
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
 from tests.unit.builders import a_run, ok, recorded

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.statistics.saturation import EFFECT, enough, log_ratio
+from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 
 shares = st.floats(0, 1)
 slownesses = st.floats(0, 1)
