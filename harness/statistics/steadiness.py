@@ -8,7 +8,7 @@ library only.
 
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 LEVEL = 0.25
@@ -20,9 +20,6 @@ has the figures by which it was chosen.
 
 SMALL_DRIFT = 0.01
 """A change below this fraction does not matter, however certain it is."""
-
-MIN_VARIANCE = 1e-12
-"""Of the slope of logarithms: equal steps are not infinitely certain."""
 
 
 def warm_from(times_s: Sequence[float], trials: int) -> int | None:
@@ -56,44 +53,37 @@ def _become_shorter(times_s: Sequence[float], score: int) -> bool:
     first, *others = times_s
     if others and first >= (1 + SMALL_DRIFT) * max(others):
         return True
-    n = len(times_s)
-    deviation = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
-    # The normal approximation with a correction for continuity; from four values on it is close enough.
-    if score >= 0 or math.erfc((-score - 1) / deviation / math.sqrt(2)) / 2 > LEVEL:
+    if _chance(-score, [len(times_s)]) > LEVEL:
         return False
-    half = n // 2
-    return median(times_s[:half]) >= (1 + SMALL_DRIFT) * median(times_s[-half:])
+    earlier, later = _halves(times_s)
+    return earlier >= (1 + SMALL_DRIFT) * later
 
 
 def rise(runs_s: Sequence[Sequence[float]], level: float) -> float:
-    """Return by what fraction times become longer from the first to the last of a run; 0 by chance.
+    """Return by what fraction times become longer from the first half of a run to the second; 0 by chance.
 
-    The times of several runs have one line of their logarithms, with a level for each run. Chance does not
-    explain it if a one-sided t test of its slope says so at `level`, and it rises by SMALL_DRIFT or more.
+    Chance does not explain it if the test of Mann and Kendall over all runs says so at `level`, and the
+    medians of the halves rise by SMALL_DRIFT or more: the geometric mean over runs.
     """
-    xs, ys = list[float](), list[float]()
-    for times_s in runs_s:
-        logs = [math.log(time_s) for time_s in times_s]
-        xs += [number - (len(logs) - 1) / 2 for number in range(len(logs))]
-        ys += [log - fmean(logs) for log in logs]
-    df, x2 = len(xs) - len(runs_s) - 1, math.fsum(x * x for x in xs)
-    if df < 1 or not x2:
+    series = [times_s for times_s in runs_s if len(times_s) > 1]
+    if _chance(sum(_scores(times_s)[0] for times_s in series), map(len, series)) > level:
         return 0.0
-    slope = math.fsum(x * y for x, y in zip(xs, ys, strict=True)) / x2
-    noise = math.fsum((y - slope * x) ** 2 for x, y in zip(xs, ys, strict=True)) / df / x2
-    found = math.expm1(slope * (max(map(len, runs_s)) - 1))
-    if found < SMALL_DRIFT or _tail(slope / math.sqrt(max(noise, MIN_VARIANCE)), df) > level:
-        return 0.0
-    return found
+    halves = map(_halves, series)
+    found = math.expm1(fmean(math.log(later / earlier) for earlier, later in halves))
+    return found if found >= SMALL_DRIFT else 0.0
 
 
-def _tail(t: float, df: int) -> float:
-    """Return the probability that Student's t exceeds `t`: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
-    angle = math.atan2(t, math.sqrt(df))
-    odd = df % 2
-    term, total = math.cos(angle) if odd else 1.0, 0.0
-    for k in range(odd + 1, df, 2):
-        total += term
-        term *= k / (k + 1) * math.cos(angle) ** 2
-    within = math.sin(angle) * total
-    return (1 - (2 / math.pi * (angle + within) if odd else within)) / 2
+def _chance(score: int, lengths: Iterable[int]) -> float:
+    """Return the chance that Kendall's scores of series without a trend sum up to `score` or more.
+
+    It is that of the normal approximation with a correction for continuity, which is close enough from four
+    values on; for fewer it is too large.
+    """
+    deviation = math.sqrt(sum(n * (n - 1) * (2 * n + 5) for n in lengths) / 18)
+    return math.erfc((score - 1) / deviation / math.sqrt(2)) / 2 if score > 0 else 1.0
+
+
+def _halves(times_s: Sequence[float]) -> tuple[float, float]:
+    """Return the medians of the first and of the last half; that in the middle is in neither."""
+    half = len(times_s) // 2
+    return median(times_s[:half]), median(times_s[-half:])
