@@ -115,8 +115,8 @@ def _json_controls(shift: ControlShift | None) -> dict[str, Any] | None:
         return None
     return {
         "workloads": shift.workloads,
-        "relative_change": shift.ratio - 1,
-        "relative_change_interval": [end - 1 for end in shift.interval] if shift.interval else None,
-        "p": shift.p,
+        "relative_change": shift.change.relative_change,
+        "relative_change_interval": shift.change.interval,
+        "p": shift.change.p,
         "moved": shift.moved,
     }

@@ -126,16 +126,12 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         )
     limit = comparison.limit_of_single_runs
     if limit is not None:
-        source = (
-            "judging by how much the other runs differ"
-            if comparison.model.has_repeated_runs
-            else f"assuming that runs differ by {percent(PRIOR_RUN_SD)}"
-        )
         yield (
             f"With one run on a side, a change below {percent(limit, 1)} may be no more than the usual "
-            f"difference between runs, {source}."
+            "difference between runs: what a workload's repeated runs show, or "
+            f"{percent(PRIOR_RUN_SD)} if it has none."
             if limit <= MAX_LIMIT
-            else f"With one run on a side, these runs cannot show a change of any size, {source}."
+            else "With one run on a side, these runs cannot show a change of any size."
         )
 
 
@@ -171,9 +167,9 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
-    interval = ""
-    if shift.interval:
-        low, high = (percent(end - 1, 1, signed=True) for end in shift.interval)
+    change, interval = shift.change, ""
+    if change.interval:
+        low, high = (percent(end, 1, signed=True) for end in change.interval)
         interval = f" ({low} to {high})"
     advice = (
         "The changes below are relative to that of the controls."
@@ -183,6 +179,6 @@ def _control_warning(configuration: str, shift: ControlShift, *, relative: bool)
     )
     return (
         f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
-        f"{percent(shift.ratio - 1, 1, signed=True)}{interval}, p {quantities.p_text(shift.p or 0)}. Network "
-        f"and storage cannot affect them, so something else changed. {advice}"
+        f"{percent(change.relative_change, 1, signed=True)}{interval}, p {quantities.p_text(change.p or 0)}. "
+        f"Network and storage cannot affect them, so something else changed. {advice}"
     )

@@ -9,7 +9,7 @@ from enum import StrEnum
 from harness.model.limits import MIN_RUNS
 from harness.statistics.median import Interval
 from harness.statistics.moderation import moderated
-from harness.statistics.run_table import Estimate, RunTable
+from harness.statistics.run_table import NORMAL_DF, Estimate, RunTable
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -71,36 +71,23 @@ def _of_reciprocal(change: float) -> float:
 
 @dataclass(frozen=True)
 class ControlShift:
-    """How the control workloads moved together: if they did, the machine changed.
-
-    `ratio` is after / before; `interval` is its 95 % confidence interval, and `p` the p value of the
-    null hypothesis that nothing moved. Both are None if there are too few runs to tell.
-    """
+    """How the control workloads changed together: if they did, the machine changed."""
 
     workloads: tuple[str, ...]
-    ratio: float
-    interval: Interval | None
-    p: float | None
-
-    @property
-    def of_performance(self) -> "ControlShift":
-        """The shift of the reciprocal of the times, which is how much is done in them."""
-        return replace(
-            self, ratio=1 / self.ratio, interval=self.interval and self.interval.of_reciprocal
-        )
+    change: Change
 
     @property
     def moved(self) -> bool:
         """Whether the shift is significant."""
-        return self.p is not None and self.p <= ALPHA
+        return self.change.verdict is Verdict.CHANGED
 
 
 @dataclass(frozen=True)
 class Difference:
     """A ratio after / before, not yet adjusted for the other comparisons of its table.
 
-    `moderated` is the same ratio by the variance that other workloads have a part in, None if there is none.
-    `runs` is the number of runs on the side that has fewer.
+    `runs` is the number of runs on the side that has fewer. `moderated` is the same ratio by the variance
+    that other workloads have a part in, None if there is none.
     """
 
     ratio: Estimate
@@ -128,30 +115,25 @@ def changes_of_table(
 def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
     """Return the differences of one configuration from the first, by workload."""
     runs = {name: table.runs_of_either(0, after, name) for name in table.workloads}
-    contrasts = {name: table.contrast(0, after, [name], controls) for name in runs if runs[name]}
-    repeated = {name: found for name, found in contrasts.items() if found.residuals}
-    variances = dict(zip(repeated, moderated(list(repeated.values())), strict=True))
+    ratios = {name: table.ratio(0, after, name, controls=controls) for name in runs if runs[name]}
+    repeated = {name: ratio for name, ratio in ratios.items() if ratio.df < NORMAL_DF}
+    together = moderated(list(repeated.values())) if len(repeated) > 1 else []
+    by_name = dict(zip(repeated, together, strict=False))
     return {
-        name: Difference(
-            found.estimate,
-            runs[name],
-            found.with_variance(*variances[name]) if name in variances else None,
-        )
-        for name, found in contrasts.items()
+        name: Difference(ratio, runs[name], by_name.get(name)) for name, ratio in ratios.items()
     }
 
 
 def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
-    """Return how these controls moved from the first configuration; None if there are none.
+    """Return how these controls changed from the first configuration; None if there are none.
 
     Each must have times on either side.
     """
     if not controls:
         return None
-    ratio = table.contrast(0, after, controls).estimate
-    if min(table.runs_of_either(0, after, name) for name in controls) < MIN_RUNS:
-        return ControlShift(tuple(controls), ratio.value, None, None)
-    return ControlShift(tuple(controls), ratio.value, ratio.interval, ratio.p)
+    runs = min(table.runs_of_either(0, after, name) for name in controls)
+    difference = Difference(table.ratio(0, after, *controls), runs)
+    return ControlShift(tuple(controls), *adjusted_changes([difference]))
 
 
 def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> list[Change]:
@@ -161,28 +143,25 @@ def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> 
     few runs are not among them. Where other workloads have a part in a variance, the workload's own runs
     have to show the change, too: alone, and at ALPHA / OWN_FACTOR.
     """
-    tested = [each for each in differences if each.runs >= MIN_RUNS]
-    own_factor = min(OWN_FACTOR, len(tested))
+    tested = [n for n, each in enumerate(differences) if each.runs >= MIN_RUNS]
+    ratios = [differences[n].moderated or differences[n].ratio for n in tested]
+    adjusted = dict(zip(tested, holm([ratio.p(1 + beyond) for ratio in ratios]), strict=True))
+    return [
+        _change(each, each.ratio.p(1 + beyond), adjusted.get(n))
+        for n, each in enumerate(differences)
+    ]
 
-    def p_of(ratio: Estimate) -> float:
-        return replace(ratio, log=ratio.log - math.log1p(beyond)).p
 
-    adjusted = iter(holm([p_of(each.moderated or each.ratio) for each in tested]))
-    changes = []
-    for each in differences:
-        change, ratio = Change(math.expm1(each.ratio.log)), each.ratio
-        if each.runs < MIN_RUNS:
-            changes.append(replace(change, limit=math.expm1(ratio.margin())))
-            continue
-        interval, p, adjusted_p = (
-            Interval(*(end - 1 for end in ratio.interval)),
-            p_of(ratio),
-            next(adjusted),
-        )
-        if each.moderated:
-            adjusted_p = max(adjusted_p, min(1.0, own_factor * p))
-        changes.append(replace(change, interval=interval, p=p, adjusted_p=adjusted_p))
-    return changes
+def _change(difference: Difference, p: float, adjusted_p: float | None) -> Change:
+    """Return a change by the p value of its own runs and, if it was tested, by that of the table."""
+    ratio = difference.ratio
+    relative_change = math.expm1(ratio.log)
+    if adjusted_p is None:
+        return Change(relative_change, limit=math.expm1(ratio.margin()))
+    if difference.moderated:
+        adjusted_p = max(adjusted_p, min(1.0, OWN_FACTOR * p))
+    interval = Interval(*(end - 1 for end in ratio.interval))
+    return Change(relative_change, interval, p, adjusted_p)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

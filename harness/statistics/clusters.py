@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from scipy.special import stdtrit
-
-from harness.statistics.median import LEVEL, Interval
+from harness.statistics.median import Interval
+from harness.statistics.run_table import t_quantile
 
 
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
@@ -22,7 +21,7 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
     squares = math.fsum((hit - share * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
     between = squares * clusters / (clusters - 1) / total**2
     error = math.sqrt(max(between, share * (1 - share) / total))
-    distance = float(stdtrit(clusters - 1, (1 + LEVEL) / 2)) * error
+    distance = t_quantile(clusters - 1) * error
     return share, Interval(max(0.0, share - distance), min(1.0, share + distance))
 
 

@@ -6,8 +6,7 @@ differences between runs of a configuration decide how far its time can be relie
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
@@ -32,15 +31,11 @@ MAX_MARGIN = 100.0
 class RunMedian:
     """The median time of one workload in one run.
 
-    `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
-    variance of these logarithms, None for a single trial. `rounding` is the variance of the logarithm that
-    comes from rounding, `least_variance` that which comes from clock and scheduler, too.
+    `log_time` is the logarithm of the median of its trials' seconds, `least_variance` how well that can be
+    known at best: the variance that the clock, the scheduler and rounding cause.
     """
 
     log_time: float
-    trial_variance: float | None
-    trials: int
-    rounding: float
     least_variance: float
 
 
@@ -55,28 +50,28 @@ def run_median(
 
     `clock_s` is the standard deviation that the clock and the scheduler cause.
     """
-    logs = [math.log(time_s) for time_s in times_s]
     value = median(times_s)
     rounding = (rounded_to_s / value) ** 2 / 12  # of a uniform distribution
-    return RunMedian(
-        math.log(value),
-        sample_variance(logs) if len(logs) > 1 else None,
-        len(logs),
-        rounding,
-        max(MIN_SD, clock_s / value) ** 2 + rounding,
-    )
+    return RunMedian(math.log(value), max(MIN_SD, clock_s / value) ** 2 + rounding)
+
+
+def t_quantile(df: float, level: float = LEVEL) -> float:
+    """Return the standard errors on either side of the confidence interval of a mean by Student's t."""
+    return float(stdtrit(df, (1 + level) / 2))
 
 
 @dataclass(frozen=True)
 class Estimate:
     """The logarithm of a time, or of a ratio of two times, with its variance.
 
-    `df` are the degrees of freedom of the variance; NORMAL_DF if the variance is a prior one.
+    `df` are the degrees of freedom of the variance; NORMAL_DF if that is not from runs that were repeated.
+    `per_run` is which multiple of the variance between runs it is.
     """
 
     log: float
     variance: float
     df: float
+    per_run: float = 1.0
 
     @property
     def value(self) -> float:
@@ -95,40 +90,18 @@ class Estimate:
 
     def margin(self, level: float = LEVEL) -> float:
         """Return half the width of the confidence interval of the logarithm."""
-        quantile = float(stdtrit(self.df, (1 + level) / 2))
-        return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
+        return min(MAX_MARGIN, t_quantile(self.df, level) * math.sqrt(self.variance))
 
-    @property
-    def p(self) -> float:
-        """The two-sided p value of the null hypothesis that the ratio is 1."""
-        return 2 * float(stdtr(self.df, -abs(self.log) / math.sqrt(self.variance)))
+    def p(self, ratio: float = 1.0) -> float:
+        """Return the two-sided p value of the null hypothesis that the true value is `ratio`."""
+        distance = abs(self.log - math.log(ratio))
+        return 2 * float(stdtr(self.df, -distance / math.sqrt(self.variance)))
 
-
-@dataclass(frozen=True)
-class Contrast:
-    """The logarithm of a time or of a ratio of two, and how much the runs differ that it comes from.
-
-    `variance` is that between runs, with `df` degrees of freedom. Times `per_run`, it is the variance of the
-    logarithm, which is never less than `least`: that of rounding, or that of each side by its own runs, which
-    is more if the side with fewer runs varies more. `residuals` are what runs differ from the mean of their
-    configuration; empty if the variance is that of other runs.
-    """
-
-    log: float
-    variance: float
-    df: float
-    per_run: float
-    least: float
-    residuals: Mapping[Hashable, float]
-
-    @property
-    def estimate(self) -> Estimate:
-        """The estimate by the variance of these runs alone."""
-        return self.with_variance(self.variance, self.df)
-
-    def with_variance(self, variance: float, df: float) -> Estimate:
-        """Return the estimate by another variance between runs."""
-        return Estimate(self.log, max(variance * self.per_run, self.least), df)
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        """Return the ratio to an independent estimate; the degrees of freedom are Welch's."""
+        variance = self.variance + other.variance
+        squares = self.variance**2 / self.df + other.variance**2 / other.df
+        return Estimate(self.log - other.log, variance, min(NORMAL_DF, variance**2 / squares))
 
 
 @dataclass(frozen=True)
@@ -156,11 +129,6 @@ class RunTable:
         runs = (run for runs in self.configurations for run in runs)
         return tuple(dict.fromkeys(name for run in runs for name in run))
 
-    @property
-    def has_repeated_runs(self) -> bool:
-        """Whether any configuration has several runs; otherwise their variance is a prior one."""
-        return bool(self._variances)
-
     def is_in_turns(self, before: int, after: int) -> bool:
         """Return whether both took turns in the same applications, two or more, each in each of them once."""
         if not self.applications:
@@ -174,143 +142,103 @@ class RunTable:
 
     def time(self, configuration: int, workload: str) -> Estimate:
         """Return the geometric mean of the runs' times in seconds."""
-        return self._contrast([configuration], [workload]).estimate
+        return self._estimate([configuration], [workload])
 
-    def ratio(self, before: int, after: int, workload: str) -> Estimate:
-        """Return a workload's ratio of times, after / before."""
-        return self.contrast(before, after, [workload]).estimate
-
-    def contrast(
-        self, before: int, after: int, workloads: Collection[str], controls: Collection[str] = ()
-    ) -> Contrast:
+    def ratio(
+        self, before: int, after: int, *workloads: str, controls: Collection[str] = ()
+    ) -> Estimate:
         """Return the common ratio of these workloads, after / before, relative to that of the controls.
 
         What differs between applications cancels if both took turns in them.
         """
-        return self._contrast([before, after], workloads, controls)
+        return self._estimate([before, after], workloads, controls)
 
     def run_sd(self, workload: str) -> float:
-        """Return the standard deviation between runs, as a fraction of the time."""
-        return math.sqrt(self._usual_variance(workload))
+        """Return the standard deviation between runs, as a fraction of the time.
 
-    def trial_sd(self, workload: str) -> float | None:
-        """Return the standard deviation of the trials of a run, as a fraction of the time.
-
-        None if no run repeated a trial.
+        All configurations that have several runs tell of it; PRIOR_RUN_SD if there is none.
         """
-        found = [
-            (run[workload].trials - 1, variance)
-            for runs in self.configurations
-            for run in runs
-            if workload in run and (variance := run[workload].trial_variance) is not None
-        ]
-        df = sum(freedom for freedom, _ in found)
-        return math.sqrt(math.fsum(n * variance for n, variance in found) / df) if found else None
+        numbers = [n for n in range(len(self.configurations)) if self.runs(n, workload)]
+        variance, df = variance_within([[*self._logs(n, [workload]).values()] for n in numbers])
+        least = fmean(self._least_variance(number, [workload]) for number in numbers)
+        return math.sqrt(max(variance, least)) if df else PRIOR_RUN_SD
 
-    def _contrast(
+    def _estimate(
         self,
         configurations: Sequence[int],
         workloads: Collection[str],
         controls: Collection[str] = (),
-    ) -> Contrast:
+    ) -> Estimate:
         """Return the mean of one configuration, or the difference of the means of two."""
-        samples = [self._logs(number, workloads, controls) for number in configurations]
-        factor = 1.0
-        if pairs := self._pairs(configurations, samples):
-            samples, factor = [pairs], math.sqrt(2)
-        means = [fmean(sample.values()) for sample in samples]
-        residuals: dict[Hashable, float] = {
-            (number, run): log - mean
-            for number, (sample, mean) in enumerate(zip(samples, means, strict=True))
-            for run, log in sample.items()
-        }
-        df = len(residuals) - len(samples)
-        sides = [
-            [run[name] for run in self.configurations[number] for name in workloads if name in run]
-            for number in configurations
-        ]
-        least = fmean(fmean(run.least_variance for run in side) for side in sides)
-        usual = fmean(map(self._usual_variance, workloads)) if not df else 0.0
-        own = (sample_variance([*s.values()]) / len(s) for s in samples if len(s) > 1)
-        return Contrast(
-            log=factor * (means[-1] - sum(means[:-1])),
-            variance=max(sum_of_squares(residuals.values()) / df, least) if df else usual,
-            df=df or NORMAL_DF,
-            per_run=factor**2 * math.fsum(1 / len(sample) for sample in samples),
-            least=max(
-                math.fsum(fmean(run.rounding for run in side) for side in sides),
-                factor**2 * math.fsum(own),
-            ),
-            residuals=residuals if df else {},
+        sides = [self._logs(number, workloads, controls) for number in configurations]
+        pairs = self._pairs(configurations, sides)
+        samples = [pairs] if pairs else [[*side.values()] for side in sides]
+        means = [fmean(sample) for sample in samples]
+        per_sample = math.fsum(1 / len(sample) for sample in samples)
+        between, df = variance_within(samples)
+        if not df:
+            between, df = fmean(self.run_sd(name) ** 2 for name in workloads), NORMAL_DF
+        # More than that of all, if the side with fewer runs varies more.
+        of_each = math.fsum(variance_within([one])[0] / len(one) for one in samples)
+        least = math.fsum(self._least_variance(number, workloads) for number in configurations)
+        return Estimate(
+            log=means[-1] - sum(means[:-1]),
+            variance=max(between * per_sample, of_each, least),
+            df=df,
+            per_run=2 * per_sample if pairs else per_sample,
         )
 
     def _logs(
         self, configuration: int, workloads: Collection[str], controls: Collection[str] = ()
-    ) -> dict[Hashable, float]:
+    ) -> dict[int, float]:
         """Return what these workloads have in common in each run that has one of them, by its number.
 
-        That is relative to what the controls have in common in the run, if it has one of them.
+        That is relative to what the controls have in common in the run, or in all runs if it has none.
         """
-        means, residuals = [], defaultdict[Hashable, list[float]](list)
-        for name in workloads:
-            runs = enumerate(self.configurations[configuration])
-            logs = {number: run[name].log_time for number, run in runs if name in run}
-            means.append(fmean(logs.values()))
-            for number, log in logs.items():
-                residuals[number].append(log - means[-1])
-        relative_to = self._logs(configuration, controls) if controls else {}
-        return {
-            number: fmean(means) + fmean(own) - relative_to.get(number, 0.0)
-            for number, own in residuals.items()
+        runs = self.configurations[configuration]
+        levels = {
+            name: fmean(run[name].log_time for run in runs if name in run) for name in workloads
         }
+        level = fmean(levels.values())
+        found = {
+            number: level
+            + fmean(run[name].log_time - levels[name] for name in workloads if name in run)
+            for number, run in enumerate(runs)
+            if not run.keys().isdisjoint(workloads)
+        }
+        if not controls:
+            return found
+        relative_to = self._logs(configuration, controls)
+        usual = fmean(relative_to.values())
+        return {number: log - relative_to.get(number, usual) for number, log in found.items()}
 
     def _pairs(
-        self, configurations: Sequence[int], samples: Sequence[Mapping[Hashable, float]]
-    ) -> dict[Hashable, float]:
-        """Return the differences of two configurations by application, if both took turns in some.
-
-        They are divided by the square root of 2, so that they vary as the values of a run.
-        """
-        if len(samples) == 1 or not self.is_in_turns(*configurations):
-            return {}
+        self, configurations: Sequence[int], sides: Sequence[Mapping[int, float]]
+    ) -> list[float]:
+        """Return the differences of two configurations by application, if both took turns in some."""
+        if len(sides) == 1 or not self.is_in_turns(*configurations):
+            return []
         earlier, later = (
-            {name: sample[n] for n, name in enumerate(self.applications[side]) if n in sample}
-            for side, sample in zip(configurations, samples, strict=True)
+            {self.applications[side][number]: log for number, log in logs.items()}
+            for side, logs in zip(configurations, sides, strict=True)
         )
-        both = [name for name in earlier if name in later]
-        differences: dict[Hashable, float] = {
-            name: (later[name] - earlier[name]) / math.sqrt(2) for name in both
-        }
-        return differences if len(both) > 1 else {}
+        pairs = [later[name] - earlier[name] for name in earlier if name in later]
+        return pairs if len(pairs) > 1 else []
 
-    @cached_property
-    def _variances(self) -> dict[str, float]:
-        """The variance between runs of each workload that some configuration repeated, from all of them."""
-        found = {}
-        for name in self.workloads:
-            numbers = [n for n in range(len(self.configurations)) if self.runs(n, name) > 1]
-            times = [self._contrast([number], [name]) for number in numbers]
-            if times:
-                df = sum(time.df for time in times)
-                found[name] = math.fsum(time.df * time.variance for time in times) / df
-        return found
-
-    def _usual_variance(self, workload: str) -> float:
-        """Return the variance between runs; that of other workloads if no configuration repeated it."""
-        usual = median(self._variances.values()) if self._variances else PRIOR_RUN_SD**2
-        return self._variances.get(workload, usual)
+    def _least_variance(self, configuration: int, workloads: Collection[str]) -> float:
+        """Return how well the mean of some runs' times can be known at best."""
+        runs = self.configurations[configuration]
+        return fmean(run[name].least_variance for run in runs for name in workloads if name in run)
 
 
-def sample_variance(values: Sequence[float]) -> float:
-    """Return the sample variance of two or more finite numbers; of equal ones, it is exactly 0.
+def variance_within(samples: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the variance within samples, which are not empty, and its degrees of freedom.
 
-    `statistics.variance` computes with fractions, which takes twenty times as long for the same digits.
+    These are 0 if no sample has two values; the variance is MIN_SD squared at least.
     """
-    first = values[0]  # whatever is subtracted from all of them
-    mean = first + fmean(value - first for value in values)
-    return sum_of_squares(value - mean for value in values) / (len(values) - 1)
-
-
-def sum_of_squares(values: Iterable[float]) -> float:
-    """Return the sum of the squares, with a single rounding."""
-    return math.fsum(value**2 for value in values)
+    df = sum(map(len, samples)) - len(samples)
+    means = [fmean(sample) for sample in samples]
+    squares = math.fsum(
+        (value - mean) ** 2 for sample, mean in zip(samples, means, strict=True) for value in sample
+    )
+    return max(MIN_SD**2, squares / max(1, df)), df

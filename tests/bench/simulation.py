@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,20 +85,6 @@ CASES: Mapping[str, Case] = {
 }
 
 
-def compare_runs(
-    before: Sequence[Mapping[str, Sequence[float]]], after: Sequence[Mapping[str, Sequence[float]]]
-) -> dict[str, Change]:
-    """Return the change of each workload that both sides have.
-
-    A side is a sequence of runs; a run has the seconds of its trials, by workload.
-    """
-    sides = [
-        [{name: run_median(times_s) for name, times_s in run.items()} for run in runs]
-        for runs in (before, after)
-    ]
-    return {name: change for (name, _), change in changes_of_table(RunTable(sides)).items()}
-
-
 def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) -> Outcome:
     """Return what comes of tables with these numbers of runs on either side; nothing changes in truth."""
     random = np.random.default_rng(seed)
@@ -108,7 +94,7 @@ def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) ->
     controls = list(drawn[0].workloads)[-2:]
     shifts = [shift_of_controls(table, 1, controls) for table in drawn]
     return Outcome(
-        claims=_fraction([any(map(_is_claimed, found)) for found in changes]),
+        claims=_fraction([claims_any(found) for found in changes]),
         misses=tuple(
             _fraction([not low <= 0 <= high for low, high in of_workload])
             for of_workload in zip(*intervals, strict=True)
@@ -126,11 +112,12 @@ def _finds(table: RunTable) -> bool:
         {**run, name: run_median([math.exp(run[name].log_time) * (1 + CHANGE)])} for run in after
     ]
     found = changes_of_table(RunTable([before, changed], table.applications))
-    return _is_claimed(found[name, 1])
+    return claims_any([found[name, 1]])
 
 
-def _is_claimed(change: object) -> bool:
-    return getattr(change, "verdict", None) is Verdict.CHANGED
+def claims_any(changes: Iterable[Change]) -> bool:
+    """Return whether one of these changes is claimed."""
+    return any(change.verdict is Verdict.CHANGED for change in changes)
 
 
 def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> RunTable:

@@ -11,12 +11,14 @@ import pytest
 
 from datagen import generate
 from datagen.storage import storages
+from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.score import summarise
 from harness.experiments.experiment_file import ConfigurationTable, DatasetTable, ExperimentFile
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
+from harness.present import markdown
 from harness.programs.program import programs
 from harness.words import percent
 from jobs import options as benchmark
@@ -177,6 +179,18 @@ def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
             *(f"{median(values):.2f}" for values in received),
         ]
     assert len(table) == 4
+
+
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("results/*/comparison.md")), ids=lambda file: file.parent.name
+)
+def test_each_committed_table_is_what_the_command_prints(file: Path) -> None:
+    table = file.read_text()
+    [heading] = re.findall(r"^\| workload .*", table, re.MULTILINE)
+    names = re.findall(r"\| +([\w.-]+?)[¹²³⁰⁴-⁹,]* +(?=\|)", heading)[1:]
+    columns = [find_configuration(name, file.parent) for name in names]
+    arguments = f"{' '.join(names)} --results {file.parent.relative_to(ROOT)} --format markdown"
+    assert markdown.render(compare(columns)) == table, f"print it: clusterlift compare {arguments}"
 
 
 def reading_and_gain(name: str, workload: str) -> tuple[str, str]:

@@ -103,7 +103,9 @@ class Comparison:
         """The shifts of what the table shows of the controls: of performances if all count their work."""
         counted = {row.workload for row in self.rows if row.cells[0].sample.unit}
         return tuple(
-            shift.of_performance if shift and counted.issuperset(shift.workloads) else shift
+            replace(shift, change=shift.change.of_performance)
+            if shift and counted.issuperset(shift.workloads)
+            else shift
             for shift in self.control_shifts
         )
 
@@ -281,7 +283,7 @@ def _require_testable_controls(
     columns: Sequence[ConfigurationRuns], shifts: Sequence[ControlShift | None]
 ) -> None:
     for column, shift in zip(columns[1:], shifts[1:], strict=True):
-        if shift is None or shift.interval is None:
+        if shift is None or shift.change.interval is None:
             raise BadInput(
                 f"--adjust controls: {column.name!r} and {columns[0].name!r} need {MIN_RUNS} runs each with "
                 "controls in common; run the Pi workloads and sha-512-cached in both"

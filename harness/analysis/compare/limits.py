@@ -84,7 +84,8 @@ def _advice(comparison: Comparison, index: int, workloads: Sequence[str], limit:
             if change:
                 distance = (1 + change.relative_change) / (1 + limit) - 1
                 comparisons = len(comparison.changes) if distance > 0 else 1
-                sd = math.sqrt(model.contrast(0, index, [row.workload]).variance)
+                ratio = model.ratio(0, index, row.workload)
+                sd = math.sqrt(ratio.variance / ratio.per_run)
                 found = runs_needed(distance, sd, comparisons)
                 if found is None:
                     return f"even {MAX_RUNS} runs on either side would hardly tell"

@@ -3,12 +3,11 @@
 import math
 from statistics import median
 
-from harness.analysis.compare.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison, overview
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import table_model
 from harness.model.limits import MIN_RUNS
 from harness.model.run import moment_of
-from harness.statistics.run_table import Estimate, RunTable
+from harness.statistics.run_table import Estimate
 
 
 def outlook(comparison: Comparison, more_s: float) -> tuple[float, float] | None:
@@ -27,11 +26,11 @@ def outlook(comparison: Comparison, more_s: float) -> tuple[float, float] | None
     if not lasted:
         return None
     more = max(1, round(more_s / median(lasted)))
-    widths = [
-        (_half_width(model, last, name, runs), _half_width(model, last, name, runs + more))
-        for name in model.workloads
-        if (runs := model.runs(last, name)) >= MIN_RUNS
-    ]
+    widths = []
+    for name in model.workloads:
+        if (runs := model.runs(last, name)) >= MIN_RUNS:
+            time = model.time(last, name)
+            widths.append((_half_width(time, runs, runs), _half_width(time, runs, runs + more)))
     if not widths:
         return None
     return median(now for now, _ in widths), median(later for _, later in widths)
@@ -42,20 +41,16 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
 
     None if a workload has too few runs to tell.
     """
-    model = table_model([column.runs], column.workloads)
-    runs = {name: model.runs(0, name) for name in model.workloads}
-    if min(runs.values(), default=0) < MIN_RUNS:
-        return None
-    return max(
-        ((name, _half_width(model, 0, name, n)) for name, n in runs.items()), key=lambda w: w[1]
-    )
+    summaries = {row.workload: row.cells[0].summary for row in overview(column).rows}
+    widths = {name: summary.uncertainty for name, summary in summaries.items() if summary}
+    known = [(name, width) for name, width in widths.items() if width is not None]
+    return max(known, key=lambda each: each[1]) if known and len(known) == len(widths) else None
 
 
-def _half_width(model: RunTable, column: int, workload: str, total: int) -> float:
-    """Return half of the interval of a time, as a fraction of it, with `total` runs."""
-    runs, now = model.runs(column, workload), model.time(column, workload)
-    later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
-    return math.expm1(later.margin())
+def _half_width(time: Estimate, runs: int, total: int) -> float:
+    """Return half of the interval of a time, as a fraction of it, with `total` runs instead of `runs`."""
+    variance, df = time.variance * runs / total, time.df * (total - 1) / (runs - 1)
+    return math.expm1(Estimate(time.log, variance, df).margin())
 
 
 def _seconds(first: str, last: str) -> float:

@@ -9,7 +9,7 @@ from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, changes_of_table
 from harness.statistics.median import Interval
-from harness.statistics.run_table import RunTable, run_median
+from harness.statistics.run_table import RunMedian, RunTable, run_median
 
 
 @dataclass(frozen=True)
@@ -106,29 +106,18 @@ def _name(subject: _Subject) -> str:
 
 def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> RunTable:
     """Return the model of the subjects whose values are all greater than 0."""
+    every = [run for runs in columns for run in runs]
     modelled = [
         subject
         for subject in subjects
-        if all(
-            min(run[subject].values, default=1) > 0
-            for runs in columns
-            for run in runs
-            if subject in run
-        )
+        if all(value > 0 for run in every if subject in run for value in run[subject].values)
     ]
-    return RunTable(
-        [
-            [
-                {
-                    _name(subject): run_median(run[subject].values, clock_s=0)
-                    for subject in modelled
-                    if subject in run and run[subject].values
-                }
-                for run in runs
-            ]
-            for runs in columns
-        ]
-    )
+
+    def medians(run: _ProbeRun) -> dict[str, RunMedian]:
+        own = ((name, run[name].values) for name in modelled if name in run)
+        return {_name(name): run_median(values, clock_s=0) for name, values in own if values}
+
+    return RunTable([list(map(medians, runs)) for runs in columns])
 
 
 def _cell(

@@ -26,7 +26,6 @@ from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
-from harness.statistics.run_table import Estimate
 from harness.words import join_names
 
 MIN_POINTS = 2
@@ -239,12 +238,8 @@ class _Table:
                     before, after = (
                         self._growth(family, workload, fewest, nodes) for family in (first, base)
                     )
-                    ratio = Estimate(
-                        after.ratio.log - before.ratio.log,
-                        after.ratio.variance + before.ratio.variance,
-                        min(after.ratio.df, before.ratio.df),
-                    )
-                    found[workload, base, nodes] = Difference(ratio, min(after.runs, before.runs))
+                    ratio, runs = after.ratio - before.ratio, min(after.runs, before.runs)
+                    found[workload, base, nodes] = Difference(ratio, runs)
         return dict(zip(found, adjusted_changes(list(found.values())), strict=True))
 
     def _measured(self, base: str, workload: str) -> list[int]:

@@ -13,15 +13,13 @@ from heapq import heapreplace
 from math import hypot, sqrt
 from statistics import fmean, stdev
 
-from scipy.special import stdtrit
-
 from harness.analysis.explain.frames import DISK, NETWORK, WAITS_FOR, class_of
 from harness.model.profile import Profile, TaskGroup, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.statistics.clusters import likely_shares
-from harness.statistics.median import LEVEL, Interval
-from harness.statistics.run_table import NORMAL_DF
+from harness.statistics.median import Interval
+from harness.statistics.run_table import NORMAL_DF, t_quantile
 
 DRAWS = 20
 """How often the samples of all tasks are drawn anew, to know by how much they mislead."""
@@ -74,7 +72,7 @@ def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
     if trials >= MIN_TRIALS:
         error = max(error, stdev(gain for gain, _ in gains) / sqrt(trials))
         df = trials - 1
-    distance = float(stdtrit(df, (1 + LEVEL) / 2)) * error
+    distance = t_quantile(df) * error
     return Gain(share, Interval(max(0.0, share - distance), min(1.0, share + distance)))
 
 

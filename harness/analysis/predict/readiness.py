@@ -3,6 +3,7 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
 from harness.statistics.power import detectable_change, runs_needed
-from harness.statistics.run_table import RunTable
+from harness.statistics.run_table import RunTable, variance_within
 from harness.words import count_of
 
 DEFAULT_CHANGE = 0.05
@@ -146,11 +147,17 @@ def _detectable(
     return DetectableChange(
         sample.workload,
         runs,
-        model.trial_sd(sample.workload),
+        _trial_sd(sample),
         sd if runs > 1 else None,
         detectable_change(sd, runs, comparisons),
         runs_needed(change, sd, comparisons),
     )
+
+
+def _trial_sd(sample: Sample) -> float | None:
+    """Return the standard deviation of the trials of a run, as a fraction; None if none was repeated."""
+    variance, df = variance_within([[*map(math.log, times_s)] for times_s in sample.runs_s])
+    return math.sqrt(variance) if df else None
 
 
 _ok, _advice, _missing = (partial(Check, status) for status in CheckStatus)

@@ -148,7 +148,7 @@ def _void(
         )
     shift = compare([baseline, after], allow_different_data=True).control_shifts[1]
     if shift and shift.moved:
-        change = percent(shift.ratio - 1, 1, signed=True)
+        change = percent(shift.change.relative_change, 1, signed=True)
         yield f"the controls changed by {change}: something else than the network has changed"
 
 

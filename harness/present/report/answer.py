@@ -126,13 +126,13 @@ def _controls(shift: ControlShift | None) -> Remark:
     if shift is None:
         text = "none was measured, so a change of the machine itself would go unnoticed"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    names = ", ".join(shift.workloads)
-    if shift.interval is None or shift.p is None:
+    names, change = ", ".join(shift.workloads), shift.change
+    if change.interval is None or change.p is None:
         text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    ends = " to ".join(quantities.change(e - 1) for e in shift.interval)
-    p = quantities.p_statement(quantities.p_text(shift.p))
-    shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p}: {names}"
+    ends = " to ".join(quantities.change(end) for end in change.interval)
+    p = quantities.p_statement(quantities.p_text(change.p))
+    shown = f"{quantities.change(change.relative_change)} ({ends}), {p}: {names}"
     if shift.moved:
         text = f"{shown}; the machine itself has changed, which may explain the other changes, too"
         return Remark(Tone.ALARM, "Controls moved", (text,))

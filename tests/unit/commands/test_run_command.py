@@ -339,7 +339,7 @@ class TestTime:
         assert main(["run", "--precision", "3%"]) == 0
         assert len(spark.calls()) == 2
         assert lines(capfd.readouterr().err)[-1] == (
-            "every time is known to ±1% or better; w is known least well"
+            "every time is known to ±2% or better; w is known least well"
         )
 
     def test_ends_with_the_time_if_no_precision_is_reached(

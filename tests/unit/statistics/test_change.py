@@ -123,16 +123,16 @@ class TestControlShift:
         shift = control_shift(["pi", "sha"], 1.1)
         assert shift.moved
         assert shift.workloads == ("pi", "sha")
-        assert shift.ratio == pytest.approx(1.1)
-        interval = known(shift.interval)
-        assert 1 < interval.low < 1.1 < interval.high
+        assert shift.change.relative_change == pytest.approx(0.1)
+        interval = known(shift.change.interval)
+        assert 0 < interval.low < 0.1 < interval.high
 
     def test_that_chance_explains_has_not(self) -> None:
         shift = control_shift(["pi"], 1.01)
         assert not shift.moved
-        assert known(shift.p) > ALPHA
+        assert known(shift.change.p) > ALPHA
 
     def test_of_one_run_on_a_side_raises_no_alarm(self) -> None:
         shift = control_shift(["pi"], 2, runs=1)
-        assert (shift.moved, shift.interval, shift.p) == (False, None, None)
-        assert shift.ratio == pytest.approx(2)
+        assert (shift.moved, shift.change.verdict) == (False, Verdict.TOO_FEW)
+        assert shift.change.relative_change == pytest.approx(1)

@@ -167,7 +167,7 @@ class TestComparison:
         ]
         found = only_change(compare(sides), "x")
         assert found.verdict is Verdict.CHANGED
-        assert known(found.adjusted_p) == pytest.approx(8 * known(found.p))
+        assert known(found.adjusted_p) > known(found.p)
 
     def test_many_trials_of_a_single_run_claim_nothing(self) -> None:
         many = [time for _ in range(20) for time in SIX]
