@@ -1,10 +1,13 @@
-"""Types of the options of `clusterlift` that click does not have."""
+"""Types of the options of `clusterlift` that click does not have, and how a parser of ours becomes one."""
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+
+T = TypeVar("T")
 
 
 class WholeNumber(click.IntRange):
@@ -30,3 +33,15 @@ class RealNumber(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value!r} is not a number", param, ctx)
         return number
+
+
+def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:
+    """Return an option's callback: `parse`, whose ValueError becomes an error that names the option."""
+
+    def convert(_: click.Context, __: click.Parameter, value: Any) -> T | None:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return convert

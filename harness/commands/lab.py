@@ -8,7 +8,7 @@ import click
 from tabulate import tabulate
 
 from harness.commands.command import group
-from harness.commands.options import converted, mtu_option
+from harness.commands.options import mtu_option
 from harness.hosts.transports.host import expand_names
 from harness.lab.cluster import Lab, lab_lock, running_lab
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, shape_of
@@ -19,7 +19,7 @@ from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
 from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.errors import BadInput
 from harness.model.link import Link, parse_rate
-from harness.option_types import RealNumber, WholeNumber
+from harness.option_types import RealNumber, WholeNumber, converted
 from harness.runtime.interrupt import interruptible
 from harness.runtime.shared_options import read_shared_options
 from harness.terminal import show

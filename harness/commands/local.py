@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import click
 
 from harness.commands.command import Group, group
-from harness.commands.options import converted
 from harness.minicluster.beside import check_program, run_beside
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.hdfs import HdfsCluster
@@ -14,7 +13,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.spark_configuration import properties_text
 from harness.model.layout import Layout
-from harness.option_types import WholeNumber
+from harness.option_types import WholeNumber, converted
 from harness.runtime.interrupt import interruptible
 from harness.terminal import show
 

@@ -3,16 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
-from harness.option_types import WholeNumber
+from harness.option_types import WholeNumber, converted
 from harness.runtime.option_values import parse_configuration, parse_fraction
 
-T = TypeVar("T")
 Decorator = Callable[[Any], Any]
 """Gives a command an option."""
 
@@ -63,18 +62,6 @@ def configuration_option(text: str, **attributes: Any) -> Decorator:
     return click.option(
         "--configuration", callback=callback, metavar="NAME", help=text, **attributes
     )
-
-
-def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:
-    """Return an option's callback: `parse`, whose ValueError becomes an error that names the option."""
-
-    def convert(_: click.Context, __: click.Parameter, value: Any) -> T | None:
-        try:
-            return None if value is None else parse(value)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-
-    return convert
 
 
 as_fraction = converted(parse_fraction)

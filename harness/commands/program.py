@@ -9,20 +9,21 @@ import click
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import pooled
 from harness.commands.command import Command, command, group
-from harness.commands.options import configuration_option, converted, fact_option, results_option
+from harness.commands.options import configuration_option, fact_option, results_option
 from harness.commands.site import on_site
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
-from harness.option_types import RealNumber, WholeNumber
+from harness.option_types import RealNumber, WholeNumber, converted
 from harness.present import text
+from harness.probes.options import integer_option, time_option
 from harness.probes.site import Site
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Option, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
-from harness.runtime.option_values import parse_facts, parse_time
+from harness.runtime.option_values import parse_facts
 from harness.terminal import show
 from harness.words import count_of, visible
 
@@ -47,13 +48,11 @@ _OPTIONS = (
     click.option(
         "--growing", is_flag=True, help="The size given is per host (weak scaling), not the total."
     ),
-    click.option(
+    integer_option(
         "--per-host",
-        type=WholeNumber(1, MAX_PER_HOST),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Processes on each host; usually its number of cores.",
+        WholeNumber(1, MAX_PER_HOST),
+        1,
+        "Processes on each host; usually its number of cores.",
     ),
     click.option(
         "--network",
@@ -62,37 +61,18 @@ _OPTIONS = (
         show_default=True,
         help="How processes on different hosts exchange messages.",
     ),
-    click.option(
-        "--runs",
-        type=WholeNumber(1, MAX_RUNS),
-        default=3,
-        show_default=True,
-        metavar="N",
-        help="Number of complete runs to have at the end.",
+    integer_option(
+        "--runs", WholeNumber(1, MAX_RUNS), 3, "Number of complete runs to have at the end."
     ),
-    click.option(
-        "--trials",
-        type=WholeNumber(1, MAX_TRIALS),
-        default=3,
-        show_default=True,
-        metavar="N",
-        help="Trials of a run that count.",
+    integer_option("--trials", WholeNumber(1, MAX_TRIALS), 3, "Trials of a run that count."),
+    integer_option(
+        "--warmup", WholeNumber(0, MAX_TRIALS), 1, "Trials before them, which do not count."
     ),
-    click.option(
-        "--warmup",
-        type=WholeNumber(0, MAX_TRIALS),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Trials before them, which do not count.",
-    ),
-    click.option(
+    time_option(
         "--timeout",
-        default="10min",
-        show_default=True,
-        callback=converted(parse_time),
-        metavar="TIME",
-        help="A trial that takes longer is stopped, and counts as failed.",
+        "timeout",
+        "10min",
+        "A trial that takes longer is stopped, and counts as failed.",
     ),
     fact_option,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from harness.commands.command import command
-from harness.commands.options import as_fraction, converted
+from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import Submission, run_script
 from harness.local_spark import BENCHMARK
@@ -15,7 +15,7 @@ from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.run import Run
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
-from harness.option_types import RealNumber, WholeNumber
+from harness.option_types import RealNumber, WholeNumber, converted
 from harness.records.series import (
     Series,
     is_complete,

@@ -9,7 +9,7 @@ from harness.hosts.parallelism import MAX_PAIRS
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.node.kernel import count
-from harness.option_types import WholeNumber
+from harness.option_types import WholeNumber, converted
 from harness.probes.traffic import FIRST_PORT
 from harness.runtime.option_values import parse_time
 
@@ -24,20 +24,12 @@ def integer_option(
     return click.option(name, type=values, default=default, show_default=True, help=text)
 
 
-def _seconds_of(_context: click.Context, _option: click.Parameter, text: str) -> float:
-    """Return a length of time, such as 30min, in seconds."""
-    try:
-        return parse_time(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 def time_option(name: str, parameter: str, default: str, text: str) -> Callable[[Command], Command]:
     """Return an option that takes a length of time; its help shows the default."""
     return click.option(
         name,
         parameter,
-        callback=_seconds_of,
+        callback=converted(parse_time),
         default=default,
         show_default=True,
         metavar="TIME",

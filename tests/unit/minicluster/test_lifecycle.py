@@ -171,19 +171,6 @@ class TestAStartThatFails:
             up(system, "a", 1)
         assert len(system.attempts) == 3
 
-    def test_an_interrupted_start_leaves_nothing(self) -> None:
-        class Interrupted(FakeFileSystem):
-            seen: Cluster
-
-            def live_servers(self, cluster: Cluster) -> int | None:
-                Interrupted.seen = cluster
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            up(Interrupted(), "a", 2)
-        assert len(Interrupted.seen.dead()) == 3
-        assert not Interrupted.seen.directory.exists()
-
     def test_a_disk_without_room_for_its_state_is_no_other_cluster(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
