@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from harness.model.layout import UNKNOWN, Layout
 
@@ -35,6 +37,7 @@ class StoredFiles:
     is not known. `page_cache` is whether the storing nodes read through their page cache; None if it is
     not known. `server` is the program of an object store and its version: `ceph 18.2.7`; None elsewhere.
     `client` is what affects how this application reads from an object store, by name; empty elsewhere.
+    `addresses` has where nodes are whose names in `placement` do not say it: `10.0.0.3:6801`.
     """
 
     files: Mapping[str, StoredFile]
@@ -42,6 +45,7 @@ class StoredFiles:
     page_cache: bool | None = None
     server: str | None = None
     client: Mapping[str, str] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def layouts(self) -> Mapping[Layout, int]:
@@ -76,6 +80,11 @@ class StoredFiles:
         for file in self.files.values():
             total.update(file.placement)
         return dict(sorted(total.items()))
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of the storing nodes, by name or address."""
+        return frozenset(_host(self.addresses.get(node, node)) for node in self.placement)
 
     @property
     def stored_bytes(self) -> int | None:
@@ -125,6 +134,13 @@ class StoredFiles:
             "page_cache": self.page_cache,
             **({"server": self.server, "client": dict(self.client)} if self.client else {}),
         }
+
+
+def _host(address: str) -> str:
+    """Return the host of `host:port`, or of the URL of a drive."""
+    with suppress(ValueError):  # it is neither
+        address = urlsplit(address if "//" in address else f"//{address}").hostname or address
+    return address
 
 
 Holders = Mapping[int, Collection[str]]

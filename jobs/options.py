@@ -57,6 +57,7 @@ class BenchmarkOptions:
     - `profile`: the number of profile rounds after all others; None for one if time is left.
     - `seed`: of the order of the workloads in each round.
     - `sink`: a name in SINKS.
+    - `cache`: COLD if what trials read has to come from the disks, else WARM.
     - `facts`: what the user declares.
     - `nodes`: the number of nodes that the executors have to be on; None if any will do.
     - `turns`: the configurations that take turns; if there are any, they replace configuration and dataset.
@@ -74,6 +75,7 @@ class BenchmarkOptions:
     profile: int | None
     seed: str
     sink: str
+    cache: str
     repartition: int
     pi_samples: int
     facts: Mapping[str, str]

@@ -17,8 +17,9 @@ from datagen.manifest import DEFAULT_FORMAT
 from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
 from datagen.writer import Request, write_dataset
+from harness.model.cache import COLD, disk_share, why_not_cold
 from harness.model.errors import INTERRUPTED, BadInput
-from harness.model.run import Ending, Phase, Status, Trial
+from harness.model.run import Ending, Phase, Status, Trial, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import (
     cache_directory,
@@ -35,7 +36,8 @@ from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
 from harness.terminal import say, show
-from harness.words import visible
+from harness.words import join_names, visible
+from jobs.cold_reads import ColdReads, input_reader, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
 from jobs.run_description import describe_run
@@ -61,6 +63,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     by_turn = options.by_turn()
     for each in by_turn:
         check_writable(each.results, each.configuration)
+    if options.cache == COLD:
+        prefer_cold_reads(spark)
     wait_for_executors(spark)
     if options.nodes is not None:
         require_nodes(spark, options.nodes)
@@ -146,6 +150,8 @@ def require_nodes(spark: SparkSession, nodes: int) -> None:
 def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
     for side in sides:
         show("\n".join(side.summary()))
+        if line := side.doubt_of_cold_reads():
+            say(visible(f"{line} (docs/cold-reads.md says what to do)"))
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
@@ -178,9 +184,13 @@ class ConfigurationSide:
         self._dataset = dataset
         destination = destinations.get(dataset.uri) if dataset else None
         context = build_context(spark, dataset, options, destination)
+        self._cold_reads = ColdReads(spark, dataset) if dataset and options.cache == COLD else None
+        reads = self._cold_reads, input_reader(spark, dataset) if dataset else None
         self.runners = [
-            SparkTrialRunner(workload, context, sink_of(workload, options.sink), log)
-            for workload in selection.workloads
+            SparkTrialRunner(
+                each, context, sink_of(each, options.sink), log, *(reads if each.reads_data else ())
+            )
+            for each in selection.workloads
         ]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None
@@ -216,6 +226,22 @@ class ConfigurationSide:
         completed = ending is Ending.COMPLETED
         errors = link_errors(self._links, describe_nodes(self._spark).links) if completed else None
         self._recording.end(ending, stopped, errors)
+
+    def doubt_of_cold_reads(self) -> str | None:
+        """Return in one line what was to be cold, and was not or may not have been; None if nothing was."""
+        if not self._cold_reads:
+            return None
+        measured = by_workload(trial for trial in self.trials if trial.phase is Phase.MEASURED)
+        if warm := [name for name, own in measured.items() if all(map(why_not_cold, own))]:
+            reason = self._cold_reads.failure or "the storage itself keeps what it reads"
+            return f"{self.label}no trial of {join_names(warm)} was cold, so none counts: {reason}"
+        cold = [name for name, own in measured.items() if any(trial.to_be_cold for trial in own)]
+        if unknown := [name for name in cold if disk_share(measured[name]) is None]:
+            return (
+                f"{self.label}whether trials of {join_names(unknown)} were cold is not known: they read too "
+                "little, or no counter shows what the disks read that store their input"
+            )
+        return None
 
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""

@@ -67,6 +67,7 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         "warmup": AUTO if options.warmup is None else options.warmup,
         "seed": options.seed,
         "sink": options.sink,
+        "cache": options.cache,
         "repartition": options.repartition,
         "pi_samples": options.pi_samples,
         "controls": [workload.name for workload in selection.workloads if workload.control],

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import ClusterliftError, SparkLost
-from harness.model.run import Trial
+from harness.model.run import InputReader, Trial
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
@@ -19,6 +19,7 @@ from harness.node.snapshot import NodesSnapshot
 from harness.node.traffic import wire_bytes
 from harness.runtime.interrupt import deferred_signals
 from harness.runtime.trials import PreparedTrial
+from jobs.cold_reads import ColdReads
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
 from jobs.sinks import Sink, SinkFactory
@@ -31,12 +32,18 @@ PENDING_INTERRUPT_S = 1.0
 
 @dataclass(frozen=True)
 class SparkTrialRunner:
-    """A workload, what it runs on, the sink that forces it, and the event log of its trials."""
+    """A workload, what it runs on, the sink that forces it, and the event log of its trials.
+
+    `cold_reads` puts its input out of memory before each trial, None to leave it there; `input_read_by` is
+    as in Trial.
+    """
 
     workload: Workload
     context: Context
     sink: SinkFactory
     log: EventLog
+    cold_reads: ColdReads | None = None
+    input_read_by: InputReader | None = None
 
     @property
     def name(self) -> str:
@@ -51,6 +58,8 @@ class SparkTrialRunner:
             if (prewarming := self.workload.prewarm(self.context)) is not None:
                 with outside_trials(spark):
                     prewarming.collect()
+            if self.cold_reads:
+                self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self.sink(self.workload, self.context, executions)
             nodes = nodes_snapshot(spark, with_samples=False)
@@ -125,6 +134,8 @@ class _PreparedSparkTrial:
             tasks=tasks and tasks.per_execution(self.executions),
             wire=wire.per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
+            input_read_by=self.runner.input_read_by,
+            to_be_cold=self.runner.cold_reads is not None,
             interference=interference(before.nodes, after.nodes),
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             profile=profile,

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 import socket
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from datagen.observed_layout import StoredFiles
 from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
+from harness.node.page_cache import drop_everything
 
 CONNECT_TIMEOUT_S = 10.0
 
@@ -33,6 +34,8 @@ class Storage(ABC):
     scheme: ClassVar[str]
     advice: ClassVar[str] = ""
     """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
+    cold_properties: ClassVar[Mapping[str, str]] = {}
+    """The properties of Hadoop with which reading leaves less in the page cache of the storing nodes."""
 
     def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
         """Return host and port that answer for a URI; None if they are not known.
@@ -70,6 +73,14 @@ class Storage(ABC):
     @abstractmethod
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Return how each of these files of the directory is stored."""
+
+    def drop_cached(self, directory: Directory, names: Collection[str]) -> Callable[[], str] | None:
+        """Return what each node has to run so that the next read of these files reaches the disks.
+
+        It returns why it could not, an empty text if it did. None if nodes have nothing to do. By default a
+        node drops everything, which takes root. Raises BadInput if the storage itself cannot do its part.
+        """
+        return drop_everything
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Return the likely reason why files are not stored as expected; empty if none is known."""

@@ -123,7 +123,11 @@ class Ceph:
             for each in found
             if each.name in parts  # else it has been deleted meanwhile
         }
-        return StoredFiles(files, server=self._server)
+        return StoredFiles(files, server=self._server, addresses=self._addresses)
+
+    def drop_cached(self) -> None:
+        """Let the OSDs drop what they keep in memory: they read past the page cache."""
+        self._run("ceph", "tell", "osd.*", "cache", "drop")
 
     @staticmethod
     def explain(stored: StoredFiles) -> str:
@@ -143,12 +147,20 @@ class Ceph:
         return f"{self.name} {', '.join(sorted({version.split()[2] for version in versions}))}"
 
     @cached_property
+    def _osd_map(self) -> Any:
+        return self._json("ceph", "osd", "dump")
+
+    @property
+    def _addresses(self) -> Mapping[str, str]:
+        osds = self._osd_map.get("osds", ())
+        return {f"osd.{each['osd']}": str(each["public_addr"]) for each in osds}
+
+    @cached_property
     def _pools(self) -> Mapping[str, Pool]:
-        osd_map = self._json("ceph", "osd", "dump")
-        profiles = osd_map["erasure_code_profiles"]
+        profiles = self._osd_map["erasure_code_profiles"]
         return {
             str(pool["pool_name"]): _pool(pool, profiles.get(pool["erasure_code_profile"]))
-            for pool in osd_map["pools"]
+            for pool in self._osd_map["pools"]
         }
 
     @cached_property

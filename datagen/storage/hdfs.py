@@ -1,6 +1,7 @@
 """HDFS: replicated, or erasure coded by the policy of the directory."""
 
 from collections.abc import Collection, Mapping
+from typing import ClassVar
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
@@ -18,6 +19,8 @@ class Hdfs(Storage):
 
     name = "hdfs"
     scheme = "hdfs"
+    # DataNodes heed it if they have libhadoop.
+    cold_properties: ClassVar = {"dfs.client.cache.drop.behind.reads": "true"}
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the layout with the cell of its policy, and enable the policy if necessary."""

@@ -1,12 +1,14 @@
 """The local disk, or a directory that every node mounts at the same path."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
+from harness.node.page_cache import drop_files
 
 
 class Local(Storage):
@@ -30,6 +32,11 @@ class Local(Storage):
         return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
         )
+
+    def drop_cached(self, directory: Directory, names: Collection[str]) -> Callable[[], str]:
+        """Put out these files alone."""
+        root = str(directory.path.toUri().getPath())
+        return partial(drop_files, [f"{root}/{name}" for name in names])
 
 
 STORAGE = Local()

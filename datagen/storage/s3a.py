@@ -4,7 +4,7 @@ S3A renames a file by copying it. Spark has two ways to commit files: we use the
 once, when its task ends. It may leave files of a failed job, which generate.py deletes.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from datagen.storage.ceph import Ceph
 from harness.model.errors import UNEXPECTED, BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
+from harness.node.page_cache import drop_everything
 from harness.terminal import say
 
 STREAM = "input.stream.type"
@@ -79,6 +80,14 @@ class S3(Storage):
         return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, client=bucket.client()
         )
+
+    def drop_cached(self, directory: Directory, names: Collection[str]) -> Callable[[], str] | None:
+        """Let Ceph empty caches of its own; of other servers nothing is known."""
+        with _server_of(Bucket(directory)) as server:
+            if not isinstance(server, Ceph):
+                return drop_everything
+            server.drop_cached()
+            return None
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain what the server is known to do without an error."""

@@ -10,6 +10,7 @@ from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import Submission, run_script
 from harness.local_spark import BENCHMARK
+from harness.model.cache import WARM
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.run import Run
@@ -219,10 +220,11 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
     """
     given = submission.given
-    own = {name: getattr(given, name) for name in ("sink", "repartition", "pi_samples")}
+    own = {name: getattr(given, name) for name in ("sink", "cache", "repartition", "pi_samples")}
     own["configuration"] = series.configuration  # a directory may have been renamed
     done = {
         recorded.source: {
+            "cache": WARM,  # of older runs
             **recorded.run.parameters,
             **(recorded.run.dataset or {}),
             "configuration": recorded.run.configuration,

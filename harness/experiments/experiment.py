@@ -131,7 +131,8 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
-    `workloads` names workloads of Spark: None for all, empty for none. External programs have `per_host`
+    `workloads` names workloads of Spark: None for all, empty for none. With a `cache` that is cold, what they
+    read is put out of the hosts' memory before each trial. External programs have `per_host`
     processes on a node; `growing` says whether their problem is so large for each node.
     """
 
@@ -142,6 +143,7 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"] = "auto"
     workloads: tuple[str, ...] | None = None
     sink: Literal["noop", "rdd-count"] | None = None
+    cache: Literal["warm", "cold"] = "warm"
     profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
     repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
     pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None

@@ -13,6 +13,7 @@ from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.local_spark import BENCHMARK, GENERATE
+from harness.model.cache import COLD
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
@@ -30,6 +31,7 @@ from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.order import in_turns
 from harness.runtime.series import PROVEN
+from harness.runtime.trials import DROP_CACHES
 from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
@@ -216,6 +218,7 @@ class _ExperimentRunner:
         self._journal = journal
         self._done = completed_parts(experiment, results)
         self._probed = probed_parts(experiment, results)
+        self._cannot_drop: set[str] = set()
 
     def run(self) -> None:
         planned = list(planned_runs(self._experiment))
@@ -355,31 +358,40 @@ class _ExperimentRunner:
         proven = {PROVEN: proven_content(done.values())}
         if nodes := first.configuration.nodes:
             arguments += ["--nodes", str(nodes)]
+
+        def answer(request: str) -> None:
+            if request == DROP_CACHES:
+                self._drop_caches()
+            else:
+                turns.begin(by_name[request])
+
         if others:
             # In the order of the file: the seed makes the order of the run from it.
             of_run = {part.configuration.name: part for part in run.parts}
             parts = [of_run[name] for name in by_name if name in of_run]
             arguments += ["--turns", json.dumps([self._turn(part) for part in parts])]
-            code = self._site.submit(
-                BENCHMARK,
-                arguments,
-                properties,
-                proven,
-                lambda name: turns.begin(by_name[name]),
-            )
+            code = self._site.submit(BENCHMARK, arguments, properties, proven, answer)
         else:
             turns.take(first.configuration)
             if data := first.configuration.data:
                 arguments += ["--dataset", self._site.uri(data)]
             arguments += ["--configuration", first.configuration.name]
             arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
-            code = self._site.submit(BENCHMARK, arguments, properties, proven)
+            on_request = answer if self._experiment.cache == COLD else None
+            code = self._site.submit(BENCHMARK, arguments, properties, proven, on_request)
         if lost := turns.lost():
             self._set_parts_aside(run.parts, lost)
         if code == BadInput.exit_code:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
         if code:
             say(f"{run}: benchmark.py ended with {code}")
+
+    def _drop_caches(self) -> None:
+        """Let hosts drop their page caches before a trial, and say once which of them cannot."""
+        for error in self._site.drop_caches():
+            if error not in self._cannot_drop:
+                self._cannot_drop.add(error)
+                say(f"{error}: what it stores stays in its memory")
 
     def _turn(self, part: Part) -> dict[str, object]:
         configuration = part.configuration
@@ -414,6 +426,7 @@ class _ExperimentRunner:
             "--results": self._site.path_there(self._results),
             "--workloads": ",".join(experiment.workloads or ()),
             "--sink": experiment.sink or "",
+            "--cache": experiment.cache,
             "--profile": str(experiment.profile or ""),
             "--repartition": str(experiment.repartition or ""),
             "--pi-samples": str(experiment.pi_samples or ""),

@@ -8,11 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.experiments.experiment import Configuration, Data
-from harness.hosts.transports.host import Host
+from harness.hosts.remote_process import ask_all
+from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import ToolError
+from harness.node.page_cache import DROP
 from harness.runtime.trials import HOLD_FILE
 from harness.settings.in_force import Settings, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
+
+_DONE = "dropped"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,13 @@ class Site(ABC):
     def hosts_to_set(self) -> Sequence[Host]:
         """Return the hosts as root reaches them; the nodes of a lab that ended are left out."""
 
+    def drop_caches(self) -> list[str]:
+        """Put what hosts keep of files out of their memory, and return a line for each that could not."""
+        answers = ask_all(
+            self.hosts_to_set(), ("sh", "-c", f"{DROP} && echo {_DONE}"), _require_done
+        )
+        return [str(answer) for answer in answers.values() if isinstance(answer, HostError)]
+
     @abstractmethod
     def device(self, found: str) -> str:
         """Return the device that is set, if `found` leads to the other hosts."""
@@ -91,20 +103,21 @@ class Site(ABC):
         arguments: Sequence[str],
         properties: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
-        on_turn: Callable[[str], None] | None = None,
+        on_request: Callable[[str], None] | None = None,
     ) -> int:
         """Run a script of the checkout under spark-submit in this environment, and return its exit code.
 
-        The benchmark waits before each turn until `on_turn`, called with the configuration's name, returns.
+        The benchmark waits until `on_request` returns, called with what it writes to its hold file: see
+        wait_for_release. Without it there is no hold file.
         """
-        if on_turn is None:
+        if on_request is None:
             return self.run(script, arguments, properties, environment or {})
         with TemporaryDirectory(prefix=".turn-", dir=self.results) as directory:
             file = Path(directory) / "turn"
 
             def release() -> None:
                 if file.exists():
-                    on_turn(file.read_text())
+                    on_request(file.read_text())
                     file.unlink(missing_ok=True)  # the application removes it when it ends
 
             held = {**(environment or {}), HOLD_FILE: self.path_there(file)}
@@ -124,3 +137,8 @@ class Site(ABC):
     def path_there(self, path: Path) -> str:
         """Return what a script calls a path below `results`."""
         return str(path)
+
+
+def _require_done(output: str) -> None:
+    if output.strip() != _DONE:
+        raise ToolError("its page cache was not dropped")

@@ -70,6 +70,13 @@ class Ending(StrEnum):
     SPARK_LOST = "spark-lost"
 
 
+class InputReader(StrEnum):
+    """Who reads files from disks: the application itself, or the daemons of a file system."""
+
+    APPLICATION = "application"
+    STORAGE = "storage"
+
+
 @dataclass(frozen=True)
 class Trial:
     """One execution of one workload, or several if one would be too short to time well.
@@ -83,6 +90,8 @@ class Trial:
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
+    - `input_read_by`: who reads the trial's input from these disks; None if nobody does, or from other ones.
+    - `to_be_cold`: whether its input was put out of the page cache before.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -110,6 +119,8 @@ class Trial:
     profile: Profile | None = None
     disk: DiskBytes | None = None
     written: WrittenBytes | None = None
+    input_read_by: InputReader | None = None
+    to_be_cold: bool = False
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

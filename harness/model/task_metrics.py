@@ -152,14 +152,18 @@ class NodeBytes(Quantities):
 
 @dataclass(frozen=True)
 class DiskBytes(Quantities):
-    """What the disks of all nodes read and wrote during a trial, whoever asked for it."""
+    """What the disks of all nodes read and wrote during a trial, whoever asked for it.
+
+    `own_read_bytes` is what the application's own processes made them read; None if it is unknown.
+    """
 
     read_bytes: int
     written_bytes: int
+    own_read_bytes: int | None = None
 
     def per_execution(self, executions: int) -> Self:
         """Return the average over equal executions, rounded up."""
-        counts = {name: _quotients(count, executions) for name, count in vars(self).items()}
+        counts = {name: n and _quotients(n, executions) for name, n in vars(self).items()}
         return replace(self, **counts)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.node import cgroup, sampler
-from harness.node.disks import READ, WRITTEN, disk_bytes
+from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
@@ -98,7 +98,7 @@ def _usage(application: Application, root: Path) -> dict[str, Any]:
     group_s = cgroup.cpu_used_s(root) if is_contained(root) else None
     found: dict[str, Any] = {"own": times if group_s is None else {WHOLE_GROUP: (group_s, 0.0, "")}}
     if transferred is not None:
-        found["own_disk_bytes"] = transferred
+        found["own_disk_bytes"], found[OWN_READ] = sum(transferred), transferred[0]
     return found
 
 

@@ -14,8 +14,8 @@ from harness.node.cgroup import read_text
 from harness.node.namespaces import boot_of
 from harness.node.snapshot import NodeReading, NodesSnapshot, growth, unread_hosts
 
-READ, WRITTEN = "disk_read_bytes", "disk_written_bytes"
-"""The counters of a node's disks."""
+READ, WRITTEN, OWN_READ = "disk_read_bytes", "disk_written_bytes", "own_read_bytes"
+"""The counters of a node's disks, and of what the application's own processes read from them."""
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
 
@@ -35,7 +35,17 @@ def disk_bytes_between(before: NodesSnapshot, after: NodesSnapshot) -> DiskBytes
     return DiskBytes(
         sum(machine.read_bytes for machine in machines.values()),
         sum(machine.written_bytes for machine in machines.values()),
+        _own_read_bytes(before, after),
     )
+
+
+def _own_read_bytes(before: NodesSnapshot, after: NodesSnapshot) -> int | None:
+    """Return what the application read, None if that is unknown; a namespace of processes counts once."""
+    pairs = [
+        (node, after.nodes[name]) for name, node in before.nodes.items() if name in after.nodes
+    ]
+    own = {node.namespace: growth(node, then, OWN_READ) for node, then in pairs}
+    return None if None in own.values() else sum(own.values())
 
 
 def disk_growth(before: NodeReading, after: NodeReading) -> DiskBytes | None:

@@ -8,7 +8,6 @@ from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processor_ticks import TICKS_PER_S
 
 _KERNEL_THREAD = 0x00200000
-_TRANSFERS = ("read_bytes", "write_bytes")
 
 ProcessorTimes = dict[str, tuple[float, float, str]]
 """The seconds of each process, the seconds of ended children that it waited for, and its parent.
@@ -29,8 +28,8 @@ class Application:
 
 def application_usage(
     application: Application, root: Path = Path("/")
-) -> tuple[ProcessorTimes, int | None]:
-    """Return processor times and bytes of storage that the application and the kernel's threads used.
+) -> tuple[ProcessorTimes, tuple[int, int] | None]:
+    """Return processor times, and bytes read and written, of the application and the kernel's threads.
 
     In a container, that is everything that runs there. The bytes are None where they cannot be read. Times
     of ended processes count if another process waited for them.
@@ -46,8 +45,10 @@ def application_usage(
             parent = processes.get(process.parent)
             times[process.key] = process.own_s, process.waited_s, parent.key if parent else ""
     transfers = [_transferred(pid, root) for pid in members]
-    known = [count for count in transfers if count is not None]
-    return times, sum(known) if len(known) == len(transfers) else None
+    known = [each for each in transfers if each is not None]
+    if len(known) < len(transfers):
+        return times, None
+    return times, (sum(read for read, _ in known), sum(written for _, written in known))
 
 
 def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> float:
@@ -182,13 +183,13 @@ def _is_executor(process: Process, application: str, root: Path) -> bool:
     return id_ in command.split(b"\0") or b"/%b/" % id_ in command
 
 
-def _transferred(process: int, root: Path) -> int | None:
-    """Return what a process read from storage and is to write to it; None if it may not be read."""
+def _transferred(process: int, root: Path) -> tuple[int, int] | None:
+    """Return what a process read from storage, and is to write to it; None if that is not known."""
     try:
         lines = (root / f"proc/{process}/io").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-        return 0
+        return 0, 0
     except OSError:
         return None
     values = dict(line.split(": ") for line in lines)
-    return sum(int(values[name]) for name in _TRANSFERS)
+    return int(values["read_bytes"]), int(values["write_bytes"])

@@ -7,6 +7,7 @@ from harness.analysis.observed.sample import Performance
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
+from harness.present.cache import cache_sentences
 from harness.present.table import (
     HEADINGS,
     Counts,
@@ -50,6 +51,7 @@ def comparison_table(comparison: Comparison) -> Table:
             [
                 *time_sentences(counts, "trial"),
                 *_performance_sentences(cells),
+                *cache_sentences(comparison.columns),
                 *_change_sentences(comparison),
             ]
         ),

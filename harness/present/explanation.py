@@ -15,6 +15,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
+from harness.present.cache import cache_sentences
 from harness.present.link_table import LinkUses, link_section
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
@@ -52,6 +53,9 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
         network_table(explanation.rows),
         "\n".join(fill(cause, _INDENT) for cause in _causes(explanation)),
         "\n".join(fill(each, _INDENT) for each in written_sentences(explanation)),
+        "\n".join(
+            fill(each, _INDENT) for each in cache_sentences((explanation.before, explanation.after))
+        ),
         link_section([explanation.before.name, explanation.after.name], uses),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(caveat, _INDENT) for caveat in _caveats(explanation).split("\n")),

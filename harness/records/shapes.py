@@ -68,6 +68,7 @@ class CheckedParameters(TypedDict, total=False):
     max_time_s: Seconds
     precision: Share
     sink: str | None
+    cache: str | None
     trials: Count | str
     warmup: Count | str | None
     repartition: Count | None

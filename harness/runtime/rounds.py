@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from harness.model.cache import was_not_cold
 from harness.model.limits import MAX_TRIALS
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
@@ -14,7 +15,7 @@ from harness.statistics.median import median_interval
 from harness.words import count_of, given_percent, percent
 
 MAX_FAILED_TRIALS = 6
-"""A workload that has failed this often, and never succeeded, is not waited for any longer."""
+"""A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
 
 ROUNDS_PER_TRIAL = 4
 """How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
@@ -208,12 +209,14 @@ class Rounds:
 
     def _is_hopeless(self, workload: str) -> bool:
         trials = self._trials[workload]
-        return len(trials) >= MAX_FAILED_TRIALS and all(t.wall_s is None for t in trials)
+        return len(trials) >= MAX_FAILED_TRIALS and all(
+            trial.wall_s is None or was_not_cold(trial) for trial in trials
+        )
 
     def _failure(self) -> str | None:
         """Return why further trials are expected to fail, too; None if they are not."""
         if all(map(self._is_hopeless, self._trials)):
-            return "no workload has had a successful trial"
+            return "no workload has had a trial that counts"
         errors = {own[-1].error for own in self._trials.values() if own}
         if len(self._trials) > 1 and len(errors) == 1 and (error := errors.pop()):
             return f"the last trial of every workload failed with {error}"

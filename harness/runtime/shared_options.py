@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from harness.model.cache import COLD, WARM
 from harness.model.errors import BadInput
 from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
@@ -39,6 +40,10 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
         help="what forces the computation of workloads that do not write: Spark's noop data source, or "
         "df.rdd.count() as in the benchmark of 2020")  # fmt: skip
+    add("--cache", choices=(WARM, COLD), default=WARM,
+        help="whether trials may find what they read in memory (warm), or read it from disks: cold puts it "
+        "out of the page caches before each trial, as root where that is needed, and what was read from "
+        "memory nevertheless does not count")  # fmt: skip
     add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
         help="number of partitions that the workload repartition creates")  # fmt: skip
     add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",

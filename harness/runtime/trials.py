@@ -1,4 +1,4 @@
-"""The wait before the first trial, the order of trials, their clock, and what happens if one fails.
+"""The waits for an experiment, the order of trials, their clock, and what happens if one fails.
 
 This module does not depend on Spark: a `TrialRunner` is anything that can be prepared, run and checked.
 """
@@ -29,6 +29,8 @@ _JAVA_CAUSE = re.compile(r"^(?:Caused by)?: (.+)$", re.MULTILINE)
 
 HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
+DROP_CACHES = "drop caches\n"
+"""A request to put what hosts keep of files out of memory; names of configurations have no line ends."""
 POLL_S = 0.05
 
 MIN_TRIAL_S = 1.0
@@ -74,27 +76,30 @@ class TrialRunner(Protocol):
         """
 
 
-def wait_for_release(configuration: str) -> None:
-    """Wait until the file that CLUSTERLIFT_HOLD_FILE names, with a configuration's name in it, is removed.
+def wait_for_release(request: str) -> bool:
+    """Wait until the file that CLUSTERLIFT_HOLD_FILE names, with a request in it, is removed.
 
-    So an experiment can set the links for each turn before its trials. Without the variable there is nothing
-    to wait for. Raises BadInput if the file cannot be written.
+    So an experiment can do what is needed before trials: set the links for the turn of a configuration, whose
+    name is the request, or DROP_CACHES. Return False if no experiment has set the variable. Raises BadInput
+    if the file cannot be written.
     """
     file = os.environ.get(HOLD_FILE)
     if not file:
-        return
+        return False
     try:
         written = Path(f"{file}.new")
-        written.write_text(configuration)
+        written.write_text(request)
         written.replace(file)  # never seen half-written
     except OSError as error:
         raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
     try:
-        show(f"ready for trials of {configuration}; waiting until {file} is removed")
+        if request != DROP_CACHES:
+            show(f"ready for trials of {request}; waiting until {file} is removed")
         while Path(file).exists():
             time.sleep(POLL_S)
     finally:
         Path(file).unlink(missing_ok=True)  # it is still there after an interrupt
+    return True
 
 
 class Side(Protocol):
@@ -161,7 +166,9 @@ def next_executions(trial: Trial) -> int:
 
     The number never falls, so that it is the same for all trials as soon as the workload is warm.
     """
-    if trial.wall_s is None:
+    if (
+        trial.wall_s is None or trial.to_be_cold
+    ):  # what the first one read, the next would find in memory
         return trial.executions
     needed = math.ceil(MIN_TRIAL_S / max(trial.wall_s, MIN_TRIAL_S / MAX_EXECUTIONS))
     return max(trial.executions, needed)

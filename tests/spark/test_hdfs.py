@@ -1,6 +1,7 @@
 """On a real HDFS, a dataset has the requested layout, or it is not a dataset."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +21,13 @@ from datagen.writer import Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
+from harness.model.cache import disk_share
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
+from harness.model.run import InputReader
 from harness.model.task_metrics import WrittenBytes
 from tests.daemons import kill
+from tests.disks import require_counted_disk
 from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
@@ -280,6 +284,17 @@ def test_rights_that_are_lost_half_way_fail_the_trials_and_what_is_left_is_said(
     assert f"{dataset.uri}.written is left, and will be removed with the next run" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may drop the page cache of DataNodes")
+def test_root_has_cold_reads(write_layout: Write, run_on: RunOn, tmp_path: Path) -> None:
+    require_counted_disk(tmp_path)
+    dataset = write_layout("replicated:2", rows=300_000)
+    [trial] = run_on(dataset, "sha-512", "--cache", "cold").trials
+    assert trial.input_read_by is InputReader.STORAGE
+    assert trial.to_be_cold
+    assert (disk_share([trial]) or 0.0) >= 0.9
 
 
 def test_lost_nodes_and_missing_parity_are_noticed(

@@ -21,6 +21,8 @@ from harness.analysis.observed.environment import (
 )
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.machines import KERNEL, OF_DRIVER
+from harness.analysis.observed.sample import measured_trials
+from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
 from harness.words import shorten
 
@@ -61,14 +63,26 @@ def confounders(
 ) -> tuple[Confounder, ...]:
     """Return every recorded fact that differs, unless both sides declare the difference.
 
-    What disturbed the trials of both sides counts if it differs by a margin.
+    What disturbed the trials of both sides counts if it differs by a margin, and so does the cache of input.
 
     An essential fact that only one side recorded counts as different.
     """
     before, after = _runs(baseline), _runs(other)
     facts = (found for side in _by_program(before, after) for found in _differences(*side))
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
-    return (*facts, *disturbed)
+    return (*facts, *disturbed, *_different_cache(baseline, other))
+
+
+def _different_cache(
+    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
+) -> Iterator[Confounder]:
+    """Yield that one side read from disks and the other from memory, if that was measured."""
+    trials = [list(measured_trials(side)) for side in (baseline, other)]
+    before, after = map(disk_share, trials)
+    if before is None or after is None or CacheState.of(before) is CacheState.of(after):
+        return
+    readers = frozenset(each.workload for side in trials for each in side if each.input_read_by)
+    yield Confounder("cache of the input", cache_text(before), cache_text(after), readers)
 
 
 def different_data(baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]) -> str | None:

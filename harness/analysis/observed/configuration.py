@@ -9,6 +9,7 @@ from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
+from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
@@ -131,6 +132,7 @@ def _require_same_work(name: str, runs: Sequence[Run]) -> None:
         parameter: [run.parameters.get(parameter) for run in runs]
         for parameter in ("sink", "repartition", "pi_samples", "problem")
     }
+    work["cache"] = [run.parameters.get("cache") or WARM for run in runs]
     # What reads no data is the same beside any.
     work["dataset digest"] = [run.dataset.get("digest") for run in runs if run.dataset is not None]
     for parameter, every in work.items():

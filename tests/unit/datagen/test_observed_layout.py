@@ -30,6 +30,26 @@ def stored(*files: StoredFile) -> StoredFiles:
     return StoredFiles({f"part-{number}": file for number, file in enumerate(files)})
 
 
+@pytest.mark.parametrize(
+    ("node", "host"),
+    [
+        ("10.0.0.3:9866", "10.0.0.3"),
+        ("n3:20001", "n3"),
+        ("[::1]:9866", "::1"),
+        ("http://n3:9000/data1", "n3"),
+        ("osd.3", "10.0.0.4"),
+        ("/data1", "/data1"),
+        ("[", "["),
+    ],
+)
+def test_the_host_of_a_node_is_in_its_name_or_in_what_the_storage_says_of_it(
+    node: str, host: str
+) -> None:
+    file = StoredFile(TWO, 1, {node: 1})
+    addresses = {"osd.3": "10.0.0.4:6801/77"}
+    assert StoredFiles({"part-0": file}, addresses=addresses).hosts == {host}
+
+
 class TestReplicatedFile:
     def test_two_blocks_with_all_copies(self) -> None:
         file = replicated_file(TWO, 150, [(100, ["a", "b"]), (50, ["b", "c"])])

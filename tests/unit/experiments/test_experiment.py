@@ -26,6 +26,7 @@ from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.compose import LabSpec
 from harness.lab.storages import LAYOUTS
+from harness.model.cache import COLD
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
@@ -36,6 +37,7 @@ from harness.programs.run import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording
+from harness.runtime.trials import DROP_CACHES
 from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import SET, Entry, Journal, open_journal
@@ -488,6 +490,10 @@ class FakeSite(Site):
     def hosts_to_set(self) -> Sequence[Host]:
         return []
 
+    def drop_caches(self) -> list[str]:
+        self.calls.append(("drop",))
+        return ["n1: denied"]
+
     def device(self, found: str) -> str:
         return found
 
@@ -519,7 +525,7 @@ class FakeSite(Site):
         arguments: Sequence[str],
         properties: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
-        on_turn: Callable[[str], None] | None = None,
+        on_request: Callable[[str], None] | None = None,
     ) -> int:
         if script == "datagen/generate.py":
             self.calls.append(("generate", *arguments))
@@ -529,11 +535,15 @@ class FakeSite(Site):
         options = parse(list(arguments))
         self.seeds.append(options.seed)
         sides = options.by_turn()
-        if on_turn is None:
+        if options.cache == COLD:
+            assert on_request
+            for _ in range(2):
+                on_request(DROP_CACHES)
+        if on_request is None:
             [side] = sides
             return self.benchmark(side.configuration, dict(side.facts))
         for side in (*sides, *sides[::-1]):
-            on_turn(side.configuration)
+            on_request(side.configuration)
             self.calls.append(("turn", side.configuration))
         codes = [self.benchmark(s.configuration, dict(s.facts)) for s in sides]
         return max(codes)
@@ -591,6 +601,16 @@ class TestRunExperiment:
     def test_rows_that_a_run_proved_are_not_read_again(self, site: FakeSite) -> None:
         site.run()
         assert site.proven == ["", "of-slow", "of-slow", "of-slow"]
+
+    @pytest.mark.parametrize("turns", ["runs", "rounds"])
+    def test_hosts_drop_their_caches_when_a_trial_asks_and_say_once_who_cannot(
+        self, site: FakeSite, turns: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert site.run(f'cache = "cold"\nturns = "{turns}"\n{TEXT}') == DONE
+        applications = {"runs": 4, "rounds": 2}[turns]
+        assert site.calls.count(("drop",)) == 2 * applications
+        assert capsys.readouterr().err.count("n1: denied: what it stores stays in its memory") == 1
+        assert len(site.benchmarks()) == 4
 
     def test_configurations_can_take_turns_after_each_round_of_a_run(self, site: FakeSite) -> None:
         assert site.run(f'turns = "rounds"\n{TEXT}') == DONE

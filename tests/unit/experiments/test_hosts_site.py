@@ -58,7 +58,7 @@ def test_an_application_may_end_while_its_turn_is_prepared(
         assert not held[0].exists()
         return 7
 
-    def on_turn(configuration: str) -> None:
+    def on_request(configuration: str) -> None:
         turns.append(configuration)
         if ends:
             held[0].unlink()
@@ -67,5 +67,23 @@ def test_an_application_may_end_while_its_turn_is_prepared(
     monkeypatch.setattr(hosts_site, "spark_submit_command", lambda: ["spark-submit"])
     monkeypatch.setattr(hosts_site, "spark_environment", dict)
     site = HostsSite(HostsSpec("n1", "local"), "x", tmp_path)
-    assert site.submit("jobs/benchmark.py", (), on_turn=on_turn) == 7
+    assert site.submit("jobs/benchmark.py", (), on_request=on_request) == 7
     assert turns == ["slow"]
+
+
+def test_hosts_that_cannot_drop_their_page_cache_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    denied = CompletedCommand(2, "", "sh: 1: cannot create /proc/sys/vm/drop_caches: denied\n")
+    asked = []
+
+    def run_all(commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+        asked.extend(commands)
+        return [CompletedCommand(0, "dropped\n", ""), denied]
+
+    monkeypatch.setattr(remote_process, "run_all", run_all)
+    site = HostsSite(HostsSpec("n[1-2]", "ssh", sudo=True), "x", tmp_path)
+    assert site.drop_caches() == ["n2: sh: 1: cannot create /proc/sys/vm/drop_caches: denied"]
+    host, command = asked[0]
+    assert host.prefix[-2:] == ("sudo", "-n")
+    assert command[-1].startswith("sync && echo 1 > /proc/sys/vm/drop_caches")

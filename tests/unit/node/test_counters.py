@@ -51,6 +51,7 @@ def test_what_the_kernel_does_not_count_is_missing(root: Path) -> None:
         "quota_processors",
         "own",
         "own_disk_bytes",
+        "own_read_bytes",
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.model.task_metrics import DiskBytes
-from harness.node.disks import READ, WRITTEN, disk_bytes, disk_bytes_between
+from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes, disk_bytes_between
 from harness.node.snapshot import NodeReading, NodesSnapshot
 
 SYS_BLOCK = Path("sys/block")
@@ -125,6 +125,27 @@ def test_between_two_snapshots_each_machine_counts_once_or_the_sum_is_unknown(ca
     executors, before, after, expected = BETWEEN[case]
     found = disk_bytes_between(snapshot(executors, before), snapshot(executors, after))
     assert found == expected
+
+
+def test_what_the_application_read_counts_once_for_each_namespace_of_processes() -> None:
+    def own(*counts: int | None) -> NodesSnapshot:
+        nodes = {
+            f"boot-a net:[{n}]": NodeReading(
+                "n",
+                "pid:[1]" if n else "pid:[2]",
+                {READ: 9, WRITTEN: 9, **({} if count is None else {OWN_READ: count})},
+            )
+            for n, count in enumerate(counts)
+        }
+        return NodesSnapshot(nodes)
+
+    def own_read_bytes(before: NodesSnapshot, after: NodesSnapshot) -> int | None:
+        found = disk_bytes_between(before, after)
+        assert found
+        return found.own_read_bytes
+
+    assert own_read_bytes(own(1, 2, 2), own(11, 7, 7)) == 10 + 5
+    assert own_read_bytes(own(1, None), own(1, None)) is None
 
 
 def test_of_several_executions_the_average_counts_and_is_rounded_up() -> None:

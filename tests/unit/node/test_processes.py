@@ -21,7 +21,9 @@ FIRST = "pid:[4026531836]"
 
 def usage(application: Application, root: Path) -> tuple[float, int | None]:
     times, transferred = application_usage(application, root)
-    return sum(own_s + waited_s for own_s, waited_s, _ in times.values()), transferred
+    return sum(own_s + waited_s for own_s, waited_s, _ in times.values()), transferred and sum(
+        transferred
+    )
 
 
 APPLICATION = Application("app-1", driver=20, driver_namespace=f"boot-a {FIRST}")

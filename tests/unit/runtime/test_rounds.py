@@ -184,7 +184,7 @@ class TestUntilPrecise:
     def test_stops_if_all_workloads_always_fail(self) -> None:
         bench = Bench({"failing": failing}, precise())
         assert bench.rounds == MAX_FAILED_TRIALS
-        assert bench.until.stopped == "after 6 rounds, no workload has had a successful trial"
+        assert bench.until.stopped == "after 6 rounds, no workload has had a trial that counts"
 
     def test_stops_after_a_round_in_which_all_workloads_fail_for_one_reason(self) -> None:
         lost = {"a": lambda number: 10 if number < 3 else None}

@@ -16,6 +16,7 @@ from harness.model.task_metrics import WireBytes
 from harness.runtime.disturbances import with_disturbances
 from harness.runtime.rounds import Goal, Rounds
 from harness.runtime.trials import (
+    DROP_CACHES,
     MAX_ERROR_LENGTH,
     MAX_EXECUTIONS,
     error_line,
@@ -344,7 +345,7 @@ class TestHold:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.delenv("CLUSTERLIFT_HOLD_FILE", raising=False)
-        wait_for_release("slow")
+        assert not wait_for_release("slow")
         assert capsys.readouterr().out == ""
 
     def test_the_wait_ends_when_the_file_is_removed(
@@ -371,3 +372,18 @@ class TestHold:
             BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
         ):
             wait_for_release("slow")
+
+    def test_a_request_before_each_trial_is_answered_without_a_line_each(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = tmp_path / "hold"
+        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
+        answers: list[bool] = []
+        waiting = threading.Thread(target=lambda: answers.append(wait_for_release(DROP_CACHES)))
+        waiting.start()
+        eventually(file.exists)
+        assert file.read_text() == DROP_CACHES
+        file.unlink()
+        waiting.join(timeout=PATIENCE_S)
+        assert answers == [True]
+        assert capsys.readouterr().out == ""

@@ -1,0 +1,71 @@
+"""Whether trials read their input from disks or from memory: measured, whatever was asked for.
+
+What counts is the share of the input that disks read during a trial. Disks also read ahead, and those behind
+a file system's daemons for others: so they count for no more than the input, and of little nothing is said.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Self
+
+from harness.model.run import InputReader, Trial
+from harness.words import percent
+
+COLD, WARM = "cold", "warm"
+"""What a run can ask for: the input of each trial is put out of the page cache before, or stays in it."""
+MIN_INPUT = 16 * 2**20
+"""Bytes. A machine reads a megabyte within a trial by itself, which is no sign of this much input."""
+_FROM_DISKS, _FROM_MEMORY = 0.9, 0.1
+_NOT_COLD = "was to be cold, and was read from memory"
+
+
+class CacheState(StrEnum):
+    """Where the input of trials came from: from disks, from memory, or from both."""
+
+    COLD = COLD
+    MIXED = "mixed"
+    WARM = WARM
+
+    @classmethod
+    def of(cls, share: float) -> Self:
+        """Return the state of trials of whose input disks read this share."""
+        if _FROM_MEMORY < share < _FROM_DISKS:
+            return cls.MIXED
+        return cls.COLD if share >= _FROM_DISKS else cls.WARM
+
+
+def disk_share(trials: Iterable[Trial]) -> float | None:
+    """Return the share of their input that disks read; None if that is known of no trial."""
+    known = [
+        (min(read_bytes, trial.tasks.input_bytes), trial.tasks.input_bytes)
+        for trial in trials
+        if trial.tasks and trial.tasks.input_bytes >= MIN_INPUT and not trial.tasks.incomplete
+        if (read_bytes := _read_bytes(trial)) is not None
+    ]
+    return sum(read for read, _ in known) / sum(whole for _, whole in known) if known else None
+
+
+def _read_bytes(trial: Trial) -> int | None:
+    """Return what disks read for the trial; of daemons' reads, with those of others."""
+    if not trial.disk or not trial.input_read_by:
+        return None
+    is_own = trial.input_read_by is InputReader.APPLICATION
+    return trial.disk.own_read_bytes if is_own else trial.disk.read_bytes
+
+
+def cache_text(share: float) -> str:
+    """Return `cold (98 % from disks)`."""
+    return f"{CacheState.of(share)} ({percent(share)} from disks)"
+
+
+def why_not_cold(trial: Trial) -> str | None:
+    """Return in one line why a trial was not as cold as it had to be; None if it was, or if it is unknown."""
+    share = disk_share([trial]) if trial.to_be_cold else None
+    if share is None or CacheState.of(share) is CacheState.COLD:
+        return None
+    return f"{_NOT_COLD} ({percent(1 - share)})"
+
+
+def was_not_cold(trial: Trial) -> bool:
+    """Whether a trial does not count because it was not as cold as it had to be."""
+    return (trial.disturbed or "").startswith(_NOT_COLD)

@@ -1,0 +1,22 @@
+"""Where the input of configurations came from, in a sentence: cold, warm or mixed."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import measured_trials
+from harness.model.cache import cache_text, disk_share
+
+
+def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
+    """Yield `Input was cold (98 % from disks).`, by column if they differ; nothing if that is unknown."""
+    shares = {column.name: disk_share(measured_trials(column.runs)) for column in columns}
+    names: dict[str, list[str]] = {}
+    for name, share in shares.items():
+        if share is not None:
+            names.setdefault(cache_text(share), []).append(name)
+    texts = [
+        text if len(own) == len(shares) else f"{text} in {', '.join(own)}"
+        for text, own in names.items()
+    ]
+    if texts:
+        yield f"Input was {'; '.join(texts)}."

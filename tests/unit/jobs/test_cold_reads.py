@@ -1,0 +1,116 @@
+"""Which disks a trial counts, and who drops what it reads before it."""
+
+import socket
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from datagen.observed_layout import StoredFile, StoredFiles
+from harness.model.errors import BadInput
+from harness.model.layout import Layout
+from harness.model.run import InputReader
+from jobs import cold_reads
+from jobs.cold_reads import ColdReads, input_reader
+
+SPARK: Any = None
+
+
+@pytest.fixture(autouse=True)
+def _two_executors_and_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_reads, "executors", lambda _: ["203.0.113.1", "203.0.113.2"])
+    numeric = partial(socket.getaddrinfo, flags=socket.AI_NUMERICHOST)
+    monkeypatch.setattr("jobs.cold_reads.socket.getaddrinfo", numeric)
+
+
+def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
+    file = StoredFile(Layout.parse("replicated:1"), 9, dict.fromkeys(nodes, 9))
+    uri = SimpleNamespace(getPath=lambda: "/d")
+    return SimpleNamespace(
+        directory=SimpleNamespace(scheme=scheme, path=SimpleNamespace(toUri=lambda: uri)),
+        manifest=SimpleNamespace(files={"part-0": 9}),
+        stored=StoredFiles({"part-0": file}, addresses={"osd.1": "203.0.113.2:6801/7"}, **stored),
+    )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "counted"),
+    [
+        (["203.0.113.1:9866", "203.0.113.2:9866"], True),
+        (["203.0.113.1:9866", "203.0.113.3:9866"], False),
+        (["127.0.0.1:9866", "203.0.113.2:9866"], True),  # the driver's node
+        (["http://203.0.113.1:9000/data1"], True),
+        (["osd.1"], True),
+        (["osd.2"], False),
+        ([], False),
+    ],
+)
+def test_disks_are_counted_if_all_nodes_that_store_the_data_are(
+    nodes: list[str], *, counted: bool
+) -> None:
+    assert input_reader(SPARK, a_dataset(*nodes)) is (InputReader.STORAGE if counted else None)
+
+
+@pytest.mark.parametrize(
+    ("file_system", "counted"), [("ext2/ext3", True), ("tmpfs", True), ("nfs", False), ("", False)]
+)
+def test_local_files_are_on_disks_that_count_unless_a_server_has_them(
+    monkeypatch: pytest.MonkeyPatch, file_system: str, *, counted: bool
+) -> None:
+    done = SimpleNamespace(stdout=f"{file_system}\n")
+    monkeypatch.setattr(cold_reads, "finished", lambda *_, **__: done)
+    reader = InputReader.APPLICATION if counted else None
+    assert input_reader(SPARK, a_dataset(scheme="file")) is reader
+
+
+def refused() -> None:
+    raise BadInput("`ceph tell` fails")
+
+
+@pytest.mark.parametrize(
+    ("answer", "experiment", "page_cache", "failure", "asked"),
+    [
+        (lambda: lambda: "", False, None, None, "storage nodes experiment"),
+        (lambda: lambda: "denied", False, None, "n2: denied", "storage nodes experiment"),
+        (lambda: lambda: "denied", True, None, None, "storage nodes experiment"),
+        (lambda: None, False, None, None, "storage experiment"),
+        (refused, False, None, "`ceph tell` fails", "storage experiment"),
+        (lambda: lambda: "denied", False, False, None, "experiment"),
+    ],
+    ids=[
+        "all drop it", "a node may not", "then an experiment does", "nodes have nothing to do",
+        "the storage does not", "nodes read past the page cache",
+    ],
+)  # fmt: skip
+def test_storage_nodes_and_experiment_drop_what_a_trial_reads(
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Callable[[], Any],
+    failure: str | None,
+    asked: str,
+    *,
+    experiment: bool,
+    page_cache: bool | None,
+) -> None:
+    calls: list[str] = []
+
+    def drop_cached(*_: Any) -> Any:
+        calls.append("storage")
+        return answer()
+
+    def run_on_nodes(_: Any, drop: Callable[[], str]) -> Any:
+        calls.append("nodes")
+        return {"a": ("n1", ""), "b": ("n2", drop())}, {}
+
+    def wait_for_release(_: str) -> bool:
+        calls.append("experiment")
+        return experiment
+
+    storage = SimpleNamespace(drop_cached=drop_cached)
+    monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
+    monkeypatch.setattr(cold_reads, "run_on_nodes", run_on_nodes)
+    monkeypatch.setattr(cold_reads, "wait_for_release", wait_for_release)
+    reads = ColdReads(SPARK, a_dataset("n1", page_cache=page_cache))
+    reads.drop()
+    assert (reads.failure, " ".join(calls)) == (failure, asked)

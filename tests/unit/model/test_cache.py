@@ -1,0 +1,136 @@
+"""Whether trials were cold: by what disks read of their input, whatever was asked for."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model.cache import (
+    MIN_INPUT,
+    CacheState,
+    cache_text,
+    disk_share,
+    was_not_cold,
+    why_not_cold,
+)
+from harness.model.run import InputReader, Trial
+from harness.model.task_metrics import DiskBytes
+from harness.runtime.disturbances import counted_trials
+from harness.runtime.rounds import MAX_FAILED_TRIALS, Goal, Rounds
+from harness.runtime.trials import next_executions
+from tests.unit.builders import ok
+from tests.unit.metrics_builders import task_metrics
+
+INPUT = 100 * 2**20
+
+
+def reading(from_disks: float, input_bytes: int = INPUT, **fields: Any) -> Trial:
+    """Return a trial with so much input, which disks read so many times."""
+    tasks = task_metrics(input_bytes_by_locality={"ANY": input_bytes})
+    disk = DiskBytes(int(from_disks * input_bytes), 7)
+    known = {"input_read_by": InputReader.STORAGE, "disk": disk, "tasks": tasks}
+    return ok("group-by", fields.pop("wall_s", 2.0), **known | fields)
+
+
+def cold(from_disks: float, **fields: Any) -> Trial:
+    return reading(from_disks, to_be_cold=True, **fields)
+
+
+@pytest.mark.parametrize(
+    ("share", "state"),
+    [
+        (1.0, CacheState.COLD),
+        (0.9, CacheState.COLD),
+        (0.89, CacheState.MIXED),
+        (0.11, CacheState.MIXED),
+        (0.1, CacheState.WARM),
+        (0.0, CacheState.WARM),
+    ],
+)
+def test_a_tenth_of_the_input_is_within_what_else_reads(share: float, state: CacheState) -> None:
+    assert CacheState.of(share) is state
+
+
+def test_the_share_is_of_the_input_of_all_trials() -> None:
+    assert disk_share([reading(1.0), reading(0.0, 3 * INPUT)]) == 0.25
+
+
+def test_what_disks_read_ahead_in_one_trial_does_not_stand_for_another() -> None:
+    assert disk_share([reading(5.0), reading(0.0)]) == 0.5
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=5))
+def test_a_share_is_one(times: list[float]) -> None:
+    share = disk_share(map(reading, times))
+    assert share is not None
+    assert 0 <= share <= 1
+
+
+@pytest.mark.parametrize(
+    "trial",
+    [
+        ok("group-by", 1.0),
+        replace(reading(1.0), input_read_by=None),
+        replace(reading(1.0), disk=None),
+        replace(reading(1.0), tasks=None),
+        replace(reading(1.0), tasks=task_metrics(input_bytes_by_locality={})),
+        replace(reading(1.0), tasks=task_metrics(input_bytes_by_locality={"ANY": INPUT}, incomplete="?")),
+        reading(1.0, MIN_INPUT - 1),
+    ],
+    ids=["of before", "other disks", "no counters", "no metrics", "no input", "lost events", "little input"],
+)  # fmt: skip
+def test_of_what_is_not_known_nothing_is_said(trial: Trial) -> None:
+    assert disk_share([trial]) is None
+    assert disk_share([trial, reading(0.5)]) == 0.5
+    assert why_not_cold(replace(trial, to_be_cold=True)) is None
+
+
+def test_what_others_read_is_known_from_what_the_application_reads_itself() -> None:
+    """The disks read as much as the input, and most of it for another process."""
+    own = DiskBytes(INPUT, 0, own_read_bytes=INPUT // 4)
+    trial = reading(1.0, disk=own, input_read_by=InputReader.APPLICATION)
+    assert disk_share([trial]) == 0.25
+    assert disk_share([replace(trial, disk=DiskBytes(INPUT, 0))]) is None
+
+
+def test_a_state_is_shown_with_the_share() -> None:
+    assert cache_text(0.984) == "cold (98 % from disks)"
+    assert cache_text(0.3) == "mixed (30 % from disks)"
+
+
+class TestATrialThatWasToBeCold:
+    WARM = "was to be cold, and was read from memory (70 %)"
+
+    def test_and_was_not_does_not_count(self) -> None:
+        trials, throughout = counted_trials([cold(1.0), cold(0.3), reading(0.3)], None)
+        assert [trial.disturbed for trial in trials] == [None, self.WARM, None]
+        assert [was_not_cold(trial) for trial in trials] == [False, True, False]
+        assert not throughout
+
+    def test_and_was_not_counts_not_even_if_all_are_so(self) -> None:
+        """What disturbs all trials is usual, but what is said of none has to be true."""
+        trials, throughout = counted_trials([cold(0.3)] * 3, None)
+        assert [trial.counts for trial in trials] == [False] * 3
+        assert not throughout
+
+    def test_beside_one_that_something_else_disturbed_does_not_count_either(self) -> None:
+        other = ok("group-by", 1.0, disturbed="n1: it swapped")
+        trials, throughout = counted_trials([other, cold(0.3)], None)
+        assert [trial.counts for trial in trials] == [True, False]
+        assert throughout == {"group-by": "n1: it swapped"}
+
+    def test_executes_its_workload_once(self) -> None:
+        """A second execution would find in memory what the first one read."""
+        assert next_executions(reading(0.0, wall_s=0.2)) == 5
+        assert next_executions(cold(1.0, wall_s=0.2)) == 1
+
+    def test_is_not_waited_for_for_ever(self) -> None:
+        rounds = Rounds(["group-by"], Goal())
+        for _, number in rounds.rounds():
+            rounds.finished(replace(cold(0.3), round=number, disturbed=self.WARM))
+            assert number <= MAX_FAILED_TRIALS
+        assert (rounds.stopped or "").startswith(
+            "after 6 rounds, no workload has had a trial that counts"
+        )
