@@ -16,7 +16,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
         for command in ("up", "status", "down")
     },
     **dict.fromkeys([("yarn",), ("local", "yarn")], "use a YARN of your own: docs/yarn.md"),
-    ("local", "s3", "--store"): "it is Ceph: docs/s3.md",
+    ("local", "s3", "--store"): "it is Ceph; of a MinIO of your own: docs/s3.md",
     **dict.fromkeys([("plan",), ("power",), ("aa",), ("noise",)], "use clusterlift ready instead"),
     ("compare", "--earlier"): "name the configuration before: clusterlift compare BEFORE AFTER",
     ("probe", "--alone"): "use --pairs-at-once 1 instead",

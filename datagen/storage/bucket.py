@@ -41,11 +41,12 @@ def endpoint(conf: Any, bucket: str) -> str | None:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object, as the server lists it."""
+    """An object, as the server lists it: what is its own is in `element`."""
 
     name: str
     bytes: int
     storage_class: str
+    element: ET.Element
 
     @classmethod
     def of(cls, element: ET.Element, prefix: str) -> Self:
@@ -53,6 +54,7 @@ class StoredObject:
             _text(element, "Key").removeprefix(prefix),
             int(_text(element, "Size")),
             element.findtext("StorageClass") or STANDARD,
+            element,
         )
 
 
@@ -111,8 +113,8 @@ class Bucket:
         """The storage class that new objects get."""
         return (self.setting("create.storage.class") or STANDARD).upper()
 
-    def ask(self, path: str, query: dict[str, str]) -> bytes:
-        """Return what the server answers to a signed request."""
+    def ask(self, path: str, query: dict[str, str], body: bytes | None = None) -> bytes:
+        """Return what the server answers to a signed GET or, with a body, POST request."""
         at = endpoint(self.directory.conf, self.name)
         if at is None:
             raise BadInput(
@@ -120,7 +122,9 @@ class Bucket:
             )
         region = self.setting("endpoint.region") or "us-east-1"
         try:
-            return ask(Request(at, path, query), self._credentials, region=region)
+            method = "GET" if body is None else "POST"
+            request = Request(at, path, query, method, body or b"")
+            return ask(request, self._credentials, region=region)
         except OSError as error:
             raise BadInput(f"{self.directory.uri}: {at}{path}: {error}") from error
 
@@ -134,12 +138,15 @@ class Bucket:
             token = str(found.sessionToken()) if is_session else None
             return Credentials(str(found.accessKeyId()), str(found.secretAccessKey()), token)
 
-    def objects(self, names: Collection[str]) -> list[StoredObject]:
-        """Return those objects of the directory that have one of these names."""
-        return [found for found in self._listed() if found.name in names]
+    def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
+        """Return those objects of the directory that have one of these names.
 
-    def _listed(self) -> Iterator[StoredObject]:
-        query = {"list-type": "2", "prefix": self.prefix, "delimiter": "/"}
+        `parameters` are added to the request.
+        """
+        return [found for found in self._listed(parameters) if found.name in names]
+
+    def _listed(self, parameters: dict[str, str]) -> Iterator[StoredObject]:
+        query = {"list-type": "2", "prefix": self.prefix, "delimiter": "/", **parameters}
         while True:
             answer = self.ask(f"/{self.name}", query)
             try:

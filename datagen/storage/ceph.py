@@ -7,7 +7,6 @@ stored fewer copies or stripes than the pool promises: only the state of the pla
 group is asked which objects it has, and whether all its OSDs have them.
 """
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +17,8 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.storage.bucket import STANDARD, Bucket, StoredObject
+from datagen.storage.bucket import STANDARD, StoredObject
+from datagen.storage.s3_server import S3Server
 from harness.child_process import finished
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
@@ -83,25 +83,11 @@ class PlacementGroup:
     is_whole: bool
 
 
-class Ceph:
+class Ceph(S3Server):
     """Asks `radosgw-admin`, `ceph` and `rados` on the driver's node, which needs a keyring that may read."""
 
     name = "ceph"
-    """The value of `clusterlift.s3a.store`."""
-
-    def __init__(self, bucket: Bucket) -> None:
-        self.bucket = bucket
-
-    def check_request(self, layout: Layout) -> Layout:
-        """Return the layout in full. Raise BadInput if new objects would have another one."""
-        stored = self.layout_of_new_objects()
-        if not layout.is_met_by(stored):
-            raise BadInput(
-                f"--layout {layout}: {self.bucket.directory.uri} stores new objects of class "
-                f"{self.bucket.storage_class} as {stored}; choose a bucket with another placement, or "
-                "another fs.s3a.create.storage.class"
-            )
-        return stored
+    choice = "a bucket with another placement, or another fs.s3a.create.storage.class"
 
     def layout_of_new_objects(self) -> Layout:
         """Return the layout of the pool of the bucket's placement and of the storage class."""
@@ -258,12 +244,7 @@ class Ceph:
 
     def _json(self, *command: str) -> Any:
         text = self._run(*command, *(["--format=json"] if command[0] == "ceph" else []))
-        try:
-            return json.loads(text)
-        except ValueError as error:
-            raise BadInput(
-                f"{self.bucket.directory.uri}: `{' '.join(command)}` answers no JSON"
-            ) from error
+        return self.parsed(text, f"`{' '.join(command)}`")
 
     def _run(self, program: str, *arguments: str) -> str:
         """Return what a program of Ceph prints. Raise BadInput, in one line, if it fails."""

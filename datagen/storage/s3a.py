@@ -1,4 +1,4 @@
-"""Object stores, through Hadoop's S3A. A Ceph, which the user names, is asked how it stores objects.
+"""Object stores, through Hadoop's S3A. The user says which server it is: that decides how it is observed.
 
 S3A renames a file by copying it. Spark has two ways to commit files: we use the one that copies each file
 once, when its task ends. It may leave files of a failed job, which generate.py deletes.
@@ -14,18 +14,21 @@ from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
 from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
+from datagen.storage.minio import Minio
+from datagen.storage.s3_server import S3Server
 from harness.model.errors import UNEXPECTED, BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.node.page_cache import drop_everything
 from harness.terminal import say
 
+SERVERS: dict[str, type[S3Server]] = {server.name: server for server in (Ceph, Minio)}
 STREAM = "input.stream.type"
 """The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
 
 
 class S3(Storage):
-    """S3 itself reports no layout: its server does, if it is one that can be asked."""
+    """S3 itself reports no layout: its server does."""
 
     name = "s3a"
     scheme = "s3a"
@@ -58,7 +61,8 @@ class S3(Storage):
             if server is None:
                 raise BadInput(
                     f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
-                    f"--conf spark.hadoop.{S3A_STORE}={Ceph.name} (docs/s3.md), or leave --layout out"
+                    f"--conf spark.hadoop.{S3A_STORE}={'|'.join(SERVERS)} (docs/s3.md), or leave "
+                    "--layout out"
                 )
             return server.check_request(layout)
 
@@ -91,7 +95,8 @@ class S3(Storage):
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain what the server is known to do without an error."""
-        return Ceph.explain(stored) if stored.server else ""
+        server = SERVERS.get((stored.server or "").partition(" ")[0])
+        return server.explain(stored) if server else ""
 
 
 def bucket_of(uri: str) -> str:
@@ -100,19 +105,16 @@ def bucket_of(uri: str) -> str:
 
 
 @contextmanager
-def _server_of(bucket: Bucket) -> Iterator[Ceph | None]:
+def _server_of(bucket: Bucket) -> Iterator[S3Server | None]:
     """Provide the server of the bucket; None if the user has not named it.
 
     Raises BadInput if the name is unknown, or if an answer of the server cannot be understood.
     """
     name = bucket.own("store")
-    if name not in (None, Ceph.name):
-        raise BadInput(
-            f"{S3A_STORE} is '{name}': the only known server is {Ceph.name}; leave it out for others, "
-            "whose layout is unknown"
-        )
+    if name is not None and name not in SERVERS:
+        raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(SERVERS)}")
     try:
-        yield None if name is None else Ceph(bucket)
+        yield None if name is None else SERVERS[name](bucket)
     except UNEXPECTED as error:
         raise BadInput(
             f"{bucket.directory.uri}: {S3A_STORE} is '{name}', but an answer of the server cannot be "

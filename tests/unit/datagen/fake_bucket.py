@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from datagen.storage.bucket import Bucket, StoredObject
 
@@ -19,6 +20,6 @@ class FakeBucket(Bucket):
         )
         object.__setattr__(self, "listed", listed)
 
-    def objects(self, names: Collection[str]) -> list[StoredObject]:
-        found = [StoredObject(*each) for each in self.listed]  # type: ignore[attr-defined]
+    def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
+        found = [StoredObject(*each, ET.Element("Contents")) for each in self.listed]  # type: ignore[attr-defined]
         return [each for each in found if each.name in names]

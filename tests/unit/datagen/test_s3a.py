@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from datagen.observed_layout import StoredFiles
+from datagen.storage import minio as minio_module
 from datagen.storage import s3a
 from datagen.storage.bucket import Bucket, endpoint, setting
 from datagen.storage.ceph import Ceph
+from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
@@ -80,9 +82,7 @@ def test_a_layout_is_refused_unless_the_server_is_named() -> None:
 def test_an_unknown_server_is_refused(of: str) -> None:
     conf = {"clusterlift.s3a.store": "ceph", f"clusterlift.s3a.{of}store": "disk"}
     directory = FakeBucket(conf, "rows", "data").directory
-    with pytest.raises(
-        BadInput, match=r"clusterlift.s3a.store is 'disk': the only known server is"
-    ):
+    with pytest.raises(BadInput, match=r"clusterlift.s3a.store is 'disk': the known servers are"):
         STORAGE.check_request(directory, Layout.parse("replicated:2"))
 
 
@@ -302,12 +302,163 @@ def test_a_program_of_ceph_that_fails_is_one_line(
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("entry", ["ceph versions", "ceph osd dump"])
-def test_an_answer_without_an_entry_is_one_line(entry: str) -> None:
-    """As from another version of Ceph."""
-    server, _ = ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")
-    conf = server.bucket.directory.conf | {"clusterlift.s3a.store": "ceph"}
-    server.bucket.directory.conf = conf
-    message = r"^s3a://.*clusterlift.s3a.store is 'ceph', but .* understood: KeyError\('\w+'\)$"
-    with pytest.raises(BadInput, match=message), s3a._server_of(server.bucket):
+# MinIO, as it answered before and after one of its six drives was away.
+
+DRIVES = json.loads((CAPTURED / "minio-drive-away.json").read_text())
+
+
+class CapturedMinio(Bucket):
+    """The bucket `bench` of a MinIO, whose answers are captured; healing first says that it runs."""
+
+    healing = "heal back"
+    polled = 0
+
+    def ask(self, path: str, query: Mapping[str, str], body: bytes | None = None) -> bytes:
+        match path.removeprefix("/minio/admin/v3/"):
+            case "info":
+                answer = DRIVES["info"]
+            case "heal/bench/rows/" if "clientToken" not in query:
+                assert json.loads(body or b"")["dryRun"] is True
+                answer = {"clientToken": "t"}
+            case "heal/bench/rows/":
+                self.__dict__["polled"] = self.polled + 1
+                running = {"Summary": "running", "Items": None}
+                answer = running if self.polled == 1 else DRIVES[self.healing]
+            case "/bench":
+                assert (query["metadata"], query["prefix"]) == ("true", "rows/")
+                return DRIVES["list"].encode()  # type: ignore[no-any-return]
+        return json.dumps(answer).encode()
+
+
+def minio(storage_class: str = "STANDARD", healing: str = "heal back") -> Minio:
+    conf = {"fs.s3a.create.storage.class": storage_class}
+    bucket = CapturedMinio(FakeBucket(conf, "bench", "rows").directory)
+    bucket.__dict__["healing"] = healing
+    return Minio(bucket)
+
+
+@pytest.fixture(autouse=True)
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minio_module, "POLL_S", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "shard_bytes"),
+    [("part-0", "rs:4+2:256k", 75_000), ("part-1", "rs:5+1:209716", 60_000)],
+)
+def test_minio_lists_how_it_codes_an_object(name: str, layout: str, shard_bytes: int) -> None:
+    stored = minio().observe([name])
+    assert (str(stored.layout), stored.missing) == (layout, 0)
+    assert stored.placement == {f"/data/disk{n}": shard_bytes for n in range(1, 7)}
+    assert stored.server == "minio DEVELOPMENT.GOGET"
+
+
+def test_what_minio_wrote_while_a_drive_was_away_has_more_parity_for_ever() -> None:
+    stored = minio().observe(["part-0", "part-2"])
+    assert [str(stored.files[name].layout) for name in ("part-0", "part-2")] == [
+        "rs:4+2:256k",
+        "rs:3+3:349526",
+    ]
+    assert "3+3 instead of 4+2, and leaves them so" in STORAGE.explain(
+        Layout.parse("rs:4+2"), stored
+    )
+
+
+@pytest.mark.parametrize(("healing", "missing"), [("heal away", 1), ("heal back", 0)])
+def test_a_shard_on_a_drive_that_is_away_is_missing(healing: str, missing: int) -> None:
+    stored = minio(healing=healing).observe(["part-0"])
+    assert stored.missing == missing
+    assert ("/data/disk6" in stored.placement) == (not missing)
+
+
+@pytest.mark.parametrize(
+    ("answer", "wait_s", "message"),
+    [
+        ({"Summary": "stopped", "Detail": "a drive is gone"}, 60, "is stopped: a drive is gone$"),
+        ({"Summary": "running"}, 0.05, "is not finished within 0 s$"),
+    ],
+)
+def test_a_dry_run_of_healing_that_does_not_finish_says_why(
+    monkeypatch: pytest.MonkeyPatch, answer: Mapping[str, str], wait_s: float, message: str
+) -> None:
+    monkeypatch.setitem(DRIVES, "heal stuck", answer)
+    monkeypatch.setattr(minio_module, "WAIT_S", wait_s)
+    with pytest.raises(BadInput, match=f"MinIO's dry run of healing {message}"):
+        minio(healing="heal stuck").observe(["part-0"])
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "layout"),
+    [("STANDARD", "rs:4+2:256k"), ("reduced_redundancy", "rs:5+1:209716")],
+)
+def test_minio_says_what_it_is_set_up_for(storage_class: str, layout: str) -> None:
+    assert str(minio(storage_class).layout_of_new_objects()) == layout
+
+
+@pytest.mark.parametrize(
+    ("drives", "parity", "layout"),
+    [
+        ([1], 0, "replicated:1"),
+        (
+            [1],
+            1,
+            "replicated:1",
+        ),  # what the class REDUCED_REDUNDANCY had by default on any number of drives
+        ([2], 1, "rs:1+1:1m"),
+        ([4], 0, "unknown"),
+        ([4, 4], 2, "rs:2+2:512k"),
+        ([4, 8], 2, "unknown"),
+        (None, 0, "unknown"),
+    ],
+)
+def test_minio_gives_no_parity_on_one_drive(
+    monkeypatch: pytest.MonkeyPatch, drives: list[int] | None, parity: int, layout: str
+) -> None:
+    backend = {"standardSCParity": parity} | ({"totalDrivesPerSet": drives} if drives else {})
+    monkeypatch.setitem(DRIVES["info"], "backend", backend)
+    assert str(minio().layout_of_new_objects()) == layout
+
+
+@pytest.mark.parametrize(
+    ("k", "layout", "placement"),
+    [(1, "replicated:1", {"/data/disk1": 2_500_000}), (6, "unknown", {})],
+)
+def test_an_object_without_parity_is_whole_on_one_drive(
+    monkeypatch: pytest.MonkeyPatch, k: int, layout: str, placement: dict[str, int]
+) -> None:
+    listed = DRIVES["list"].replace("<K>4</K><M>2</M>", f"<K>{k}</K><M>0</M>")
+    monkeypatch.setitem(DRIVES, "list", listed.replace("<Size>300000<", "<Size>2500000<"))
+    drives = [{"endpoint": f"/data/disk{n + 1}", "state": "ok"} for n in range(k)]
+    item = {"type": "object", "object": "rows/part-0", "before": {"drives": drives}}
+    monkeypatch.setitem(DRIVES, "heal single", {"Summary": "finished", "Items": [item]})
+    stored = minio(healing="heal single").observe(["part-0"])
+    assert (str(stored.layout), stored.missing, stored.placement) == (layout, 0, placement)
+
+
+def test_minio_has_two_classes() -> None:
+    with pytest.raises(
+        BadInput, match="MinIO has no storage class GLACIER; it has STANDARD, REDUCED"
+    ):
+        minio("GLACIER").layout_of_new_objects()
+
+
+def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CapturedMinio, "ask", lambda *_: b"<html>")
+    with pytest.raises(BadInput, match="info, which MinIO would understand, answers no JSON"):
+        minio().layout_of_new_objects()
+
+
+@pytest.mark.parametrize(
+    ("store", "entry"), [("ceph", "ceph versions"), ("ceph", "ceph osd dump"), ("minio", "info")]
+)
+def test_an_answer_without_an_entry_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, store: str, entry: str
+) -> None:
+    """As from another version of the server, or if the user named another one."""
+    monkeypatch.setitem(DRIVES, "info", {} if store == "minio" else DRIVES["info"])
+    server = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
+    bucket = server.bucket
+    bucket.directory.conf = bucket.directory.conf | {"clusterlift.s3a.store": store}
+    message = rf"^s3a://.*clusterlift.s3a.store is '{store}', but .* understood: KeyError\('\w+'\)$"
+    with pytest.raises(BadInput, match=message), s3a._server_of(bucket):
         server.observe(["part-0"])
