@@ -94,7 +94,7 @@ def test_every_file_has_the_requested_layout(
 
 
 def test_parity_is_as_long_as_the_longest_stripe(write_layout: Write) -> None:
-    dataset = write_layout("xor:2+1", rows=60_000, files=1)
+    dataset = write_layout("xor:2+1", rows=75_000, files=1)
     cell, length = 2**20, dataset.manifest.bytes
     assert 4 * cell < length < 5 * cell
     assert dataset.stored.stored_bytes == length + 2 * cell + min(cell, length - 4 * cell)
