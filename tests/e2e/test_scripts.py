@@ -50,7 +50,7 @@ def test_a_run_records_its_dataset_and_environment(
     for fact in ("memory_bytes", "nodes", "spark", "java", "hadoop", "master"):
         assert run.environment[fact], fact
     [facts] = facts_by_node(run.environment).values()
-    assert {"kernel", "cpus", "memory"} <= facts.keys()
+    assert {"kernel", "cpus", "memory", "local_dirs_used", "data_dir_used"} <= facts.keys()
     assert run.environment["master"] == "local[2]"
     assert run.parameters["pi_samples"] == 20_000
     assert run.parameters["command"].startswith("spark-submit jobs/benchmark.py ")
