@@ -6,7 +6,7 @@ import click
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import explain
-from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import find_configuration, probe_measurements
 from harness.commands.command import command
 from harness.commands.options import results_option
@@ -24,11 +24,12 @@ def explain_command(before: str, after: str, results: Path) -> None:
     BEFORE and AFTER are names of configurations under --results, directories of results files, or
     results files. The command divides each workload's change into what its tasks spent time on:
     waiting for shuffle blocks, computing, writing shuffle files and so on. It also shows for how long
-    the busiest link was full, and in which stage.
+    the busiest link and the busiest disk were full, and in which stage.
     """
     columns = [find_configuration(name, results) for name in (before, after)]
     comparison = compare(columns)
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]
-    show(render(explain(comparison), uses))
+    disks = [disk_uses(trial_disks(column)) for column in comparison.columns]
+    show(render(explain(comparison), uses, disks))

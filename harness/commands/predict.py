@@ -9,6 +9,7 @@ import click
 from harness.analysis.cost.benefit import predicted_benefits
 from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.disks import disk_target
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, ledger_of, scores
 from harness.analysis.predict.target import target_of
@@ -32,27 +33,35 @@ from harness.terminal import say, show
     "MTU changes.",
 )
 @mtu_option("MTU after the upgrade. [default: the present one]")
+@click.option(
+    "--disk",
+    "disks",
+    multiple=True,
+    metavar="FACTOR",
+    help="How many times as fast the disks to buy are, such as 2x; repeatable. Links stay as they are.",
+)
 @cost_option(
-    "Cost of all that the upgrade needs: 350USD for any --link, or 2.5gbit=350USD for one of them. "
+    "Cost of all that the upgrade needs: 350USD for any --link or --disk, or 2.5gbit=350USD for one of them. "
     "Repeatable."
 )
 @click.option(
     "--score",
     "after",
     metavar="AFTER",
-    help="Instead of predicting, compare what AFTER measured with what was predicted for its link and layout "
-    "before its first run began.",
+    help="Instead of predicting, compare what AFTER measured with what was predicted for its links or disks, "
+    "and its layout, before its first run began.",
 )
 @results_option
 def predict_command(
     baseline: str,
     links: Sequence[str],
     mtu: int | None,
+    disks: Sequence[str],
     costs: Sequence[str],
     after: str | None,
     results: Path,
 ) -> None:
-    """Predict the times of BASELINE's workloads over other links, and save the prediction.
+    """Predict the times of BASELINE's workloads with faster links or disks, and save the prediction.
 
     BASELINE is the name of a configuration under --results, or a directory of results files, and so is AFTER.
     The prediction is saved in BASELINE's directory `predictions`, as ID.json; the ID is a digest of the
@@ -61,20 +70,22 @@ def predict_command(
     """
     column = find_configuration(baseline, results)
     if after is not None:
-        if links or mtu or costs:
+        if links or mtu or disks or costs:
             raise BadInput("--score compares what was predicted: leave out all but BASELINE")
         show(render_score(_score_of(column, find_configuration(after, results))))
         return
-    if not links and mtu is None:
-        raise BadInput("predict needs what is to change: --link RATE or --mtu BYTES")
-    rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
+    targets = [disk_target(text) for text in dict.fromkeys(disks)]
     predictor = Predictor(column)
-    predictions = [
-        predictor.predict(target_of(predictor.link, baseline, rate, mtu))
-        for rate in (rates or (None,))
-    ]
-    names = [made.target.link for made in predictions]
-    given = given_costs(costs, baseline, names, spelt=_rate)
+    if links or mtu:
+        if disks:
+            raise BadInput("--disk predicts disks alone: leave out --link and --mtu")
+        rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
+        targets = [target_of(predictor.link, baseline, rate, mtu) for rate in (rates or (None,))]
+    if not targets:
+        raise BadInput("predict needs what is to change: --link, --mtu or --disk")
+    predictions = list(map(predictor.predict, targets))
+    names = [made.target.name for made in predictions]
+    given = given_costs(costs, baseline, names, spelt=_spelt)
     benefits = predicted_benefits(predictions, given) if given else ()
     show(render([freeze(made, ledger_of(column)) for made in predictions], benefits))
 
@@ -85,13 +96,15 @@ def _score_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Score:
         raise BadInput(
             f"{before.name!r} has no prediction for the link and layout of {after.name!r} from before its "
             "first run; make one before an upgrade: clusterlift predict "
-            f"{shlex.quote(before.name)} --link RATE"
+            f"{shlex.quote(before.name)} --link RATE (--disk FACTOR: probe the disks of both)"
         )
     return found
 
 
-def _rate(name: str) -> str:
-    """Return a rate as a prediction spells it: `2500mbit` is 2.5gbit."""
+def _spelt(name: str) -> str:
+    """Return a target's name as a prediction spells it: `2500mbit` is 2.5gbit."""
+    if name.endswith("x"):
+        return disk_target(name).name
     return rate_text(parse_rate("--cost", name, MAX_BIT_S))
 
 

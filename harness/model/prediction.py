@@ -10,26 +10,40 @@ from harness.model.link import MAX_BIT_S, rate_text
 Seconds = Annotated[float, Meta(ge=1e-40, le=1e18)]
 """From the shortest time of a unit of work, with room to spare."""
 BitPerS = Annotated[float, Meta(ge=1, le=MAX_QUANTITY)]
+MAX_FACTOR = 1000
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be bought: the links' rate in bit/s and their MTU in bytes.
+    """What is to be bought: links, or disks that are `disk` times as fast as the present ones.
 
-    The rate is None if it stays and is unknown. `goodput_bit_s` is the payload that such a link is expected
-    to carry.
+    Links have a rate in bit/s, which is None if it stays and is unknown, and an MTU in bytes;
+    `goodput_bit_s` is the payload that such a link is expected to carry. All is None if disks are bought.
     """
 
-    link_bit_s: Annotated[int, Meta(ge=1, le=MAX_BIT_S)] | None
-    mtu: Annotated[int, Meta(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)]
-    goodput_bit_s: BitPerS
+    link_bit_s: Annotated[int, Meta(ge=1, le=MAX_BIT_S)] | None = None
+    mtu: Annotated[int, Meta(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)] | None = None
+    goodput_bit_s: BitPerS | None = None
+    disk: Annotated[float, Meta(ge=1, le=MAX_FACTOR)] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.goodput_bit_s is None) == (self.disk is None):
+            raise ValueError("a target is either links or disks")
+
+    def slowness(self, present_bit_s: float | None) -> float:
+        """Return the time for the same bytes, relative to the present; links carry `present_bit_s` now."""
+        if self.goodput_bit_s and present_bit_s:
+            return present_bit_s / self.goodput_bit_s
+        return 1 / (self.disk or 1)
 
     def __str__(self) -> str:
-        return f"{self.link}, MTU {self.mtu}"
+        return f"{self.name}, MTU {self.mtu}" if self.disk is None else f"disks {self.name} as fast"
 
     @property
-    def link(self) -> str:
-        """The rate of the links: `2.5gbit`."""
+    def name(self) -> str:
+        """The rate of the links, or how much faster disks are, as an option has it: `2.5gbit`, `2x`."""
+        if self.disk is not None:
+            return f"{self.disk:g}x"
         return "the present links" if self.link_bit_s is None else rate_text(self.link_bit_s)
 
 
@@ -52,10 +66,11 @@ class Bounds:
 class PredictedTime:
     """One workload: its time in seconds now, the time to expect, and the intervals of 80 and of 95 %.
 
-    The intervals are for what as many runs will measure after the upgrade. `limit_s` is the time to
-    expect over an infinitely fast network, `network_share` the part of the present time in which tasks wait
-    for the network or a link is full, whichever `basis` names. From the rate `useful_up_to_bit_s` on, the
-    time is within 5 % of `limit_s`; None if it is already.
+    The intervals are for what as many runs will measure after the upgrade. `limit_s` is the time to expect
+    over an infinitely fast network, or with infinitely fast disks. `network_share` or `disk_share`, whichever
+    is to become faster, is the part of the present time in which tasks wait for it, or in which a link is
+    full; `basis` says which. From the rate `useful_up_to_bit_s` of links on, the time is within 5 % of
+    `limit_s`; None if it is already.
     """
 
     workload: str
@@ -66,8 +81,9 @@ class PredictedTime:
     interval_95: Bounds
     limit_s: Seconds
     useful_up_to_bit_s: Annotated[float, Meta(ge=1, le=1e18)] | None
-    network_share: Share
+    network_share: Share | None
     basis: str
+    disk_share: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +92,7 @@ class Prediction:
 
     - `made_at`: ISO 8601 in UTC.
     - `baseline`: the name of the configuration.
-    - `baseline_goodput_bit_s`: the payload that a link of the baseline carries.
+    - `baseline_goodput_bit_s`: the payload that a link of the baseline carries; None if disks are bought.
     - `model`: the name, version and numbers of the model.
     - `conditions`: facts that have to be the same after the upgrade, by name.
     - `not_predicted`: the reason by workload.
@@ -87,7 +103,7 @@ class Prediction:
     written_by: str
     model: str
     baseline: str
-    baseline_goodput_bit_s: BitPerS
+    baseline_goodput_bit_s: BitPerS | None
     target: Target
     times: Annotated[tuple[PredictedTime, ...], Meta(min_length=1)]
     conditions: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the links and processors of the nodes did while a trial ran, slice by slice of its time."""
+"""What the nodes' links, processors and disks did while a trial ran, slice by slice of its time."""
 
 import re
 import string
@@ -49,6 +49,9 @@ class NodeTimeline:
       its own; 0 on the driver's machine.
     - `received_bytes`, `sent_bytes`: of all interfaces that lead to other machines, with headers.
     - `busy_percent`: the processor time of all processors of the machine, interrupts included.
+    - `read_bytes`, `written_bytes`: of all disks of the machine.
+    - `disk_busy_percent`: how long a disk had something to do, of whichever disk was the busiest then.
+    - `busiest_disk`: the name of the one that was busy for longest; None if none was.
     """
 
     host: str
@@ -56,6 +59,10 @@ class NodeTimeline:
     received_bytes: str | None = None
     sent_bytes: str | None = None
     busy_percent: str | None = None
+    read_bytes: str | None = None
+    written_bytes: str | None = None
+    disk_busy_percent: str | None = None
+    busiest_disk: str | None = None
 
 
 _Column = tuple[str | None, ...]
@@ -67,7 +74,8 @@ class Timeline(Quantities):
 
     `slices` is the number of slices; all executions of the trial together are `slices * interval_s` long.
     Stages that are shorter than a slice may be left out. The other fields have an item for each host: those
-    of its NodeTimeline. Their names would be as long as the series, so they are recorded once.
+    of its NodeTimeline. Their names would be as long as the series, so they are recorded once. Version 1.0
+    recorded nothing of disks: those fields may be empty.
     """
 
     interval_s: float
@@ -78,6 +86,10 @@ class Timeline(Quantities):
     received_bytes: _Column = ()
     sent_bytes: _Column = ()
     busy_percent: _Column = ()
+    read_bytes: _Column = ()
+    written_bytes: _Column = ()
+    disk_busy_percent: _Column = ()
+    busiest_disk: _Column = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,10 +101,10 @@ class Timeline(Quantities):
             raise ValueError("a host has a name")
         for name in _COLUMNS:
             column = getattr(self, name)
-            if len(column) != len(self.hosts):
+            if len(column) != len(self.hosts) and (column or name not in _OF_DISKS):
                 raise ValueError(f"{name} has {len(column)} items for {len(self.hosts)} hosts")
             for series in column:
-                if isinstance(series, str):
+                if isinstance(series, str) and name != "busiest_disk":
                     _check(name, series, self.slices)
         if any(not 0 <= error_s <= MAX_QUANTITY for error_s in self.clock_error_s):
             raise ValueError("clock_error_s has a number that is not finite, or less than 0")
@@ -109,8 +121,8 @@ class Timeline(Quantities):
     @property
     def nodes(self) -> tuple[NodeTimeline, ...]:
         """The nodes, in the order of `hosts`."""
-        columns = [self.hosts, *(getattr(self, name) for name in _COLUMNS)]
-        return tuple(NodeTimeline(*values) for values in zip(*columns, strict=True))
+        columns = (getattr(self, name) or (None,) * len(self.hosts) for name in _COLUMNS)
+        return tuple(NodeTimeline(*values) for values in zip(self.hosts, *columns, strict=True))
 
     @property
     def length_s(self) -> float:
@@ -125,6 +137,8 @@ class Timeline(Quantities):
 
 
 _COLUMNS = tuple(field.name for field in fields(NodeTimeline) if field.name != "host")
+_OF_DISKS = _COLUMNS[-4:]
+"""Fields that version 1.0 does not have."""
 
 
 def packed(values: Sequence[int | None]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.node import cgroup, sampler
-from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes
+from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes, disk_names
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
 from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
@@ -35,14 +35,15 @@ def read_node(
     counters["quota_processors"] = min(limit for limit in limits if limit)
     counters |= cgroup.throttling(root) | _usage(application, root) | _disks(root) | _heat(root)
     traffic = interface_traffic(root)
-    request = sampler.READ if with_samples else sampler.begin(traffic)
+    request = sampler.READ if with_samples else sampler.begin(traffic, disk_names(root))
     answer = _ask_sampler(application, program, request)
-    samples = answer.pop("samples", [])
+    samples, busiest_disk = answer.pop("samples", []), answer.pop("busiest_disk", None)
     return {
         "namespace": process_namespace(root),
         "counters": counters | answer,
         "traffic": traffic,
         "samples": samples,
+        "busiest_disk": busiest_disk,
     }
 
 

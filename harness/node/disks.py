@@ -87,6 +87,20 @@ def _difference(counted: Sequence[Path], again: Sequence[Path]) -> tuple[int, in
     return read * _SECTOR, written * _SECTOR
 
 
+def disk_names(root: Path = Path("/")) -> list[str]:
+    """Return the disks themselves, without what stands on them, as /proc/diskstats names them.
+
+    Of a disk behind several NVMe controllers, the paths count if it does not count itself.
+    """
+    files = root.glob("sys/block/*/stat")
+    disks = [file.parent for file in files if (file.parent / "device").exists()]
+    return sorted(
+        disk.name.replace("!", "/")
+        for disk in disks
+        if read_text(disk / "hidden") != "1" or not any(_sectors(_head(disk)))
+    )
+
+
 def _head(path: Path) -> Path:
     return path.with_name(re.sub("c[0-9]+", "", path.name))
 

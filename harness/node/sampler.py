@@ -6,8 +6,8 @@ runs one and adds up the CPU time that it took, so that only the speed of the pr
 long the process waited for one. It is not niced: a niced process would run in the moments that the
 trials leave, and measure those.
 
-About five times a second it also reads what the node's links and processors have counted, and keeps it
-until the end of the trial.
+About five times a second it also reads what the node's links, processors and disks have counted, and keeps
+it until the end of the trial.
 
 The process has one thread, keeps no file open and ends within two seconds after the process that it
 watches. It answers at an abstract Unix socket, which exists in one network namespace,
@@ -50,18 +50,25 @@ _INBOUND_DEVICE = "clusterlift0"
 """As in model/interface.py, which this program cannot import."""
 _RECEIVED, _SENT = 0, 8
 """Columns of /proc/net/dev, after the name."""
+_DISK, _SECTORS_READ, _SECTORS_WRITTEN, _BUSY_MS = 2, 5, 9, 12
+"""Columns of /proc/diskstats."""
+_SECTOR = 512
+_DISKS = "/"
+"""Separates interfaces from disks in a request; it is the name of neither."""
 
 Answer = dict[str, Any]
 """`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
-READ, also the `samples`."""
+READ, also the `samples`, and `busiest_disk`: the name of the disk that was busy for longest while they were
+taken, None if none was."""
 Sample = list[int | None]
 """The time in ns (CLOCK_MONOTONIC), and what was counted until then: bytes that the links received and
-sent, and ticks in which processors were busy. None is unknown."""
+sent, ticks in which processors were busy, bytes that the disks read and wrote, and ms in which the disk was
+busy that was the busiest at that time. None is unknown."""
 
 
-def begin(interfaces: Iterable[str]) -> str:
-    """Return the request to forget all samples and to take new ones, with the links' interfaces."""
-    return " ".join(["begin", *interfaces])
+def begin(interfaces: Iterable[str], disks: Iterable[str]) -> str:
+    """Return the request to forget all samples and to take new ones, of these interfaces and disks."""
+    return " ".join(["begin", *interfaces, _DISKS, *disks])
 
 
 def ask(address: str, request: str, watched: int, program: str) -> Answer | None:
@@ -152,13 +159,14 @@ class Samples:
 
     def __init__(self) -> None:
         self.taken: list[Sample] = []
+        self.disks = Disks(())
         self._interfaces: Collection[str] = ()
         self._interval_s = SAMPLE_EACH_S
         self._due_s = math.inf
 
-    def begin(self, interfaces: Iterable[str]) -> None:
-        """Forget all samples, and take the first one of these interfaces."""
-        self._interfaces = frozenset(interfaces)
+    def begin(self, interfaces: Iterable[str], disks: Iterable[str]) -> None:
+        """Forget all samples, and take the first one of these interfaces and disks."""
+        self._interfaces, self.disks = frozenset(interfaces), Disks(disks)
         self.taken, self._interval_s, self._due_s = [], SAMPLE_EACH_S, time.monotonic()
         self.take()
 
@@ -171,11 +179,42 @@ class Samples:
         """Take a sample now."""
         links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
         ticks = busy_ticks(_read("/proc/stat"))
-        self.taken.append([time.monotonic_ns(), *links, ticks])
+        disks = self.disks.count(_read("/proc/diskstats"))
+        self.taken.append([time.monotonic_ns(), *links, ticks, *disks])
         if len(self.taken) > MAX_SAMPLES:
             del self.taken[1::2]
             self._interval_s *= 2
         self._due_s = max(self._due_s + self._interval_s, time.monotonic())
+
+
+class Disks:
+    """What disks counted since they were named; which of them is the busiest may change."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._first: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+        self._busiest_ms = 0
+
+    def count(self, text: str) -> Sample:
+        """Return the columns of a sample, by the text of /proc/diskstats."""
+        rows = (line.split(maxsplit=_BUSY_MS + 1) for line in text.splitlines())
+        counted = {row[_DISK]: row for row in rows if row[_DISK] in self._names}
+        if not counted:
+            return [None] * 3
+        busy_ms = {name: int(row[_BUSY_MS]) for name, row in counted.items()}
+        grown_ms = (now - self._last.get(name, now) for name, now in busy_ms.items())
+        self._busiest_ms += max(0, *grown_ms)
+        self._first, self._last = self._first or busy_ms, busy_ms
+        columns = _SECTORS_READ, _SECTORS_WRITTEN
+        sectors = (sum(int(row[column]) for row in counted.values()) for column in columns)
+        return [*(count * _SECTOR for count in sectors), self._busiest_ms]
+
+    def busiest(self) -> str | None:
+        """Return the disk that was busy for longest; None if none was, or nothing is known."""
+        grown = {name: now - self._first.get(name, now) for name, now in self._last.items()}
+        name = max(grown, key=grown.__getitem__, default=None)
+        return name if name and grown[name] > 0 else None
 
 
 def _read(path: str) -> str:
@@ -241,12 +280,13 @@ def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:
 def _samples(request: list[str], samples: Samples) -> Answer:
     """Do what a request demands, and return what the answer to it has besides the sums."""
     match request:
-        case ["begin", *interfaces]:
-            samples.begin(interfaces)
+        case ["begin", *names]:
+            disks_from = names.index(_DISKS)
+            samples.begin(names[:disks_from], names[disks_from + 1 :])
             return {}
         case ["read"]:
             samples.take()
-            return {"samples": samples.taken}
+            return {"samples": samples.taken, "busiest_disk": samples.disks.busiest()}
         case _:
             raise ValueError("not a request")
 

@@ -21,6 +21,7 @@ class NodeReading:
 
     - `namespace`: of the processes whose usage counts as the application's.
     - `traffic`: by interface; `samples`: of the node's sampler, none unless they were asked for.
+    - `busiest_disk`: the one that was busy for longest while they were taken; None if none was.
     """
 
     host: str
@@ -28,6 +29,7 @@ class NodeReading:
     counters: Counters = field(default_factory=dict)
     traffic: Mapping[str, Traffic] = field(default_factory=dict)
     samples: Sequence[Sample] = ()
+    busiest_disk: str | None = None
 
 
 @dataclass(frozen=True)

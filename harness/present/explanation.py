@@ -16,10 +16,10 @@ from harness.analysis.observed.sample import measured_trials
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.cache import cache_sentences
-from harness.present.link_table import LinkUses, link_section
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
+from harness.present.use_table import SIDES, DiskUses, LinkUses, disk_section, link_section
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
 from harness.words import percent, shorten, visible
@@ -33,15 +33,18 @@ input and output, garbage collection pauses, waiting for a processor. No metric 
 network causes.
 Wire is what the interfaces of all nodes received in a trial. What is no shuffle is input, headers, \
 broadcasts, results, replication and other traffic."""
-SIDES = ("before", "after")
 _NAME_WIDTH = 32
 _INDENT = "  "
 
 
-def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str:
+def render(
+    explanation: Explanation,
+    uses: Sequence[LinkUses] = ({}, {}),
+    disks: Sequence[DiskUses] = ({}, {}),
+) -> str:
     """Return a sentence for each workload, then the tables, caveats and footnotes behind it.
 
-    `uses` say for how long links were full, before and after.
+    `uses` say for how long links were full, before and after, and `disks` for how long disks were.
     """
     notes = Footnotes()
     names = [_heading(column, notes) for column in (explanation.before, explanation.after)]
@@ -57,6 +60,7 @@ def render(explanation: Explanation, uses: Sequence[LinkUses] = ({}, {})) -> str
             fill(each, _INDENT) for each in cache_sentences((explanation.before, explanation.after))
         ),
         link_section([explanation.before.name, explanation.after.name], uses),
+        disk_section(disks),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(caveat, _INDENT) for caveat in _caveats(explanation).split("\n")),
         "\n".join(footnotes(notes)),

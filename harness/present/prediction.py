@@ -24,6 +24,10 @@ _LIMITS = (
     "which the time is within 5 % of that, or a dash if it is already. The last two columns are "
     "extrapolated: no such link was measured."
 )
+_DISK_LIMITS = (
+    "disk: the part of the time in which tasks wait for a disk, as far as is known; "
+    "with infinitely fast disks: what remains, which is extrapolated: no such disk was measured."
+)
 _ERROR = (
     "error: expected / measured - 1, so + is a prediction that was too long; inside: the narrowest interval "
     "with what was measured."
@@ -47,7 +51,7 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
             "",
             _table_of_limits(first),
             "",
-            fill(_LIMITS),
+            fill(_DISK_LIMITS if first.target.disk else _LIMITS),
             fill(f"Model: {first.model}."),
             *map(fill, _bases(first)),
             *(fill(f"{note[:1].upper()}{note[1:]}.") for note in first.notes),
@@ -75,7 +79,7 @@ def _bases(prediction: Prediction) -> Iterator[str]:
 
 
 def _table(prediction: Prediction) -> str:
-    """Return the times over one target's links below its title."""
+    """Return the times with one target's links or disks below its title."""
     rows = [
         (
             _name(time),
@@ -87,33 +91,40 @@ def _table(prediction: Prediction) -> str:
         )
         for time in prediction.times
     ]
-    now = throughput_text(prediction.baseline_goodput_bit_s)
-    then = throughput_text(prediction.target.goodput_bit_s)
-    title = (
-        f"{prediction.baseline} over {prediction.target}: its links carry {now} now, and are expected to "
-        f"carry {then}"
-    )
     table = simple_table(("workload", "now", "expected", "change", "80 %", "95 %"), rows)
-    return f"{fill(title)}\n\n{table}\n"
+    return f"{fill(_title(prediction))}\n\n{table}\n"
+
+
+def _title(prediction: Prediction) -> str:
+    target, now = prediction.target, prediction.baseline_goodput_bit_s
+    if not (now and target.goodput_bit_s):
+        return f"{prediction.baseline} with {target}, and all else as it is"
+    return (
+        f"{prediction.baseline} over {target}: its links carry {throughput_text(now)} now, and are expected "
+        f"to carry {throughput_text(target.goodput_bit_s)}"
+    )
 
 
 def _table_of_limits(prediction: Prediction) -> str:
     rows = [
         (
             _name(time),
-            percent(time.network_share),
+            percent(time.network_share or time.disk_share or 0.0),
             time_text(time.limit_s),
             if_known(time.useful_up_to_bit_s, lambda bit_s: rate_text(bit_s, 2)),
         )
         for time in prediction.times
         if not time.is_control
     ]
+    if prediction.target.disk:
+        headings = ("workload", "disk", "with infinitely fast disks")
+        return simple_table(headings, [row[:3] for row in rows])
     return simple_table(("workload", "network", "at infinite rate", "useful up to"), rows)
 
 
 def _table_of_costs(benefits: Sequence[CostBenefit]) -> str:
     table = cost_table(benefits)
-    return simple_table(["links", *table.headings[2:]], [row[1:] for row in table.rows])
+    return simple_table(["upgrade", *table.headings[2:]], [row[1:] for row in table.rows])
 
 
 def _name(time: PredictedTime) -> str:

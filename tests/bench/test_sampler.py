@@ -8,6 +8,7 @@ import uuid
 from pathlib import Path
 
 from harness.node import sampler
+from harness.node.disks import disk_names
 from harness.node.traffic import interface_traffic
 
 MEASURED_S = 60
@@ -36,7 +37,9 @@ def process_of(address: str) -> int:
 def test_it_takes_at_most_one_percent_of_a_processor() -> None:
     address, program = f"clusterlift bench {uuid.uuid4()}", Path(sampler.__file__).read_text()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as watched:
-        before = sampler.ask(address, sampler.begin(interface_traffic()), watched.pid, program)
+        before = sampler.ask(
+            address, sampler.begin(interface_traffic(), disk_names()), watched.pid, program
+        )
         process = process_of(address)
         started_s = used_s(process)
         time.sleep(MEASURED_S)

@@ -15,12 +15,19 @@ def a_node(
     received: Values | None = None,
     sent: Values | None = None,
     busy: Values | None = None,
+    disk_busy: Values | None = None,
+    busiest_disk: str | None = None,
     clock_error_s: float = 0.0,
 ) -> NodeTimeline:
     """Return a node with these bytes and percent in each slice."""
-    series = {"received_bytes": received, "sent_bytes": sent, "busy_percent": busy}
+    series = {
+        "received_bytes": received,
+        "sent_bytes": sent,
+        "busy_percent": busy,
+        "disk_busy_percent": disk_busy,
+    }
     texts = {name: packed(values) for name, values in series.items() if values is not None}
-    return NodeTimeline(host, clock_error_s, **texts)
+    return NodeTimeline(host, clock_error_s, **texts, busiest_disk=busiest_disk)
 
 
 def a_timeline(

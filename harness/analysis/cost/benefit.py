@@ -56,8 +56,8 @@ def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ..
 
 
 def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
-    """Return every rate of links that has a cost, the lowest cost per predicted second saved first."""
-    return _ranked({made.target.link: predicted_saving(made) for made in predictions}, costs)
+    """Return every target that has a cost, the lowest cost per predicted second saved first."""
+    return _ranked({made.target.name: predicted_saving(made) for made in predictions}, costs)
 
 
 def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBenefit, ...]:

@@ -100,6 +100,12 @@ RULES: tuple[tuple[str, str | None, str], ...] = (
 """What tasks do, by what their frames look like. NETWORK is another node, or a server on the own node."""
 
 WAITS_FOR = {name: waits_for for name, waits_for, _ in RULES}
+SERVERS = frozenset(
+    name
+    for name, waits_for in WAITS_FOR.items()
+    if waits_for == NETWORK and name.startswith(("reading from ", "writing to "))
+)
+"""Classes in which a task waits for a server of a file system, which may wait for its disk."""
 
 _ROW_IS_ASKED_FOR = re.compile(
     r"\.(next|hasNext|processNext|advanceNext|getNext|nextKeyValue|compute|runTask)$"

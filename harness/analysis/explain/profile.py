@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import fmean
 
 from harness.analysis.explain.blocked import Bound, bound
-from harness.analysis.explain.frames import class_of, own_frame
+from harness.analysis.explain.frames import NETWORK, SERVERS, WAITS_FOR, class_of, own_frame
 from harness.model.profile import Profile, Stack
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.clusters import share_of_clusters
@@ -55,6 +55,17 @@ class ProfiledTime:
     def bound(self) -> Bound | None:
         """What the workload gains at most without waits; None if the times of its tasks are not recorded."""
         return bound(self.profiled)
+
+    @property
+    def server_part(self) -> float:
+        """The part of all waits for the network that were for a server of a file system; 0 without any."""
+        waits = {
+            name: time.share * time.waiting
+            for name, time in self.by_class.items()
+            if WAITS_FOR.get(name) == NETWORK
+        }
+        servers = math.fsum(waits[name] for name in waits.keys() & SERVERS)
+        return servers / math.fsum(waits.values()) if servers else 0.0
 
     @property
     def unknown_share(self) -> float:

@@ -1,11 +1,11 @@
-"""When the links of a trial's nodes were full, in which direction, and during which stage."""
+"""When links and disks of a trial's nodes were full, in which direction, and during which stage."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import compress, groupby
 from statistics import fmean, geometric_mean, median, mode
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS, pair_matrix
@@ -13,15 +13,17 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
-from harness.model.run import Run, Trial
+from harness.model.run import RecordedRun, Run, Trial
 from harness.model.timeline import NodeTimeline, Timeline
 
 FULL = 0.7
 """A link is full in a slice in which it carries more than this part of its goodput."""
+DISK_FULL = 0.9
+"""A disk is full in a slice in which it has something to do for more than this part of the time."""
 BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
 _MAX_UNKNOWN = 0.1
-"""The largest unknown fraction of a node's slices; with more, the time of its full link is unknown."""
+"""The largest unknown fraction of a node's slices; with more, it is unknown when it was full."""
 _WAYS = (RECEIVES, SENDS)
 _MIN_OTHER_WAY = 0.5
 """A link is full both ways if one direction is full for at least this part of the other's time."""
@@ -50,9 +52,9 @@ def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]
     )
 
 
-def stage_of(timeline: Timeline, part: LinkSlice) -> int | None:
+def stage_of(timeline: Timeline, number: int) -> int | None:
     """Return the index of the stage that takes most of a slice, None between stages."""
-    start_s, end_s = part.start_s, part.start_s + part.length_s
+    start_s, end_s = number * timeline.interval_s, (number + 1) * timeline.interval_s
     overlaps_s = [
         min(end_s, stage.end_s) - max(start_s, stage.start_s) for stage in timeline.stages
     ]
@@ -93,19 +95,38 @@ def full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
 
 
 @dataclass(frozen=True)
-class TrialLink:
-    """A trial that counts, with its busiest node.
+class TrialUse:
+    """A trial that counts, and its `timeline`.
 
-    `goodput` is that of the busiest node's link, None if it is unknown. `full` has for each slice the
-    directions in which the link of some node was full; it is None if no node's goodput is known.
+    `full` has for each slice what was full: directions of links, or hosts of disks. It is None if unknown.
     """
 
     run: Run
     trial: Trial
     timeline: Timeline
+    full: tuple[set[str], ...] | None
+
+    @property
+    def full_share(self) -> float | None:
+        """The part of the time in which the link, or a disk, of some node was full; None if unknown."""
+        return None if self.full is None else sum(map(bool, self.full)) / len(self.full)
+
+    def stages_while_full(self) -> list[str]:
+        """Return the name of the stage of each slice in which something was full, or `between stages`."""
+        full = compress(range(self.timeline.slices), self.full or ())
+        indexes = (stage_of(self.timeline, number) for number in full)
+        return [BETWEEN_STAGES if n is None else stage_name(self.timeline, n) for n in indexes]
+
+
+@dataclass(frozen=True)
+class TrialLink(TrialUse):
+    """The links of a trial. `goodput` is that of the busiest node's link, None if it is unknown.
+
+    `full` is None if no node's goodput is known.
+    """
+
     node: NodeTimeline
     goodput: Goodput | None
-    full: tuple[set[str], ...] | None
 
     @cached_property
     def slices(self) -> tuple[LinkSlice, ...]:
@@ -113,15 +134,33 @@ class TrialLink:
         return link_slices(self.timeline, self.node)
 
     @property
-    def full_share(self) -> float | None:
-        """The part of the trial's time in which the link of some node was full; None if unknown."""
-        return None if self.full is None else sum(map(bool, self.full)) / len(self.full)
+    def levels(self) -> tuple[float | None, ...]:
+        """What the busiest link carried in each slice, as a part of what makes it full; None is unknown."""
+        return tuple(map(self._level, self.slices))
 
-    def stages_while_full(self) -> list[str]:
-        """Return the name of the stage of each slice in which a link was full, or `between stages`."""
-        full = compress(self.slices, self.full or ())
-        indexes = (stage_of(self.timeline, part) for part in full)
-        return [BETWEEN_STAGES if n is None else stage_name(self.timeline, n) for n in indexes]
+    def _level(self, part: LinkSlice) -> float | None:
+        rates = ((part.bit_s(way), self.goodput.bit_s(way)) for way in _WAYS if self.goodput)
+        return max((rate / (FULL * most) for rate, most in rates if rate is not None), default=None)
+
+
+@dataclass(frozen=True)
+class TrialDisks(TrialUse):
+    """The disks of a trial: `busiest` is the one that was busy for longest, such as `n1: sda`.
+
+    `levels` has for each slice how busy the busiest disk of any node was, as a part of what makes it full;
+    None is unknown.
+    """
+
+    busiest: str
+    levels: tuple[float | None, ...]
+
+    @property
+    def busy_share(self) -> float:
+        """The part of the trial's time in which the busiest disk of any node was busy."""
+        return DISK_FULL * fmean(level for level in self.levels if level is not None)
+
+
+UseT = TypeVar("UseT", bound=TrialUse)
 
 
 def trial_links(
@@ -135,13 +174,30 @@ def trial_links(
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
     links = (
-        _trial_link(recorded.run, trial, trial.timeline, goodput_of)
+        _trial_link(recorded.run, trial, timeline, goodput_of)
         for recorded in column.runs
         for goodput_of in [cache(partial(goodput, recorded.run, mesh))]
-        for trial in measured_trials([recorded])
-        if trial.wall_s is not None and trial.workload not in without and trial.timeline
+        for trial, timeline in _timed_trials(recorded, without)
     )
     return tuple(filter(None, links))
+
+
+def trial_disks(column: ConfigurationRuns, without: Collection[str] = ()) -> tuple[TrialDisks, ...]:
+    """Return the trials of a configuration that count and for whose disks enough is known."""
+    disks = (
+        _trial_disks(recorded.run, trial, timeline)
+        for recorded in column.runs
+        for trial, timeline in _timed_trials(recorded, without)
+    )
+    return tuple(filter(None, disks))
+
+
+def _timed_trials(
+    recorded: RecordedRun, without: Collection[str]
+) -> Iterator[tuple[Trial, Timeline]]:
+    for trial in measured_trials([recorded]):
+        if trial.wall_s is not None and trial.workload not in without and trial.timeline:
+            yield trial, trial.timeline
 
 
 def _trial_link(
@@ -155,7 +211,8 @@ def _trial_link(
     silent = silent_nodes(timeline)
     nodes = [node for node in timeline.nodes if node.host not in silent]
     slices = [link_slices(timeline, node) for node in nodes]
-    if busiest is None or not all(map(_are_known, slices)):
+    known = ([None not in part for part in of_node] for of_node in slices)
+    if busiest is None or not all(map(_are_enough, known)):
         return None
     by_node = [
         [full_ways(part, limit) for part in of_node]
@@ -163,74 +220,136 @@ def _trial_link(
         if (limit := goodput_of(node.host))
     ]
     full = tuple(set().union(*ways) for ways in zip(*by_node, strict=True)) if by_node else None
-    return TrialLink(run, trial, timeline, busiest, goodput_of(busiest.host), full)
+    return TrialLink(run, trial, timeline, full, busiest, goodput_of(busiest.host))
 
 
-def _are_known(slices: Sequence[LinkSlice]) -> bool:
-    """Whether so few slices are unknown that the others tell for how long the link was full."""
-    unknown = sum(part.received_bytes is None or part.sent_bytes is None for part in slices)
-    return unknown <= _MAX_UNKNOWN * len(slices)
+def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | None:
+    """Return the disks of a trial; None if nothing is known of any, or too few slices of one."""
+    nodes = [node for node in timeline.nodes if node.disk_busy_percent]
+    series = [timeline.series(node.disk_busy_percent) for node in nodes]
+    known = ([busy is not None for busy in of_node] for of_node in series)
+    if not nodes or not all(map(_are_enough, known)):
+        return None
+    slices = list(zip(*series, strict=True))
+    full = tuple(
+        {
+            node.host
+            for node, busy in zip(nodes, every, strict=True)
+            if (busy or 0) > 100 * DISK_FULL
+        }
+        for every in slices
+    )
+    totals = [sum(filter(None, of_node)) for of_node in series]
+    busiest = nodes[totals.index(max(totals))]
+    name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
+    levels = (
+        max((busy / (100 * DISK_FULL) for busy in every if busy is not None), default=None)
+        for every in slices
+    )
+    return TrialDisks(run, trial, timeline, full, name, tuple(levels))
+
+
+def _are_enough(known: Sequence[bool]) -> bool:
+    """Whether so few slices are unknown that the others tell for how long something was full."""
+    return known.count(False) <= _MAX_UNKNOWN * len(known)
 
 
 @dataclass(frozen=True)
-class LinkUse:
-    """For how long the link of some node was full in a workload's trials that count.
+class FullTime:
+    """For how long the link, or a disk, of some node was full in a workload's trials that count.
 
     `full_share` is the mean of the runs' means, and `full_s` the same part of the time that tables have;
-    None if the goodput of all links is unknown. `host` is the node that was the busiest most often;
-    `direction` and `stage` are those in which a link was full for longest, None if none ever was. `typical`
-    is the trial whose time is the nearest to the median.
+    None if unknown. `stage` is the one in which it was full for longest, None if it never was. `busiest` is
+    the node, or the disk (`n1: sda`), that was the busiest most often.
     """
 
     trials: int
-    typical: TrialLink
-    host: str
-    goodput: Goodput | None
+    busiest: str
     full_s: float | None
     full_share: float | None
-    direction: str | None
     stage: str | None
+
+
+@dataclass(frozen=True)
+class LinkUse(FullTime):
+    """The full time of links. It is unknown if the goodput of all links is.
+
+    `direction` is the one in which a link was full for longest, None if none ever was. `typical` is the trial
+    whose time is the nearest to the median.
+    """
+
+    typical: TrialLink
+    goodput: Goodput | None
+    direction: str | None
+
+
+@dataclass(frozen=True)
+class DiskUse(FullTime):
+    """The full time of disks."""
+
+    typical: TrialDisks
 
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     """Return the use of the busiest links by workload, without workloads that have no timeline."""
-    workloads = dict.fromkeys(link.trial.workload for link in links)
+    return {name: _link_use(own) for name, own in _by_workload(links).items()}
+
+
+def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, DiskUse]:
+    """Return the use of the busiest disks by workload, without workloads of whose disks nothing is known."""
     return {
-        name: _link_use([link for link in links if link.trial.workload == name])
-        for name in workloads
+        name: DiskUse(
+            **vars(_full_time(own, mode(each.busiest for each in own))), typical=typical_trial(own)
+        )
+        for name, own in _by_workload(disks).items()
     }
 
 
-def run_shares(links: Iterable[TrialLink]) -> list[float]:
-    """Return for each run the mean part of the time in which a link was full, where it is known."""
-    return list(map(fmean, _by_run(links, lambda link: link.full_share)))
+def _by_workload(uses: Sequence[UseT]) -> dict[str, list[UseT]]:
+    workloads = dict.fromkeys(use.trial.workload for use in uses)
+    return {name: [use for use in uses if use.trial.workload == name] for name in workloads}
 
 
-def _by_run(
-    links: Iterable[TrialLink], read: Callable[[TrialLink], float | None]
-) -> Iterator[list[float]]:
+def run_shares(uses: Iterable[TrialUse]) -> list[float]:
+    """Return for each run the mean part of the time in which something was full, where it is known."""
+    return list(map(fmean, _by_run(uses, lambda use: use.full_share)))
+
+
+def busy_shares(disks: Iterable[TrialDisks]) -> list[float]:
+    """Return for each run the mean part of the time in which the busiest disk was busy."""
+    return list(map(fmean, _by_run(disks, lambda each: each.busy_share)))
+
+
+def _by_run(uses: Iterable[UseT], read: Callable[[UseT], float | None]) -> Iterator[list[float]]:
     """Yield for each run what `read` knows of its trials."""
-    for _, of_run in groupby(links, lambda link: link.run.id):
-        if known := [value for link in of_run if (value := read(link)) is not None]:
+    for _, of_run in groupby(uses, lambda use: use.run.id):
+        if known := [value for use in of_run if (value := read(use)) is not None]:
             yield known
+
+
+def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
+    shares = run_shares(uses)
+    share = fmean(shares) if shares else None
+    time_s = geometric_mean(map(median, _by_run(uses, lambda use: use.trial.wall_s)))
+    stages = [stage for use in uses for stage in use.stages_while_full()]
+    return FullTime(
+        trials=len(uses),
+        busiest=busiest,
+        full_s=None if share is None else share * time_s,
+        full_share=share,
+        stage=mode(stages) if stages else None,
+    )
 
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     known = [link for link in links if link.full is not None] or links
-    typical, host = typical_trial(known), mode(link.node.host for link in links)
-    shares = run_shares(known)
-    share = fmean(shares) if shares else None
-    time_s = geometric_mean(map(median, _by_run(known, lambda link: link.trial.wall_s)))
-    stages = [stage for link in known for stage in link.stages_while_full()]
+    host = mode(link.node.host for link in links)
+    full = _full_time(known, host)
     return LinkUse(
-        trials=len(known),
-        typical=typical,
-        host=host,
+        **vars(full),
+        typical=typical_trial(known),
         goodput=next((link.goodput for link in known if link.node.host == host), known[0].goodput),
-        full_s=None if share is None else share * time_s,
-        full_share=share,
-        direction=_direction(known) if stages else None,
-        stage=mode(stages) if stages else None,
+        direction=_direction(known) if full.stage else None,
     )
 
 
@@ -240,7 +359,7 @@ def _direction(links: Sequence[TrialLink]) -> str:
     return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
 
 
-def typical_trial(links: Sequence[TrialLink]) -> TrialLink:
+def typical_trial(uses: Sequence[UseT]) -> UseT:
     """Return the trial whose time is the nearest to the median of these, one or more."""
-    middle_s = median(link.trial.wall_s or 0 for link in links)
-    return min(links, key=lambda link: abs((link.trial.wall_s or 0) - middle_s))
+    middle_s = median(use.trial.wall_s or 0 for use in uses)
+    return min(uses, key=lambda use: abs((use.trial.wall_s or 0) - middle_s))

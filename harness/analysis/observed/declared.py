@@ -7,6 +7,7 @@ an upgrade for what it did not do. Only facts declare: a name is a name.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed import environment
+from harness.model.disk_rate import parse_disk_rate
 from harness.model.errors import BadInput
 from harness.model.layout import LayoutKind
 from harness.model.link import MAX_BIT_S, is_same_rate, parse_rate, rate_text, with_bond
@@ -18,6 +19,14 @@ def declared_rate(run: Run) -> int | None:
     """Return the bit/s that the fact `link` declares; None if it is no rate, such as `unshaped`."""
     try:
         return parse_rate("link", run.facts.get("link", ""), MAX_BIT_S)
+    except BadInput:
+        return None
+
+
+def declared_disk_rate(run: Run) -> int | None:
+    """Return the bytes a second that the fact `disk` declares, such as `100MB/s`; None if it is no rate."""
+    try:
+        return parse_disk_rate("disk", run.facts.get("disk", ""))
     except BadInput:
         return None
 

@@ -1,20 +1,15 @@
-"""What faster links would bring: the times to expect, from a baseline and how long it waits for its links."""
+"""What faster links or disks would bring: the times to expect, by how long a baseline waits for them."""
 
 import math
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist
 
 from harness import __version__
-from harness.analysis.explain.profile import profiled_time
-from harness.analysis.explain.timeline import run_shares, silent_nodes, trial_links
-from harness.analysis.observed.configuration import (
-    ConfigurationRuns,
-    caveats,
-    probe_measurements,
-)
+from harness.analysis.explain.timeline import silent_nodes
+from harness.analysis.observed.configuration import ConfigurationRuns, caveats
 from harness.analysis.observed.environment import (
     as_text,
     dataset_facts,
@@ -22,8 +17,9 @@ from harness.analysis.observed.environment import (
     parameter_facts,
 )
 from harness.analysis.observed.sample import measured_trials, table_model
-from harness.analysis.predict.saturation import EFFECT, WHOLE, enough, log_ratio
+from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
+from harness.analysis.predict.waits import CONTROL, WaitTime, disk_times, network_times
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
@@ -33,56 +29,18 @@ from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunT
 from harness.words import join_names, percent
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.stdev:.2f})"
+DISK_MODEL = "disk waits, version 1"
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
 MAX_EFFICIENCY = 1.05
 """A link that carries a larger part is not of the rate that the runs say."""
-NORMAL_95 = NormalDist().inv_cdf(0.975)
-SHARE_SD = 0.03
-"""How much the full share of a workload is taken to differ between runs where none was repeated."""
-BY_PROFILE = "how long tasks waited for the network, by profiles"
-BY_FULL_LINKS = (
-    f"how long a link was full; on earlier clusters, {percent(EFFECT.mean)} of that was waited for"
-)
 NO_BYTES = "the bytes on the nodes' links were not recorded"
+NO_DISK_TIMES = "it has no profile, and how busy disks were is not known"
+ONLY_OWN_DISKS = (
+    "only the disks of machines that run Spark were looked at; what was read from memory stays so"
+)
 _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})
 """Facts that may differ after the upgrade, because they hardly affect times."""
-
-
-@dataclass(frozen=True)
-class NetworkTime:
-    """The part of a workload's time in which tasks wait for the network, or in which a link is full.
-
-    `effect` is the part of that time that depends on the links' rate; `basis` says how the share is known.
-    """
-
-    share: NormalDist
-    effect: NormalDist
-    basis: str
-
-
-CONTROL = NetworkTime(NormalDist(0, 0), WHOLE, "control: no link affects it")
-
-
-def network_times(column: ConfigurationRuns) -> dict[str, NetworkTime]:
-    """Return the network time of each workload: by its profile if it has one, else by full links.
-
-    A workload is missing if it has no profile, and nothing is known of the bytes on the nodes' links or of
-    their goodput.
-    """
-    links = trial_links(column, probe_measurements(column))
-    found = {}
-    for name in column.workloads:
-        profile = profiled_time(column.runs, name)
-        if profile and profile.bound:
-            gain = profile.bound.network
-            share = NormalDist(gain.share, gain.interval.max_distance(gain.share) / NORMAL_95)
-            found[name] = NetworkTime(share, WHOLE, BY_PROFILE)
-        elif shares := run_shares(link for link in links if link.trial.workload == name):
-            sd = max(stdev(shares), SHARE_SD / 2) if len(shares) > 1 else SHARE_SD
-            share = NormalDist(fmean(shares), sd / math.sqrt(len(shares)))
-            found[name] = NetworkTime(share, EFFECT, BY_FULL_LINKS)
-    return found
 
 
 def unpredictable(baseline: ConfigurationRuns) -> str | None:
@@ -96,7 +54,7 @@ def unpredictable(baseline: ConfigurationRuns) -> str | None:
 
 @dataclass(frozen=True)
 class Predictor:
-    """A baseline from which times over faster links are predicted."""
+    """A baseline from which times with faster links or disks are predicted."""
 
     baseline: ConfigurationRuns
 
@@ -110,23 +68,29 @@ class Predictor:
         return table_model([self.baseline.runs], self.baseline.workloads)
 
     @cached_property
-    def _network_times(self) -> dict[str, NetworkTime]:
-        return network_times(self.baseline) | dict.fromkeys(self.baseline.controls, CONTROL)
+    def _network_times(self) -> dict[str, WaitTime]:
+        return network_times(self.baseline)
+
+    @cached_property
+    def _disk_times(self) -> dict[str, WaitTime]:
+        return disk_times(self.baseline)
 
     def predict(self, target: Target) -> Prediction:
-        """Return the times to expect over the links of the target.
+        """Return the times to expect with the links or the disks of the target.
 
         Raises BadInput if no workload can be predicted.
         """
         baseline = self.baseline
+        waits = self._disk_times if target.disk else self._network_times
+        waits = waits | dict.fromkeys(baseline.controls, CONTROL)
         times, reasons = [], {}
         for name in baseline.workloads:
             if not self._model.runs(0, name):
                 reasons[name] = "it has no measured trial that counts"
-            elif network := self._network_times.get(name):
-                times.append(self._predicted(name, network, target))
+            elif wait := waits.get(name):
+                times.append(self._predicted(name, wait, target))
             else:
-                reasons[name] = NO_BYTES
+                reasons[name] = NO_DISK_TIMES if target.disk else NO_BYTES
         if all(time.is_control for time in times):
             which = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
             raise BadInput(
@@ -135,44 +99,52 @@ class Predictor:
         return Prediction(
             made_at=timestamp(),
             written_by=f"clusterlift {__version__}",
-            model=MODEL,
+            model=DISK_MODEL if target.disk else MODEL,
             baseline=baseline.name,
-            baseline_goodput_bit_s=self.link.goodput_bit_s,
+            baseline_goodput_bit_s=None if target.disk else self.link.goodput_bit_s,
             target=target,
             times=tuple(times),
             conditions=conditions(recorded.run for recorded in baseline.runs),
             not_predicted=reasons,
-            notes=tuple(self._notes()),
+            notes=tuple(self._notes(of_disks=target.disk is not None)),
         )
 
-    def _predicted(self, name: str, network: NetworkTime, target: Target) -> PredictedTime:
-        present = self._model.time(0, name)
-        slowness = self.link.goodput_bit_s / target.goodput_bit_s
-        expected = _after(present, log_ratio(network.share, slowness, network.effect))
-        limit = log_ratio(network.share, 0.0, network.effect).mean
-        useful = enough(network.share.mean, network.effect.mean)
-        rate_bit_s = self.link.rate_bit_s or self.link.goodput_bit_s
+    def _predicted(self, name: str, wait: WaitTime, target: Target) -> PredictedTime:
+        present, link = self._model.time(0, name), None if target.disk else self.link
+        slowness = target.slowness(link.goodput_bit_s if link else None)
+        expected = _after(present, log_ratio(wait.share, slowness, wait.effect))
+        rate_bit_s = (link.rate_bit_s or link.goodput_bit_s) if link else None
+        useful = enough(wait.share.mean, wait.effect.mean)
         return PredictedTime(
             workload=name,
-            is_control=network is CONTROL,
+            is_control=wait is CONTROL,
             baseline_s=present.value,
             expected_s=expected.value,
             interval_80=Bounds(*expected.interval_at(0.8)),
             interval_95=Bounds(*expected.interval_at(0.95)),
-            limit_s=present.value * math.exp(limit),
-            useful_up_to_bit_s=rate_bit_s / useful if useful and useful < 1 else None,
-            network_share=network.share.mean,
-            basis=network.basis,
+            limit_s=present.value * math.exp(log_ratio(wait.share, 0.0, wait.effect).mean),
+            useful_up_to_bit_s=rate_bit_s / useful
+            if rate_bit_s and useful and useful < 1
+            else None,
+            network_share=wait.share.mean if link else None,
+            disk_share=None if link else min(1.0, wait.share.mean),
+            basis=wait.basis,
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self, *, of_disks: bool) -> Iterator[str]:
         """Yield what a reader of the prediction has to know."""
-        name, link = self.baseline.name, self.link
         if self.baseline.counted_runs < MIN_RUNS:
             yield (
                 f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, "
                 "which makes the intervals wide"
             )
+        yield from [ONLY_OWN_DISKS] if of_disks else self._notes_on_links()
+        yield from caveats(self.baseline.runs)
+        if not self.baseline.controls:
+            yield "no control was measured: nothing will show whether the machines have changed"
+
+    def _notes_on_links(self) -> Iterator[str]:
+        name, link = self.baseline.name, self.link
         if link.rate_bit_s:
             carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
             efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
@@ -198,9 +170,6 @@ class Predictor:
                 f"the bytes on the links of {join_names(sorted(silent))} were not recorded: if one of these "
                 "is the busiest, a faster link gains more than predicted"
             )
-        yield from caveats(self.baseline.runs)
-        if not self.baseline.controls:
-            yield "no control was measured: nothing will show whether the machines have changed"
 
 
 def _after(present: Estimate, change: NormalDist) -> Estimate:

@@ -12,6 +12,8 @@ which its time shrinks. So
 
 Where profiles show the time that tasks waited, `share` is that time, and `effect` is 1.
 
+Disks are as links: what is said here of a link that is full holds for a disk.
+
 docs/prediction.md has the models that this one was chosen from, with their errors.
 """
 
@@ -26,6 +28,8 @@ MISFIT = 0.12
 """How far the model is off even if the effect is known, as a part of the saved seconds of the share."""
 EFFECT = NormalDist(0.75, 0.07) + NormalDist(0, 0.04)
 """What the clusters of docs/prediction.md showed, and how far workloads differ."""
+ANY_EFFECT = NormalDist(0.5, 12**-0.5)
+"""Where no cluster showed the effect: as wide as if all from nothing to the whole were equally likely."""
 WHOLE = NormalDist(1, 0)
 """The effect of time that was seen to be a wait."""
 

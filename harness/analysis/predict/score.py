@@ -9,13 +9,18 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns, caveats
 from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.observed.sample import table_model
+from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors
 from harness.analysis.predict.prediction import conditions
-from harness.analysis.predict.target import TypicalLink, known_link
+from harness.analysis.predict.target import known_link
 from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
-from harness.model.prediction import PredictedTime, Prediction
+from harness.model.prediction import PredictedTime, Prediction, Target
+from harness.node.machine import FACT_NAMES, OF_DISKS
 from harness.records.predictions import frozen_predictions
 from harness.words import count_of, percent
+
+DISK_FACTS = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
+"""Conditions that need not hold if disks were bought."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,8 @@ class Score:
 
     @property
     def slowness(self) -> float:
-        """The time that the new link takes for a bit, as a fraction of the old link's time."""
-        return self.prediction.baseline_goodput_bit_s / self.prediction.target.goodput_bit_s
+        """The time that the new link or disk takes for the same bytes, as a part of the old one's time."""
+        return self.prediction.target.slowness(self.prediction.baseline_goodput_bit_s)
 
 
 def ledger_of(column: ConfigurationRuns) -> Path:
@@ -76,20 +81,19 @@ def ledger_of(column: ConfigurationRuns) -> Path:
 def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> Iterator[Score]:
     """Yield the score of each configuration that was predicted before it was measured.
 
-    It scores the latest prediction for its links and layout. It leaves out configurations in which no
-    predicted workload was measured.
+    It scores the latest prediction for its links or disks, and layout. It leaves out configurations in which
+    no predicted workload was measured.
     """
     ledger = frozen_predictions(ledger_of(baseline))
     for after in others:
-        link = known_link(after)
         started_at = min(recorded.run.started_at for recorded in after.runs)
         in_time = [
             frozen
             for frozen in ledger
-            if link and frozen.prediction.made_at < started_at
-            if is_outcome(frozen.prediction, after, link)
+            if frozen.prediction.made_at < started_at
+            if is_outcome(frozen.prediction, baseline, after)
         ]
-        if link and in_time and (times := scored_times(in_time[-1].prediction, after)):
+        if in_time and (times := scored_times(in_time[-1].prediction, after)):
             prediction = in_time[-1].prediction
             measured = {time.predicted.workload for time in times}
             yield Score(
@@ -97,18 +101,25 @@ def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> 
                 after,
                 times,
                 in_time[-1].id,
-                void=tuple(_void(prediction, baseline, after, link)),
+                void=tuple(_void(prediction, baseline, after)),
                 missing=tuple(
                     time.workload for time in prediction.times if time.workload not in measured
                 ),
-                notes=tuple(_notes(baseline, after, link)),
+                notes=tuple(_notes(prediction, baseline, after)),
             )
 
 
-def is_outcome(prediction: Prediction, column: ConfigurationRuns, link: TypicalLink) -> bool:
-    """Return whether a configuration has the links that a prediction is for, and the baseline's layout."""
+def is_outcome(
+    prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
+) -> bool:
+    """Return whether a configuration has the links or disks that a prediction is for, and its layout."""
     target, layout = prediction.target, prediction.conditions.get(LAYOUT)
-    if link.mtu != target.mtu or (layout and column.layouts != {layout}):
+    if layout and after.layouts != {layout}:
+        return False
+    if target.disk:
+        return are_as_fast(disk_factors(baseline, after), target.disk)
+    link = known_link(after)
+    if link is None or link.mtu != target.mtu:
         return False
     if link.rate_bit_s is None or target.link_bit_s is None:
         return link.rate_bit_s == target.link_bit_s
@@ -126,13 +137,12 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
 
 
 def _void(
-    prediction: Prediction,
-    baseline: ConfigurationRuns,
-    after: ConfigurationRuns,
-    link: TypicalLink,
+    prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
     now = conditions(recorded.run for recorded in after.runs)
     for name, value in prediction.conditions.items():
+        if prediction.target.disk and name in DISK_FACTS:
+            continue
         if name not in now:
             yield f"{name}: {value} was the condition, and it is unknown of {after.name}, or its runs differ"
         elif now[name] != value:
@@ -140,22 +150,36 @@ def _void(
     for name in sorted(now.keys() - prediction.conditions.keys()):
         if name.startswith("spark."):
             yield f"{name}: {now[name]} now, and it was not set for the baseline"
-    expected = prediction.target.goodput_bit_s
-    if link.is_measured and abs(link.goodput_bit_s - expected) > GOODPUT_TOLERANCE * expected:
-        yield (
-            f"the links of {after.name} carry {throughput_text(link.goodput_bit_s)}; of {prediction.target}, "
-            f"{throughput_text(expected)} were expected"
-        )
+    yield from _unlike_links(prediction.target, baseline, after)
     shift = compare([baseline, after], allow_different_data=True).control_shifts[1]
     if shift and shift.moved:
         change = percent(shift.change.relative_change, 1, signed=True)
-        yield f"the controls changed by {change}: something else than the network has changed"
+        yield f"the controls changed by {change}: something else has changed, too"
+
+
+def _unlike_links(
+    target: Target, baseline: ConfigurationRuns, after: ConfigurationRuns
+) -> Iterator[str]:
+    """Yield what links carry if it is not what was expected: if disks were bought, what the old ones did."""
+    link, expected, of, is_measured = known_link(after), target.goodput_bit_s, str(target), True
+    if target.disk and (then := known_link(baseline)):
+        expected, of, is_measured = then.goodput_bit_s, baseline.name, then.is_measured
+    if not link or not expected or link.is_measured != is_measured:
+        return
+    if abs(link.goodput_bit_s - expected) > GOODPUT_TOLERANCE * expected:
+        yield (
+            f"the links of {after.name} carry {throughput_text(link.goodput_bit_s)}; of {of}, "
+            f"{throughput_text(expected)} were expected"
+        )
 
 
 def _notes(
-    baseline: ConfigurationRuns, after: ConfigurationRuns, link: TypicalLink
+    prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
-    if not link.is_measured:
+    if prediction.target.disk:
+        if DECLARED in disk_factors(baseline, after):
+            yield f"no probe verified that the disks of {after.name} are as fast as its fact `disk` says"
+    elif not (link := known_link(after)) or not link.is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
     before, now = baseline.counted_runs, after.counted_runs
     if now < before:

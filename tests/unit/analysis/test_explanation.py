@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import PARTS, Explanation, explain
-from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
@@ -160,16 +160,22 @@ def test_a_trial_whose_log_was_cut_off_says_so() -> None:
 
 
 def full_links() -> str:
-    """Return the explanation of a join whose link is full for less time, and of what is unknown."""
+    """Return the explanation of a join whose link and disk are full for less time, and of what is unknown."""
     stages = (
         Stage("reads data, writes shuffle", 0.0, 12.0),
         Stage("reads shuffle, writes shuffle", 12.0, 20.0),
     )
-    sides, uses = [], []
+    sides, uses, disks = [], [], []
     for name, rate, full in (("1g-rs", 940, 14), ("2.5g-rs", 2350, 3)):
         received = mbit(*[rate] * full, *[rate // 3] * (20 - full))
         timeline = a_timeline(
-            a_node("10.99.0.12", received, mbit(*[10] * 20)), slices=20, stages=stages
+            a_node(
+                *("10.99.0.12", received, mbit(*[10] * 20)),
+                disk_busy=[100] * (full - 3) + [30] * (23 - full),
+                busiest_disk="sda",
+            ),
+            slices=20,
+            stages=stages,
         )
         side = a_side(
             name,
@@ -182,7 +188,8 @@ def full_links() -> str:
         configuration = ConfigurationRuns(name, (side,))
         sides.append(configuration)
         uses.append(link_uses(trial_links(configuration, probes)))
-    return render(explain(compare(sides)), uses)
+        disks.append(disk_uses(trial_disks(configuration)))
+    return render(explain(compare(sides)), uses, disks)
 
 
 def test_golden_of_full_links() -> None:

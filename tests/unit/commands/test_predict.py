@@ -11,7 +11,9 @@ import pytest
 
 from harness.cli import main
 from harness.commands.compare import FORMATS
+from harness.records.writer import record_all
 from tests.e2e.conftest import ROOT
+from tests.unit.analysis.predict import test_disks
 from tests.unit.builders import change_line
 
 RESULTS = ROOT / "results/ethernet-upgrade"
@@ -77,7 +79,7 @@ def test_links_are_ranked_by_their_cost_before_anything_is_bought(
     costs = ("--cost", "0.25gbit=350USD", "--cost", "1gbit=1400USD")
     assert predict(results, "--link", "1gbit", "--link", "250mbit", *costs) == 0
     lines = capfd.readouterr().out.splitlines()
-    [table] = [number for number, line in enumerate(lines) if line.startswith("links ")]
+    [table] = [number for number, line in enumerate(lines) if line.startswith("upgrade ")]
     best, second = (re.split(r" {2,}", line) for line in lines[table + 2 : table + 4])
     assert (best[0], second[0]) == ("250mbit", "1gbit")
     saved_s, per_second = float(best[2].split()[0]), float(best[3].split()[0])
@@ -96,7 +98,13 @@ RATE = ("--link", "250mbit")
         ),
         ((*RATE, "--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
         ((*RATE, "--cost", "cheap"), "--cost 'cheap' is not an amount of money"),
-        ((), "predict needs what is to change: --link RATE or --mtu BYTES"),
+        ((), "predict needs what is to change: --link, --mtu or --disk"),
+        (("--disk", "2"), "--disk '2' does not say how many times as fast disks are"),
+        (
+            (*RATE, "--disk", "2x"),
+            "--disk predicts disks alone: leave out --link and --mtu",
+        ),
+        (("--disk", "2x"), "it has no profile, and how busy disks were is not known"),
         (("--link", "fast"), "--link 'fast' is not a rate; write for example 100mbit or 2.5gbit"),
         (
             ("--link", "50mbit"),
@@ -219,3 +227,28 @@ def test_a_prediction_that_cannot_be_read_is_one_line(
     capfd.readouterr()
     assert predict(results, "--score", "2.5g-rs") == 2
     assert f"{file} is no prediction of this version of clusterlift" in error(capfd)
+
+
+def test_faster_disks_are_predicted_and_scored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    monkeypatch.setattr(
+        "harness.analysis.predict.prediction.timestamp", lambda: "2020-01-01T00:00:00.000Z"
+    )
+    slow = test_disks.configuration(test_disks.WAITING, facts={"disk": "50MB/s"})
+    fast = test_disks.configuration(name="ssd", facts={"disk": "100MB/s"}, wall_s=8.5)
+    for found in (*slow.runs, *fast.runs):
+        record_all(tmp_path, found.run, found.trials)
+    options = ("--results", str(tmp_path))
+    costs = ("--cost", "2x=350USD", "--cost", "4.0x=900USD")
+    assert main(["predict", "hdd", "--disk", "2x", "--disk", "4x", *costs, *options]) == 0
+    out = capfd.readouterr().out
+    assert "hdd with disks 2x as fast, and all else as it is" in out
+    assert re.search(r"sort +10\.0 s +8\.25 s +-17\.5%", out)
+    assert re.search(r"2x +350 USD +1\.75 s .* 200 USD", out), out
+    assert main(["predict", "hdd", "--score", "ssd", *options]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "for disks 2x as fast, and what ssd measured" in out
+    assert re.search(r"sort 10\.0 s 8\.25 s .* 8\.50 s -2\.9% 95 %", out)
+    assert "no probe verified that the disks of ssd are as fast as its fact `disk` says" in out
+    assert "VOID" not in out

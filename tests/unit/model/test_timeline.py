@@ -77,6 +77,15 @@ class TestTimeline:
         assert timeline.nodes == nodes
         assert timeline.received_bytes == ("5 0_A", None)
 
+    def test_of_a_version_that_did_not_record_disks_they_are_unknown(self) -> None:
+        columns = dict.fromkeys(("received_bytes", "sent_bytes", "busy_percent"), ("0",))
+        [node] = Timeline(0.2, 3, (), ("n1",), (0.0,), **columns).nodes
+        assert (node.sent_bytes, node.disk_busy_percent, node.busiest_disk) == ("0", None, None)
+
+    def test_a_disk_may_have_any_name(self) -> None:
+        nodes = (NodeTimeline("n1", 0.0, disk_busy_percent="98 zz_", busiest_disk="cciss/c0d0"),)
+        assert Timeline.of(0.2, 3, (), nodes).nodes == nodes
+
     def test_every_host_has_an_item_in_every_column(self) -> None:
         with pytest.raises(ValueError, match="clock_error_s has 0 items for 1 hosts"):
             Timeline(0.2, 3, hosts=("n1",))

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from harness.model.task_metrics import DiskBytes
-from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes, disk_bytes_between
+from harness.node.disks import (
+    OWN_READ,
+    READ,
+    WRITTEN,
+    disk_bytes,
+    disk_bytes_between,
+    disk_names,
+)
 from harness.node.snapshot import NodeReading, NodesSnapshot
 
 SYS_BLOCK = Path("sys/block")
@@ -150,3 +157,26 @@ def test_what_the_application_read_counts_once_for_each_namespace_of_processes()
 
 def test_of_several_executions_the_average_counts_and_is_rounded_up() -> None:
     assert DiskBytes(10, 0).per_execution(4) == DiskBytes(3, 0)
+
+
+@pytest.mark.parametrize(
+    ("stack", "names"),
+    [
+        ("disks", ["nvme0n1", "sda"]),
+        ("LVM on a partition", ["sda"]),
+        ("a mirror that was written to", ["sda", "sdb"]),
+        ("the head counts since Linux 6.3", ["nvme0n1"]),
+        ("only the paths of NVMe count before Linux 6.3", ["nvme0c0n1", "nvme0c33n1", "nvme0n1"]),
+        ("a file as a disk", ["vda"]),
+    ],
+)
+def test_the_disks_are_named_without_what_stands_on_them(
+    tmp_path: Path, stack: str, names: list[str]
+) -> None:
+    make_blocks(tmp_path, *STACKS[stack])
+    assert disk_names(tmp_path) == names
+
+
+def test_a_disk_is_named_as_its_counters_are(tmp_path: Path) -> None:
+    make_blocks(tmp_path, "cciss!c0d0 9 disk")
+    assert disk_names(tmp_path) == ["cciss/c0d0"]

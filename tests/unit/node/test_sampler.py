@@ -17,6 +17,7 @@ from harness.node.sampler import (
     MAX_SAMPLES,
     READ,
     Answer,
+    Disks,
     Samples,
     begin,
     busy_ticks,
@@ -151,7 +152,7 @@ def test_a_stranger_who_took_the_name_is_not_believed(address: str) -> None:
 def test_a_stranger_who_asks_gets_nothing_and_changes_nothing(
     address: str, watched: subprocess.Popen[bytes]
 ) -> None:
-    ask(address, watched, begin([]))
+    ask(address, watched, begin([], []))
     first = ask(address, watched)["samples"][0]
     asking = (
         "import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX);"
@@ -180,7 +181,7 @@ class TestSamples:
         self, address: str, watched: subprocess.Popen[bytes]
     ) -> None:
         """So that all executors of a node have the same answer."""
-        assert "samples" not in ask(address, watched, begin(["lo"]))
+        assert "samples" not in ask(address, watched, begin(["lo"], []))
         eventually(lambda: len(ask(address, watched)["samples"]) > 3)
         once, again = (ask(address, watched)["samples"] for _ in range(2))
         assert again[: len(once)] == once
@@ -191,11 +192,12 @@ class TestSamples:
     def test_are_of_the_interfaces_that_were_named(
         self, address: str, watched: subprocess.Popen[bytes]
     ) -> None:
-        ask(address, watched, begin(["lo"]))
-        _, received, sent, busy = ask(address, watched)["samples"][-1]
+        ask(address, watched, begin(["lo"], []))
+        _, received, sent, busy, *disks = ask(address, watched)["samples"][-1]
         assert received == sent
         assert busy > 0
-        ask(address, watched, begin(["no-such-interface"]))
+        assert disks == [None, None, None]
+        ask(address, watched, begin(["no-such-interface"], []))
         assert ask(address, watched)["samples"][-1][1:3] == [None, None]
 
     def test_of_a_long_time_are_few_and_evenly_spread(
@@ -207,7 +209,7 @@ class TestSamples:
         monkeypatch.setattr(sampler.time, "monotonic_ns", lambda: round(now_s * 1e9))
         monkeypatch.setattr(sampler, "_read", lambda _: "")
         samples = Samples()
-        samples.begin([])
+        samples.begin([], [])
         for step in range(round(3600 / 0.05)):
             now_s = step * 0.05
             samples.take_if_due()
@@ -235,3 +237,37 @@ class TestKernelFiles:
     def test_busy_time_is_without_idle_waiting_and_stolen_time(self) -> None:
         assert busy_ticks("cpu  100 10 200 9999 5 7 8 400 0 0\ncpu0 1 1\n") == 325
         assert busy_ticks("") is None
+
+    DISKS = (
+        "   7       0 loop0 9 0 9 9 9 0 9 9 0 9 9\n"
+        " 254       0 vda 56237 8806 1000 11053 41514 54688 500 37243 0 {vda} 50123 9407 46 3664896 1529\n"
+        " 254       1 vda1 1 0 7 1 1 0 7 1 0 {vda} 1\n"
+        "   8       0 sda 1 0 20 1 1 0 10 1 0 {sda} 1\n"
+    )
+
+    def count(self, disks: Disks, vda_ms: int, sda_ms: int) -> list[int | None]:
+        return disks.count(self.DISKS.format(vda=vda_ms, sda=sda_ms))
+
+    def test_the_bytes_of_the_named_disks_are_summed(self) -> None:
+        counted = self.count(Disks(["vda", "sda"]), 7, 9)
+        assert counted == [1020 * 512, 510 * 512, 0]
+
+    def test_the_time_is_that_of_whichever_disk_is_the_busiest(self) -> None:
+        disks = Disks(["vda", "sda"])
+        times_ms = [(1000, 5000), (1150, 5020), (1150, 5120), (1160, 5120)]
+        busy_ms = [self.count(disks, *each)[2] for each in times_ms]
+        assert busy_ms == [0, 150, 250, 260]
+        assert disks.busiest() == "vda"
+
+    def test_a_disk_whose_counter_starts_again_was_not_busy_for_less_than_nothing(self) -> None:
+        disks = Disks(["sda"])
+        assert [self.count(disks, 0, ms)[2] for ms in (2**32 - 90, 10, 30)] == [0, 0, 20]
+
+    def test_disks_that_do_nothing_have_no_busiest(self) -> None:
+        disks = Disks(["vda", "sda"])
+        assert [self.count(disks, 8, 9)[2] for _ in range(2)] == [0, 0]
+        assert disks.busiest() is None
+
+    @pytest.mark.parametrize("text", ["", "   8       1 sda1 1 0 20 1 1 0 10 1 0 9 1\n"])
+    def test_unknown_disks_are_unknown_and_not_0(self, text: str) -> None:
+        assert Disks(["sda"]).count(text) == [None, None, None]

@@ -30,7 +30,7 @@ def counted(
     times_s: Sequence[float], received: Sequence[int | None], **columns: Sequence[int | None]
 ) -> list[Sample]:
     """Return samples; columns that are not given are 0."""
-    names = ("sent", "busy")
+    names = ("sent", "busy", "read", "written", "disk_ms")
     nothing = [0] * len(times_s)
     others = [columns.get(name, nothing) for name in names]
     return [
@@ -134,6 +134,18 @@ class TestSlices:
         """The node has two processors, and three seconds are sampled."""
         found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], busy=[0, ticks])))
         assert unpacked(known(found.busy_percent), 10) == (percent,) * 10
+
+    def test_the_busiest_disk_is_in_percent_of_the_slice_and_bytes_are_those_of_all(self) -> None:
+        """It was busy for 1.5 of 3 seconds."""
+        columns = {"read": [0, 3000], "written": [0, 600], "disk_ms": [40_000, 41_500]}
+        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], **columns)))
+        series = (found.read_bytes, found.written_bytes, found.disk_busy_percent)
+        assert [set(unpacked(known(each), 10)) for each in series] == [{200}, {40}, {50}]
+
+    def test_of_a_node_without_disks_are_unknown(self) -> None:
+        unknown = {name: [None, None] for name in ("read", "written", "disk_ms")}
+        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], **unknown)))
+        assert (found.read_bytes, found.disk_busy_percent, found.busiest_disk) == (None, None, None)
 
 
 class TestClocks:

@@ -28,7 +28,6 @@ from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase
 from harness.present import comparison_json
 from harness.present.comparison_table import comparison_table
-from harness.present.link_table import link_section
 from harness.present.quantities import time_text
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, Tone, answers
@@ -37,6 +36,7 @@ from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Figure, Section, sections
 from harness.present.report.figures import change, link_use, mesh, time_spent, trials
 from harness.present.report.outcome import outcomes
+from harness.present.use_table import link_section
 from harness.words import visible
 from tests.unit import report_data
 from tests.unit.builders import (
@@ -224,7 +224,7 @@ class TestLinkFigure:
         uses = [link_uses(trial_links(c, measured[c.name])) for c in (before, after)]
         printed = " ".join(link_section([before.name, after.name], uses).split())
         for link in link_use.used_links(rich, measured):
-            assert link.use.host == "node2"
+            assert link.use.busiest == "node2"
             assert link.use.full_share == 0.25
             assert link.use.stage == "2: reads shuffle"
             if link.configuration in {before.name, after.name}:

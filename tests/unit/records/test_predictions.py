@@ -56,6 +56,7 @@ def test_a_change_is_noticed(tmp_path: Path) -> None:
         (b"{", b'{"x": ' + b"[" * 10**5 + b"]" * 10**5 + b",", "recursion"),
         (b'"mtu": 1500', b'"mtu": 10000000', r"at `\$\.target\.mtu`"),
         (b'"low_s": 4.0', b'"low_s": 9.0', "an interval is from 9.0 to 8.0 s"),
+        (b'"disk": null', b'"disk": 2.0', "a target is either links or disks"),
     ],
 )
 def test_what_no_prediction_says_is_refused_although_its_digest_is_right(

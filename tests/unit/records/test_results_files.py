@@ -266,8 +266,9 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
     ):
         assert_has(own, node)
     known["interference"] = stored.get("interference")
-    if "link" in known:
-        known["link"] = stored["link"] | known["link"]
+    for part in ("link", "timeline"):
+        if known.get(part):
+            known[part] = stored[part] | known[part]
     assert {key: stored.get(key) for key in known} == known
     once = {"executions": 1}  # what a trial is unless its line says otherwise
     assert not any(

@@ -118,7 +118,7 @@ def _numbers(link: UsedLink) -> dict[str, str]:
         "workload": link.workload,
         "configuration": link.configuration,
         "trial": f"{typical.trial.phase} {typical.trial.round} of {typical.run.id}",
-        "busiest node": use.host,
+        "busiest node": use.busiest,
         "link full": quantities.if_known(use.full_s, quantities.time_text),
         "of the time": quantities.if_known(use.full_share, quantities.share),
         "direction": use.direction or "",

@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from harness.analysis.explain.timeline import (
     BETWEEN_STAGES,
     BOTH_WAYS,
+    DISK_FULL,
     FULL,
+    DiskUse,
     LinkUse,
     TrialLink,
     busiest_node,
+    disk_uses,
     link_slices,
     link_uses,
     stage_of,
+    trial_disks,
     trial_links,
     typical_trial,
 )
@@ -72,7 +76,7 @@ class TestCalculatedByHand:
 
     def test_the_use_of_a_workload(self) -> None:
         use = use_of(a_trial("join", a_join()))
-        assert (use.trials, use.host, use.full_s, use.full_share) == (1, "n2", 3.0, 0.5)
+        assert (use.trials, use.busiest, use.full_s, use.full_share) == (1, "n2", 3.0, 0.5)
         assert use.typical.trial.round == 1
         assert use.direction == BOTH_WAYS
         assert use.stage == "2: reads shuffle"
@@ -100,8 +104,7 @@ class TestSlices:
     def test_belong_to_the_stage_that_takes_most_of_them(self) -> None:
         stages = (Stage("a", 0.0, 0.3), Stage("b", 0.3, 1.0), Stage("c", 1.4, 1.5))
         timeline = a_timeline(a_node("n1", [1, 1, 1]), slices=3, stages=stages)
-        slices = link_slices(timeline, timeline.nodes[0])
-        assert [stage_of(timeline, part) for part in slices] == [1, 2, None]
+        assert [stage_of(timeline, number) for number in range(3)] == [1, 2, None]
 
     @given(st.lists(st.none() | st.integers(0, 10**9), min_size=1, max_size=64))
     def test_cover_the_whole_trial_whatever_is_unknown(self, received: list[int | None]) -> None:
@@ -183,6 +186,58 @@ class TestMissing:
     def test_without_a_known_goodput_the_seconds_are_unknown(self) -> None:
         links = trial_links(configured("1g", [a_trial("join", a_join())]))
         [use] = link_uses(links).values()
-        assert (use.trials, use.host, use.goodput) == (1, "n2", None)
+        assert (use.trials, use.busiest, use.goodput) == (1, "n2", None)
         assert (use.full_s, use.full_share, use.direction, use.stage) == (None, None, None, None)
         assert links[0].full is None
+
+
+def disk_use(*timelines: Timeline) -> DiskUse:
+    trials = [a_trial("sort", timeline, round_) for round_, timeline in enumerate(timelines, 1)]
+    [use] = disk_uses(trial_disks(configured("hdd", trials))).values()
+    return use
+
+
+class TestDisks:
+    def test_a_disk_is_full_if_it_is_busy_for_more_than_nine_tenths_of_a_slice(self) -> None:
+        assert DISK_FULL == 0.9
+        busy = a_node("n1", disk_busy=[89, 90, 92, 100], busiest_disk="sda")
+        use = disk_use(a_timeline(busy, slices=4))
+        assert (use.full_share, use.full_s, use.busiest) == (0.5, 2.0, "n1: sda")
+
+    def test_the_disk_of_whatever_node_is_full_counts_once(self) -> None:
+        nodes = (
+            a_node("n1", disk_busy=[100, 100, 0, 0, 0], busiest_disk="sda"),
+            a_node("n2", disk_busy=[100, 100, 100, 0, 0], busiest_disk="nvme1n1"),
+        )
+        stages = (Stage("reads data", 0.0, 1.0), Stage("reads shuffle, writes data", 1.0, 5.0))
+        use = disk_use(a_timeline(*nodes, slices=5, stages=stages))
+        assert (use.full_share, use.busiest) == (0.6, "n2: nvme1n1")
+        assert use.stage == "2: reads shuffle, writes data"
+        assert use.typical.levels == pytest.approx((1 / 0.9, 1 / 0.9, 1 / 0.9, 0, 0))
+
+    def test_several_trials_have_a_mean(self) -> None:
+        full = [
+            a_timeline(a_node("n1", disk_busy=[100] * n + [0] * (6 - n)), slices=6) for n in (1, 5)
+        ]
+        assert disk_use(*full).full_share == 0.5
+
+    def test_that_never_were_full_have_no_stage(self) -> None:
+        use = disk_use(a_timeline(a_node("n1", disk_busy=[0, 70]), slices=2, stages=(READS,)))
+        assert (use.full_s, use.full_share, use.stage, use.busiest) == (0.0, 0.0, None, "n1")
+
+    @pytest.mark.parametrize(
+        "nodes",
+        [
+            [a_node("n1", [1] * 4, [1] * 4)],
+            [a_node("n1", disk_busy=[100, 100, None, None]), a_node("n2", disk_busy=[0] * 4)],
+        ],
+    )
+    def test_of_which_too_little_is_known_have_no_use(self, nodes: Sequence[NodeTimeline]) -> None:
+        """As those of a version that did not record them, or of a sampler that died."""
+        trial = a_trial("sort", a_timeline(*nodes, slices=4))
+        assert trial_disks(configured("hdd", [trial])) == ()
+
+    def test_are_known_where_links_are_not(self) -> None:
+        trial = a_trial("sort", a_timeline(a_node("n1", disk_busy=[100]), slices=1))
+        assert links_of(trial) == ()
+        assert disk_use(known(trial.timeline)).full_share == 1.0

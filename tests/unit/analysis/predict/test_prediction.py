@@ -7,17 +7,11 @@ import pytest
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
-from harness.analysis.predict.prediction import (
-    BY_FULL_LINKS,
-    BY_PROFILE,
-    NO_BYTES,
-    Predictor,
-    network_times,
-    unpredictable,
-)
+from harness.analysis.predict.prediction import NO_BYTES, Predictor, unpredictable
 from harness.analysis.predict.readiness import readiness
 from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
+from harness.analysis.predict.waits import BY_FULL_LINKS, BY_PROFILE, network_times
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
@@ -149,7 +143,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     baseline = ConfigurationRuns("100m", tuple(several))
     wanted = target(baseline, 250 * MBIT)
     present = table_model([baseline.runs], baseline.workloads).time(0, "join")
-    slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
+    slowness = wanted.slowness(typical_link(baseline).goodput_bit_s)
     change = log_ratio(network_times(baseline)["join"].share, slowness)
     noise, error = 2 * present.variance, change.variance
     assert noise > 0
@@ -177,7 +171,7 @@ def test_links_that_carry_something_else_than_their_rate_have_a_note(
     carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in (("a", "b"), ("b", "a"))]
-    for module in ("target", "prediction"):
+    for module in ("target", "waits"):
         monkeypatch.setattr(
             f"harness.analysis.predict.{module}.probe_measurements", lambda _: measured
         )

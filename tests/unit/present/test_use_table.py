@@ -1,12 +1,19 @@
-"""The busiest link over time as text, and the table of for how long it was full."""
+"""The busiest link and disk over time as text, and tables of for how long they were full."""
 
 import pytest
 
-from harness.analysis.explain.timeline import LinkUse, link_uses, trial_links
+from harness.analysis.explain.timeline import (
+    DiskUse,
+    LinkUse,
+    disk_uses,
+    link_uses,
+    trial_disks,
+    trial_links,
+)
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
-from harness.model.timeline import Timeline
-from harness.present.link_table import link_section, sparkline
+from harness.model.timeline import Stage, Timeline
+from harness.present.use_table import disk_section, link_section, sparkline
 from tests.unit.builders import configured
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -31,11 +38,11 @@ class TestCourse:
     )
     def test_shows_the_highest_rate_of_each_part(self, width: int, drawn: str) -> None:
         [use] = uses_of(a_course(*self.RATES)).values()
-        assert sparkline(use.typical, width) == drawn
+        assert sparkline(use.typical.levels, width) == drawn
 
     def test_shows_what_is_unknown(self) -> None:
         [use] = uses_of(a_course(*[100.0] * 19, None)).values()
-        assert sparkline(use.typical, 20) == "█" * 19 + "·"
+        assert sparkline(use.typical.levels, 20) == "█" * 19 + "·"
 
     def test_of_a_shorter_trial_is_shorter(self) -> None:
         section = link_section(
@@ -68,3 +75,36 @@ class TestSection:
         section = link_section([name, name], [uses_of(a_course(100, 0, host=name))] * 2)
         assert all(len(line) <= 100 for line in section.splitlines())
         assert "\x1b" not in section
+
+
+class TestDisks:
+    def uses_of(self, **busy: list[int | None]) -> dict[str, DiskUse]:
+        """Return the uses of workloads whose disk was so busy, in percent, in each second."""
+        stages = [Stage("reads data", 0.0, 2.0)]
+        trials = [
+            a_trial(workload, a_timeline(node, slices=len(percent), stages=stages))
+            for workload, percent in busy.items()
+            for node in [a_node("n1", disk_busy=percent, busiest_disk="sdb")]
+        ]
+        return disk_uses(trial_disks(configured("hdd", trials)))
+
+    def test_a_full_disk_is_named_with_its_time_and_stage_and_drawn(self) -> None:
+        section = disk_section([self.uses_of(sort=[100, 100, 45, 0]), self.uses_of(sort=[20, 20])])
+        before, after = (line.split() for line in section.splitlines()[5:7])
+        assert before == ["sort", "before", "n1:", "sdb", "1:", "reads", "data", "2.00", "s", "50%"]
+        assert after == ["after", "n1:", "sdb", "-", "0.000", "s", "0%"]
+        assert section.splitlines()[-2:] == [
+            f"{'sort':20} before {'█' * 28}{'▃' * 14}{' ' * 14}| 4.00 s",
+            f"{'':20} after  {'▂' * 28}| 2.00 s",
+        ]
+
+    def test_workloads_that_filled_none_have_no_line(self) -> None:
+        section = disk_section([self.uses_of(sort=[100, 0], count=[10, 20]), {}])
+        assert "sort" in section
+        assert "count" not in section
+
+    def test_if_none_was_full_that_is_said_and_if_nothing_is_known_nothing(self) -> None:
+        section = disk_section([self.uses_of(sort=[80, 0]), {}])
+        assert section.startswith("No disk was full. Disk full is for how long")
+        assert "█" not in section
+        assert disk_section([{}, {}]) == ""

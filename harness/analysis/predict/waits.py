@@ -1,0 +1,103 @@
+"""The part of each workload's time in which it waits for the network, or for disks."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+
+from harness.analysis.explain.blocked import Bound, Gain
+from harness.analysis.explain.profile import MIN_SHARE, ProfiledTime, profiled_time
+from harness.analysis.explain.timeline import busy_shares, run_shares, trial_disks, trial_links
+from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.predict.saturation import ANY_EFFECT, EFFECT, WHOLE
+from harness.words import percent
+
+NORMAL_95 = NormalDist().inv_cdf(0.975)
+SHARE_SD = 0.03
+"""How much the full share of a workload is taken to differ between runs where none was repeated."""
+BY_PROFILE = "how long tasks waited for the network, by profiles"
+BY_FULL_LINKS = (
+    f"how long a link was full; on earlier clusters, {percent(EFFECT.mean)} of that was waited for"
+)
+BY_DISK_WAITS = "how long tasks waited for the disks of their own node, by profiles"
+BY_SERVER_WAITS = (
+    "how long tasks waited for disks, and for servers of the file system, by profiles; nobody knows how much "
+    "of the latter was for a disk, so the interval goes from nothing to all of it"
+)
+BY_BUSY_DISKS = (
+    "how long a disk was busy; nobody knows how much of that was waited for, so the interval goes from "
+    "nothing to all of it"
+)
+
+
+@dataclass(frozen=True)
+class WaitTime:
+    """The part of a workload's time in which tasks wait for the network or disks, or in which one is busy.
+
+    `effect` is the part of that time that depends on the rate of links or disks; `basis` says how the share
+    is known.
+    """
+
+    share: NormalDist
+    effect: NormalDist
+    basis: str
+
+
+CONTROL = WaitTime(NormalDist(0, 0), WHOLE, "control: neither links nor disks affect it")
+
+
+def network_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
+    """Return the network time of each workload: by its profile if it has one, else by full links.
+
+    A workload is missing if it has no profile, and nothing is known of the bytes on the nodes' links or of
+    their goodput.
+    """
+    links = trial_links(column, probe_measurements(column))
+    found = {}
+    for name in column.workloads:
+        profile = profiled_time(column.runs, name)
+        if profile and profile.bound:
+            found[name] = _of_gain(profile.bound.network, BY_PROFILE)
+        elif shares := run_shares(link for link in links if link.trial.workload == name):
+            found[name] = WaitTime(_mean(shares), EFFECT, BY_FULL_LINKS)
+    return found
+
+
+def disk_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
+    """Return the disk time of each workload: by its profile if it has one, else by how busy disks were.
+
+    A workload is missing if it has no profile, and nothing is known of how busy disks were.
+    """
+    # What a control group holds back does not reach the disk, and does not make it busy.
+    is_limited = any("disk_limited" in recorded.run.facts for recorded in column.runs)
+    disks = () if is_limited else trial_disks(column)
+    found = {}
+    for name in column.workloads:
+        profile = profiled_time(column.runs, name)
+        busy = busy_shares(each for each in disks if each.trial.workload == name)
+        if profile and profile.bound:
+            found[name] = _of_disk_waits(profile, profile.bound, fmean(busy) if busy else 1.0)
+        elif busy:
+            found[name] = WaitTime(_mean(busy), ANY_EFFECT, BY_BUSY_DISKS)
+    return found
+
+
+def _of_disk_waits(profile: ProfiledTime, bound: Bound, busy: float) -> WaitTime:
+    """Return the waits for a node's own disks, and any part of those for servers while a disk was `busy`."""
+    own = _of_gain(bound.disk, BY_DISK_WAITS)
+    servers = min(busy, bound.network.share * profile.server_part)
+    if servers < MIN_SHARE:
+        return own
+    of_servers = NormalDist(servers * ANY_EFFECT.mean, servers * ANY_EFFECT.stdev)
+    return WaitTime(own.share + of_servers, WHOLE, BY_SERVER_WAITS)
+
+
+def _of_gain(gain: Gain, basis: str) -> WaitTime:
+    sd = gain.interval.max_distance(gain.share) / NORMAL_95
+    return WaitTime(NormalDist(gain.share, sd), WHOLE, basis)
+
+
+def _mean(shares: Sequence[float]) -> NormalDist:
+    """Return the mean of the shares of runs, with its error."""
+    sd = max(stdev(shares), SHARE_SD / 2) if len(shares) > 1 else SHARE_SD
+    return NormalDist(fmean(shares), sd / math.sqrt(len(shares)))
