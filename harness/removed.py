@@ -44,7 +44,7 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("predict", "--copy"): "predict from the configuration that was measured on the copy",
     ("score",): "use clusterlift predict BASELINE --score AFTER instead",
     ("scaling", "--format"): "use clusterlift compare --format json",
-    ("scaling", "--figure"): "clusterlift report has the pictures",
+    ("scaling", "--figure"): "the tables have the numbers",
     ("run", "--deploy-mode cluster"): _CLIENT_MODE,
     ("bench", "--deploy-mode cluster"): _CLIENT_MODE,
     **{

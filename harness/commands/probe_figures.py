@@ -28,7 +28,7 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
 
 
 def _table_figure(table: DataTable, _: Evidence) -> Figure:
-    return Figure(alternative="", pictures=(), numbers=table)
+    return Figure(table)
 
 
 def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
@@ -40,8 +40,6 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
         for finding in each.findings
     )
     return Figure(
-        alternative="",
-        pictures=(),
         numbers=DataTable(("configuration", "probe", "host or path", "", "finding"), rows),
         remarks=tuple(f"{name}: {each}." for name, found in newest.items() for each in found),
         lines=tuple(

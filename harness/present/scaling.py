@@ -44,7 +44,7 @@ def _row(point: Point, marks: str) -> list[str]:
         f"{words.value}{marks}",
         words.interval,
         *_growth(point.speed_up),
-        quantities.share(point.efficiency.value, 1) if point.efficiency else quantities.UNKNOWN,
+        quantities.UNKNOWN if point.efficiency is None else quantities.share(point.efficiency, 1),
         of_efficiency.marked_change,
         of_efficiency.change_interval,
     ]

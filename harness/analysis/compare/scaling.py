@@ -63,7 +63,7 @@ class Point:
     nodes: int
     cell: Cell
     speed_up: Growth | None = None
-    efficiency: Growth | None = None
+    efficiency: float | None = None
     change: Change | None = None
 
 
@@ -215,8 +215,9 @@ class _Table:
             change = changes.get((workload, base, nodes))
             if nodes in measured[1:]:
                 found = self._growth(base, workload, measured[0], nodes)
-                speed_up = _growth_of(found, 1.0), _growth_of(found, measured[0] / nodes)
-                yield Point(nodes, cell, *speed_up, change)
+                interval = found.ratio.interval if found.runs >= MIN_RUNS else None
+                speed_up = Growth(found.ratio.value, interval)
+                yield Point(nodes, cell, speed_up, speed_up.value * measured[0] / nodes, change)
             else:
                 yield Point(nodes, cell, change=change)
 
@@ -251,10 +252,3 @@ class _Table:
         before, after = self._index[base, fewest], self._index[base, nodes]
         ratio = self._model.ratio(after, before, workload)
         return Difference(ratio, self._model.runs_of_either(before, after, workload))
-
-
-def _growth_of(found: Difference, factor: float) -> Growth:
-    """Return a ratio times a factor that is known exactly."""
-    ends = found.ratio.interval if found.runs >= MIN_RUNS else None
-    interval = ends and Interval(ends.low * factor, ends.high * factor)
-    return Growth(found.ratio.value * factor, interval)

@@ -43,15 +43,15 @@ def alternative(intro: str, texts: Iterable[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """Pictures with what belongs to them.
+    """Numbers, and the pictures that show them, with what belongs to them.
 
-    `alternative` is the text for readers who cannot see the pictures, `numbers` what they show, `keys` the
-    legend. Below the pictures, `remarks` are the sentences of one paragraph and `lines` a list.
+    `alternative` is the text for readers who cannot see the pictures, `keys` the legend. Below the pictures,
+    `remarks` are the sentences of one paragraph and `lines` a list.
     """
 
-    alternative: str
-    pictures: tuple[Picture, ...]
     numbers: DataTable
+    alternative: str = ""
+    pictures: tuple[Picture, ...] = ()
     keys: Mapping[str, Series] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()

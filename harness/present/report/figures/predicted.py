@@ -15,8 +15,6 @@ def figure(evidence: Evidence) -> Figure | None:
     if not evidence.scores:
         return None
     return Figure(
-        alternative="",
-        pictures=(),
         numbers=DataTable.of(
             _numbers(score.after.name, time) for score in evidence.scores for time in score.times
         ),

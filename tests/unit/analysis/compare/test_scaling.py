@@ -67,12 +67,12 @@ class TestGrowth:
         assert (one.speed_up, one.efficiency) == (None, None)
         assert two.speed_up is not None
         assert two.efficiency is not None
-        assert (two.speed_up.value, two.efficiency.value) == (
+        assert (two.speed_up.value, two.efficiency) == (
             pytest.approx(1.8),
             pytest.approx(0.9),
         )
         assert four.efficiency is not None
-        assert four.efficiency.value == pytest.approx(0.75)
+        assert four.efficiency == pytest.approx(0.75)
 
     def test_has_an_interval_with_two_runs_on_either_side(self) -> None:
         _, single = points({"1g": family("1g", {1: [10.0, 10.2], 4: [30.0]})}, "1g")
@@ -92,7 +92,7 @@ class TestGrowth:
         }
         _, four = points({"1g": runs}, "1g")
         assert four.efficiency is not None
-        assert four.efficiency.value == pytest.approx(0.9)
+        assert four.efficiency == pytest.approx(0.9)
 
     def test_what_is_of_one_process_is_not_summed(self) -> None:
         alike = family(
