@@ -49,10 +49,10 @@ def cluster() -> Iterator[Cluster]:
 def rewrite_with_copies(dataset: Dataset, copies: int) -> str:
     """Replace a file of a dataset by one with another number of copies, and return its name."""
     directory, name = dataset.directory, min(dataset.manifest.files)
-    text = directory.read(name)
+    content = bytes(directory.fs.open(directory.child(name)).readAllBytes())
     buffer, block = 4096, 128 * 2**20
     stream = directory.fs.create(directory.child(name), True, buffer, copies, block)  # noqa: FBT003  Java's signature
-    stream.write(bytearray(text.encode()))
+    stream.write(bytearray(content))
     stream.close()
     return name
 
