@@ -65,4 +65,4 @@ def _sent(trial: Trial) -> int | None:
 
 
 def _to_disks(trial: Trial) -> int | None:
-    return trial.disk.written_bytes if trial.disk else None
+    return trial.disk.written_bytes if trial.disk and trial.input_read_by else None

@@ -18,7 +18,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
-from harness.model.run import RecordedRun, Trial
+from harness.model.run import InputReader, RecordedRun, Trial
 from harness.model.task_metrics import DiskBytes, NodeBytes, Stragglers, WireBytes, WrittenBytes
 from harness.model.timeline import Stage
 from harness.present import run as shown
@@ -205,7 +205,11 @@ def writes() -> str:
     ):
         files = WrittenBytes(layout, 10 * GB, round(stored * 10 * GB))
         wire = WireBytes((NodeBytes("n1", 9 * GB, round(sent * 10 * GB) + 2 * GB),))
-        known = {"written": files, "disk": DiskBytes(0, 4 * GB)}
+        known = {
+            "written": files,
+            "disk": DiskBytes(0, 4 * GB),
+            "input_read_by": InputReader.STORAGE,
+        }
         tasks = {"output_bytes": 10 * GB, "shuffle_remote_bytes": 2 * GB, "cpu_s": 9.0}
         write = trials("sort-write", 40.0 - 10 * stored, wire=wire, slots=4, **tasks)
         unknown = WrittenBytes("unknown", 10 * GB, None)
