@@ -48,14 +48,9 @@ def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, 
         return
     yield "", mount.type
     yield "_options", mount.options
-    # The files of a Btrfs have the number of no device.
-    number = _number_of(mount.source) if mount.number.startswith("0:") else mount.number
-    for disk in _disks_below(root / "sys/dev/block" / number) if number else ():
+    for disk in _disks_below(root / "sys/dev/block" / mount.number):
         yield "_disk", _description(disk)
-    try:
-        size = os.statvfs(directory)
-    except OSError:
-        return
+    size = os.statvfs(directory)
     used = size.f_blocks - size.f_bfree
     if used + size.f_bavail:
         is_full = used >= _FULL * (used + size.f_bavail)
@@ -82,12 +77,11 @@ def _disks_below(device: Path) -> set[Path]:
 
 
 class _Mount(NamedTuple):
-    """A mounted file system; `number` is that of its files' device: `8:1`."""
+    """A mounted file system; `number` is that of its device: `8:1`, or `0:30` of none, and of a Btrfs."""
 
     point: str
     number: str
     type: str
-    source: str
     options: str
 
 
@@ -102,20 +96,11 @@ def _read_mount(line: str) -> _Mount:
     """Read a line such as `28 1 8:1 / /data rw,noatime shared:1 - ext4 /dev/sda1 rw,data=ordered`."""
     front, _, back = line.partition(" - ")
     _, _, number, _, point, own = front.split()[:6]
-    type_, source, shared = f"{back} ".split(" ", 2)
+    type_, _, shared = f"{back} ".split(" ", 2)
     point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), point).rstrip("/")
     options = dict.fromkeys([*own.split(","), *shared.strip().split(",")])
     kept = (each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING)
-    return _Mount(point, number, type_, source, ",".join(kept).strip(","))
-
-
-def _number_of(source: str) -> str | None:
-    """Return the number of the block device at a path; None if there is none."""
-    try:
-        number = Path(source).stat().st_rdev
-    except OSError:
-        return None
-    return f"{os.major(number)}:{os.minor(number)}" if number else None
+    return _Mount(point, number, type_, ",".join(kept).strip(","))
 
 
 def _text(file: Path) -> str:

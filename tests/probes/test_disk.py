@@ -75,14 +75,14 @@ def hosts(tmp_path: Path) -> Iterator[list[Host]]:
 
 
 def test_the_speed_is_found_to_five_percent_and_the_slow_disk_is_named(hosts: list[Host]) -> None:
-    [step] = disk_steps(hosts, [DIRECTORY], FILE_BYTES, seconds=3)
+    [step] = disk_steps(hosts, [DIRECTORY], FILE_BYTES, seconds=5)
     measured = [event for event in step.measure() if isinstance(event, Measurement)]
     assert [each.error for each in measured if each.error] == []
     for each in measured:
         if each.metric in {DISK_WRITE.name, DISK_READ.name}:
             assert each.value == pytest.approx(SPEEDS[each.hosts[0]], rel=0.05)
     peers, expected = gate_faults(probed(measurements=measured), Expectation(disk_bytes_s=100 * MB))
-    slow = rf"slow: {DIRECTORY} writes at (49|50|51) %, reads at (49|50|51) %"
+    slow = rf"slow: {DIRECTORY} writes at (4[5-9]|5[0-5]) %, reads at (4[5-9]|5[0-5]) %"
     assert re.match(f"{slow}.* of what is typical of the other hosts", peers)
     assert re.match(f"{slow} of the 100MB/s that are expected", expected)
 
@@ -96,7 +96,7 @@ def test_a_limit_holds_and_is_put_back(tmp_path: Path, hosts: list[Host]) -> Non
     [before] = plan({here: [limit]})
     assert before.before == f"rbps={SPEEDS['fast']} wbps={SPEEDS['fast']}"
     with in_force({here: [limit]}, Journal(tmp_path / "journal")):
-        [step] = disk_steps(hosts[1:], [DIRECTORY], FILE_BYTES, seconds=3)
+        [step] = disk_steps(hosts[1:], [DIRECTORY], FILE_BYTES, seconds=5)
         found = {
             each.metric: each.value for each in step.measure() if isinstance(each, Measurement)
         }
