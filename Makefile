@@ -22,10 +22,8 @@ OSDS          ?=
 EXAMPLES      ?= 25
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
-# How many commands `make test-kill` kills, how many random histories of settings it goes through, and the seed of
-# both; without a seed, each chooses and prints one.
+# How many commands `make test-kill` kills, and the seed; without one, it chooses and prints one.
 KILLS         ?= 10
-HISTORIES     ?= 10
 SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
@@ -42,7 +40,7 @@ NAME          ?=
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
 CHOSEN  := ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS OSDS \
-  DATASET REPARTITION NAME KILLS HISTORIES SEED EXAMPLES
+  DATASET REPARTITION NAME KILLS SEED EXAMPLES
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
 define newline
@@ -73,7 +71,7 @@ APART     := bench e2e kill lab probes
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help toolchain setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
-  test-lab test-kill test-kills test-histories test-all microbench spark35 classes lock clean
+  test-lab test-kill test-all microbench spark35 classes lock clean
 
 help:
 	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
@@ -92,9 +90,7 @@ help:
 	@echo "                   the longest cases of other tests"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
-	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [HISTORIES="$(call quoted,HISTORIES)"] [SEED=N]"
-	@echo "                   kill commands at random moments, and let anything happen to hosts on which something is set;"
-	@echo "                   all of it: KILLS=100 HISTORIES=200"
+	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [SEED=N]  kill commands at random moments"
 	@echo "make test-all      all of these"
 	@echo "make microbench    how fast clusterlift itself is"
 
@@ -191,14 +187,8 @@ test-probes: setup
 test-lab: setup
 	@$(PYTEST) $(AGAIN) $(LAB)
 
-# With --jobs, at the same time: histories wait most of theirs.
-test-kill: test-kills test-histories
-
-test-kills: setup classes
+test-kill: setup classes
 	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill/test_kills.py
-
-test-histories: setup
-	@HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill/test_settings_histories.py
 
 test-all: EXAMPLES = 100
 test-all: check spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill

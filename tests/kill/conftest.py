@@ -1,33 +1,26 @@
-"""The campaign's size and seed, from the environment: KILLS, HISTORIES and SEED."""
+"""The campaign's size and seed, from the environment: KILLS and SEED."""
 
 import os
 import random
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .campaign import cases
-from .settings_histories import histories
 
 KILLS = int(os.environ.get("KILLS") or 10)
-HISTORIES = int(os.environ.get("HISTORIES") or 10)
 SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
         metafunc.parametrize("case", list(cases(SEED, KILLS)), ids=str)
-    if "history" in metafunc.fixturenames:
-        with tempfile.TemporaryDirectory() as directory:
-            drawn = list(histories(SEED, HISTORIES, Path(directory)))
-        metafunc.parametrize("history", drawn, ids=str)
 
 
 def pytest_report_header() -> str:
-    return f"kills: KILLS={KILLS} HISTORIES={HISTORIES} SEED={SEED}"
+    return f"kills: KILLS={KILLS} SEED={SEED}"
 
 
 @pytest.fixture(scope="session")

@@ -101,9 +101,6 @@ class Scenario(ABC):
         """Yield what is left outside processes and files, such as containers."""
         yield from ()
 
-    def close(self) -> None:  # noqa: B027  most share nothing
-        """Remove what all cases of the scenario shared."""
-
 
 def spark_submit(script: str, *arguments: object) -> list[str]:
     """Return the command line that runs a script of the checkout on two cores."""

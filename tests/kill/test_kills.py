@@ -13,7 +13,6 @@ import pytest
 from tests.waiting import eventually
 
 from .campaign import Case
-from .ceph import OverwriteOnCeph
 from .processes import Ended, end_marked, run, stack_trace, still_running
 from .scenarios import (
     Benchmark,
@@ -24,7 +23,7 @@ from .scenarios import (
     Scenario,
 )
 
-SCENARIOS = (Generate, Overwrite, Benchmark, Runs, HdfsRun, OverwriteOnCeph)
+SCENARIOS = (Generate, Overwrite, Benchmark, Runs, HdfsRun)
 LEFT_S = 60.0
 """How long what a signal ended may take to be gone."""
 
@@ -32,7 +31,7 @@ GetScenario = Callable[[str], tuple[Scenario, float]]
 
 
 @pytest.fixture(scope="session")
-def scenario_of(templates: Path) -> Iterator[GetScenario]:
+def scenario_of(templates: Path) -> GetScenario:
     """A scenario by its name, and how many seconds it takes without a signal."""
     scenarios = {each.name: each(templates) for each in SCENARIOS}
     measured: dict[str, float] = {}
@@ -43,9 +42,7 @@ def scenario_of(templates: Path) -> Iterator[GetScenario]:
             measured[name] = seconds_without_a_signal(scenario, templates)
         return scenario, measured[name]
 
-    yield get
-    for scenario in scenarios.values():
-        scenario.close()
+    return get
 
 
 def seconds_without_a_signal(scenario: Scenario, templates: Path) -> float:

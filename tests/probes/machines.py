@@ -77,12 +77,8 @@ class Machines:
     directory: Path
     switch: str
     client: str
-    links: dict[str, Link] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.links)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -113,12 +109,6 @@ class Machines:
         process.wait()
         eventually(lambda: not run("ip", "netns", "pids", name), f"something is left in {name}")
 
-    def reboot(self, name: str) -> None:
-        """Take all from a machine that it loses without power, and start it again."""
-        self.power_off(name)
-        self.network.replace_host(name, self.switch, self.links[name])
-        self.boot(name)
-
     def connect(self, name: str, *, connected: bool) -> None:
         """Plug a machine's cable in, or pull it out."""
         self.network.connect(name, self.switch, connected=connected)
@@ -132,10 +122,6 @@ class Machines:
                 if words[0] and not words[0].startswith(("sshd:", "unshare", str(SSHD))):
                     found[process] = words
         return found
-
-    def file(self, name: str, path: str) -> Path:
-        """Return where a machine's file is seen from here, until it is switched off."""
-        return Path(f"/proc/{self._init(name)}/root{path}")
 
     def argv(self, name: str, *command: str) -> list[str]:
         """Return the argument vector that runs a command on a machine without its network."""
@@ -158,7 +144,7 @@ def machines(directory: Path, links: Sequence[Link]) -> Iterator[Machines]:
         switch = made.switch()
         started = Machines(made, directory, switch, made.host("client", switch, Link(None, 1500)))
         for letter, link in zip("abcdefgh", links, strict=False):
-            started.links[made.host(letter, switch, link)] = link
+            started.names.append(made.host(letter, switch, link))
         _write_keys(started)
         try:
             for name in started.names:

@@ -62,12 +62,6 @@ class Network:
         self._cable(host, switch, link)
         return host
 
-    def replace_host(self, host: str, switch: str, link: Link) -> None:
-        """Put a host without any settings, and a cable like the former one's, in place of a host."""
-        run("ip", "netns", "delete", host)
-        self._add(host)
-        self._cable(host, switch, link)
-
     def connect(self, host: str, switch: str, *, connected: bool) -> None:
         """Plug the cable of a host into its switch, or pull it out."""
         run("ip", "-n", switch, "link", "set", self._port(host), "up" if connected else "down")

@@ -85,16 +85,14 @@ class World:
     in_event: bool = False
     user_changed: bool = False
     seconds: int = 10**6
-    labels: list[str] = field(default_factory=list)
 
-    def step(self, label: str) -> None:
+    def step(self) -> None:
         """Let happen what happens now, then go on with what is being set on hosts."""
         if not self.is_alive:
             raise Killed
         if self.in_event:
             return
         self.number += 1
-        self.labels.append(label)
         event = self.history.get(self.number)
         for host in self.hosts.values():
             if host.holder == "other" and host.other_ends <= self.number:
@@ -202,7 +200,7 @@ class SimulatedGuard:
 
     def await_armed(self, timeout_s: float = 0) -> None:
         del timeout_s
-        self.world.step(f"arm {self.host}")
+        self.world.step()
         if self._is_busy:
             raise HostError(f"{self.host}: another experiment")
         self._check()
@@ -214,19 +212,19 @@ class SimulatedGuard:
         return not self._is_there or self._code is not None
 
     def prepare(self, script: str) -> None:
-        self.world.step(f"prepare {self.host}")
+        self.world.step()
         if self._hears():
             self._revert = writes(script)
 
     def start_setting(self, script: str) -> None:
-        self.world.step(f"set {self.host}")
+        self.world.step()
         if self._hears():
             pauses = [NOTHING] * (SLOW if self._there.is_slow else 0)
             self._there.pending = [*pauses, *writes(script)]
 
     def await_set(self, timeout_s: float) -> tuple[int, str]:
         del timeout_s
-        self.world.step(f"await set {self.host}")
+        self.world.step()
         self._check()
         if self._there.fails:
             self._there.pending.clear()
@@ -234,18 +232,18 @@ class SimulatedGuard:
         for _ in range(PATIENCE):
             if not self._there.pending:
                 return 0, ""
-            self.world.step(f"setting {self.host}")
+            self.world.step()
             self._check()
         raise HostError(f"{self.host}: no answer within 90 s")
 
     def start_putting_back(self) -> None:
-        self.world.step(f"put back {self.host}")
+        self.world.step()
         if self._hears():
             self._put_back()
 
     def await_put_back(self, timeout_s: float = 0) -> None:
         del timeout_s
-        self.world.step(f"await put back {self.host}")
+        self.world.step()
         self._check(may_be_done=True)
         if self._code != 0:
             raise HostError(f"{self.host}: it is stuck")
@@ -255,7 +253,7 @@ class SimulatedGuard:
 
     def close(self, timeout_s: float = 0) -> None:
         del timeout_s
-        self.world.step(f"close {self.host}")
+        self.world.step()
         self.expire()
 
     def expire(self) -> None:
@@ -279,7 +277,7 @@ class SimulatedGuard:
             self._there.pending.clear()
         for knob, value in self._revert:
             if self.world.is_alive:
-                self.world.step(f"putting back {self.host}")
+                self.world.step()
             if not self._there.is_stuck and self._is_there:
                 self._there.values[knob] = value
         self._code = int(self._there.is_stuck)
@@ -356,7 +354,7 @@ class Simulation:
                 open_journal(self._file) as opened,
                 in_force.in_force(self.settings, opened) as force,
             ):
-                self.world.step("turn")
+                self.world.step()
                 problems += self._lost(force)
         except (ClusterliftError, KeyboardInterrupt, Killed):
             pass
@@ -411,7 +409,7 @@ class Simulation:
     def _run_all(
         self, commands: Iterable[tuple[Host, Script]]
     ) -> list[CompletedCommand | HostError]:
-        self.world.step("read")
+        self.world.step()
         return [self._read(self.world.hosts[host.name], script) for host, script in commands]
 
     def _read(self, host: SimulatedHost, script: Script) -> CompletedCommand | HostError:
@@ -422,7 +420,7 @@ class Simulation:
     def _write_to_journal(self, descriptor: int, data: bytes) -> int:
         half = len(data) // 2
         try:
-            self.world.step("write")
+            self.world.step()
         except Killed:
             if self.world.in_event:
                 self._write(descriptor, data[:half])
