@@ -10,13 +10,11 @@ from harness.hosts.transports.host import Host
 from harness.lab.cluster import find_lab, lab_lock, running_lab
 from harness.lab.compose import LabSpec, results_directory
 from harness.lab.disks import ENGINE, disk_rates, how_limited
-from harness.lab.engine import docker
 from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links
 from harness.lab.submit import facts, spark_submit
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, Link
-from harness.node.page_cache import DROP
 from harness.settings.in_force import NotPutBack, Settings, in_force
 from harness.settings.journal import PUT_BACK, Journal
 from harness.settings.setting import Change, Setting
@@ -84,15 +82,9 @@ class LabSite(Site):
         lab = find_lab()
         return [*(node.host for node in lab.linked), ENGINE] if lab else []
 
-    def drop_caches(self) -> list[str]:
-        """Drop the page cache of the kernel that all nodes share; their own /proc does not allow it."""
-        own_proc = ("unshare", "--mount", "sh", "-c", f"mount -t proc proc /proc && {DROP}")
-        try:
-            master = running_lab().master.container
-            docker("exec", "--privileged", "--user", "root", master, *own_proc)
-        except ClusterliftError as error:
-            return [str(error)]
-        return []
+    def hosts_with_caches(self) -> Sequence[Host]:
+        """Return the machine whose kernel all nodes share; a container may not drop its page cache."""
+        return [ENGINE]
 
     def device(self, found: str) -> str:
         """Return the device of every node."""

@@ -65,10 +65,14 @@ class Site(ABC):
     def hosts_to_set(self) -> Sequence[Host]:
         """Return the hosts as root reaches them; the nodes of a lab that ended are left out."""
 
+    def hosts_with_caches(self) -> Sequence[Host]:
+        """Return the hosts whose page caches may have what is stored, as root reaches them."""
+        return self.hosts_to_set()
+
     def drop_caches(self) -> list[str]:
         """Put what hosts keep of files out of their memory, and return a line for each that could not."""
         answers = ask_all(
-            self.hosts_to_set(), ("sh", "-c", f"{DROP} && echo {_DONE}"), _require_done
+            self.hosts_with_caches(), ("sh", "-c", f"{DROP} && echo {_DONE}"), _require_done
         )
         return [str(answer) for answer in answers.values() if isinstance(answer, HostError)]
 

@@ -12,7 +12,7 @@ from harness.experiments.lab_site import LabSite
 from harness.lab import cluster, disks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput
 from harness.settings.disk_rate import disk_rate
 from harness.settings.journal import SET, Entry, Journal
 from harness.settings.simple import own_command
@@ -116,22 +116,5 @@ def test_a_disk_that_cannot_be_limited_here_is_refused(
         limited.settings(SLOW_DISK)
 
 
-def test_the_page_cache_that_all_nodes_share_is_dropped_once(
-    site: LabSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[tuple[str, ...]] = []
-    monkeypatch.setattr(lab_site, "docker", lambda *words: calls.append(words))
-    assert site.drop_caches() == []
-    [words] = calls
-    assert words[:5] == ("exec", "--privileged", "--user", "root", "m1")
-    assert words[-1].endswith("sync && echo 1 > /proc/sys/vm/drop_caches")
-
-
-def test_an_engine_that_does_not_allow_that_is_no_error(
-    site: LabSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: str) -> None:
-        raise ClusterliftError("docker exec failed: rootless")
-
-    monkeypatch.setattr(lab_site, "docker", refuse)
-    assert site.drop_caches() == ["docker exec failed: rootless"]
+def test_the_page_cache_that_all_nodes_share_is_dropped_once(site: LabSite) -> None:
+    assert site.hosts_with_caches() == [disks.ENGINE]
