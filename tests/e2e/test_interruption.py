@@ -100,16 +100,6 @@ def test_sigterm_to_the_driver_ends_the_run_and_keeps_the_trials(running: Benchm
     assert len(run.trials) >= 4
 
 
-def test_sigterm_to_spark_submit_ends_the_run_and_keeps_the_trials(
-    running: Benchmark, tmp_path: Path
-) -> None:
-    running.process.terminate()
-    run = running.await_end()
-    assert run.ending in {Ending.INTERRUPTED, Ending.SPARK_LOST}
-    assert len(run.trials) >= 4
-    assert "Traceback" not in (tmp_path / "log").read_text()
-
-
 def test_kill_9_leaves_a_file_that_loads(running: Benchmark) -> None:
     os.killpg(running.process.pid, signal.SIGKILL)
     run = running.await_end()

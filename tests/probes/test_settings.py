@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from harness.settings.in_force import in_force, plan
 from harness.settings.journal import Journal
 from harness.settings.rate import rate
 from harness.settings.setting import Setting, script
-from harness.settings.simple import mtu, own_command, sysctl
+from harness.settings.simple import mtu, sysctl
 from tests.probes.machines import machines, missing
 from tests.probes.networks import DEVICE, Network, run, star
 from tests.waiting import eventually
@@ -177,44 +176,3 @@ def test_a_queue_of_somebody_else_is_left_alone() -> None:
         ):
             plan({host: [rate(DEVICE, 50 * MBIT, 1500)]})
         assert state([host]) == before
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from harness.hosts.transports.host import by_netns
-from harness.settings.in_force import in_force
-from harness.settings.journal import Journal
-from tests.probes.test_settings import WANTED
-hosts = dict.fromkeys(map(by_netns, sys.argv[2:]), WANTED)
-with in_force(hosts, Journal(Path(sys.argv[1]))):
-    print("set", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_after_kill_9_every_host_puts_everything_back(hosts: list[Host], tmp_path: Path) -> None:
-    before = state(hosts)
-    names = [host.name for host in hosts]
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "journal"), *names],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"set\n"
-        assert state(hosts) != before
-        process.kill()
-    eventually(lambda: state(hosts) == before, "something is still set")
-
-
-def test_a_user_s_own_command_runs_on_the_host(hosts: list[Host], tmp_path: Path) -> None:
-    command = own_command(
-        f"ip link set dev {DEVICE} txqueuelen 77",
-        f"ip link set dev {DEVICE} txqueuelen 1000",
-        f"[ $(cat /sys/class/net/{DEVICE}/tx_queue_len) = 77 ]",
-    )
-    length = ("cat", f"/sys/class/net/{DEVICE}/tx_queue_len")
-    with in_force({hosts[0]: [command]}, Journal(tmp_path / "journal")):
-        assert run(*hosts[0].argv(*length)) == "77\n"
-    assert run(*hosts[0].argv(*length)) == "1000\n"

@@ -1,7 +1,6 @@
 """A guard puts everything back: when it is asked, when we end in any way, and when it hears nothing."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -143,19 +142,6 @@ def test_it_waits_while_another_host_does_not_answer(monkeypatch: pytest.MonkeyP
     with Guards([HOST, hanging]) as guards:
         assert list(guards.unarmed) == [hanging]
         assert guards.ended() == []
-
-
-def test_hosts_may_be_more_than_files_are_usually_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "ANSWER_S", 0)
-    many = [Host(f"n{number}", "", ("sh", "-c", "cat >/dev/null")) for number in range(40)]
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    opened = len(list(Path("/proc/self/fd").iterdir()))
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 80, hard))
-        with Guards(many) as guards:
-            assert list(guards.unarmed) == many
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_signals_do_not_end_it(done: Path) -> None:
