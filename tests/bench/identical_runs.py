@@ -1,11 +1,12 @@
 """How often tables of runs that were really measured, and that do not differ, claim a change.
 
-    python -m tests.bench.identical_runs RESULTS [CONFIGURATION...]
+    python -m tests.bench.identical_runs RESULTS...
 
-divides the runs of each configuration in RESULTS into halves in many ways, and compares one half with the
-other; with names, it takes the runs of these together, which then must be of the same set-up. It prints for
-each how many runs it has, how much they differ (the median over workloads), how many tables claim a change,
-how many intervals do not contain 0, and whether the table of the earlier and the later half claims a change.
+divides the runs of each configuration in these directories into halves in many ways, and compares one half
+with the other; with --together, it takes all configurations of a directory as one, which they must be. It
+prints for each how many runs it has, how much they differ (the median over workloads), how many tables there
+are, how many of them claim a change, how many intervals do not contain 0, and whether the table of the earlier
+and the later half claims a change.
 """
 
 import math
@@ -20,7 +21,6 @@ import click
 
 from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.observed.sample import table_model
-from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
 from harness.records.directories import results_files
 from harness.statistics.change import changes_of_table
@@ -43,27 +43,34 @@ class Halves:
     name: str
     runs: int
     run_sd: float
+    tables: int
     claims: float
     misses: float
     in_order: bool
 
     def __str__(self) -> str:
-        shares = " | ".join(percent(share, 1) for share in (self.run_sd, self.claims, self.misses))
-        return f"| {self.name} | {self.runs} | {shares} | {'yes' if self.in_order else 'no'} |"
+        run_sd, claims, misses = (
+            percent(share, 1) for share in (self.run_sd, self.claims, self.misses)
+        )
+        ends = f"{claims} | {misses} | {'yes' if self.in_order else 'no'}"
+        return f"| {self.name} | {self.runs} | {run_sd} | {self.tables} | {ends} |"
 
 
-def halves(name: str, recorded: Sequence[RecordedRun]) -> Halves:
-    """Compare halves of runs, of which there are MIN_RUNS or more, in the order of measurement."""
+def halves(name: str, recorded: Sequence[RecordedRun]) -> Halves | None:
+    """Compare halves of runs in the order of measurement; None for too few runs."""
     names = dict.fromkeys(name for each in recorded for name in each.by_workload)
     model = table_model([recorded], names)
     [runs] = model.configurations
     tables = [list(changes_of_table(RunTable(sides)).values()) for sides in _divided(runs)]
     half = len(runs) // 2
     intervals = [each.interval for table in tables for each in table if each.interval]
+    if len(runs) < MIN_RUNS or not intervals:
+        return None
     return Halves(
         name,
         len(runs),
         median(map(model.run_sd, model.workloads)),
+        len(tables),
         fmean(map(claims_any, tables)),
         fmean(not interval.low <= 0 <= interval.high for interval in intervals),
         claims_any(changes_of_table(RunTable([runs[:half], runs[-half:]])).values()),
@@ -82,23 +89,25 @@ def _divided(runs: Sequence[Run]) -> Iterator[tuple[list[Run], list[Run]]]:
 
 
 @click.command(help=__doc__)  # noqa: TID251  not one of clusterlift's
-@click.argument("results", type=click.Path(path_type=Path, exists=True))
-@click.argument("configurations", nargs=-1)
-def main(results: Path, configurations: Sequence[str]) -> None:
-    """Print a line for each configuration."""
-    found: dict[str, list[RecordedRun]] = {}
-    every = sorted(each.name for each in results.iterdir() if results_files(each))
-    for name in configurations or every:
-        try:
-            runs = find_configuration(str(results / name), results).runs
-        except BadInput as error:
-            raise SystemExit(str(error)) from None
-        found.setdefault(" and ".join(configurations) or name, []).extend(runs)
-    for name, recorded in found.items():
-        counted = [each for each in recorded if any(trial.counts for trial in each.trials)]
-        if len(counted) >= MIN_RUNS:
-            counted.sort(key=lambda each: each.run.started_at)
-            print(halves(f"{results.name}/{name}", counted))
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--together", is_flag=True)
+def main(results: Sequence[Path], *, together: bool) -> None:
+    """Print a line for each configuration, and the fraction of all tables that claim a change."""
+    recorded: dict[str, list[RecordedRun]] = {}
+    for directory in results:
+        for each in sorted(each for each in directory.iterdir() if results_files(each)):
+            runs = find_configuration(str(each), directory).runs
+            counted = [run for run in runs if any(trial.counts for trial in run.trials)]
+            recorded.setdefault(str(directory if together else each), []).extend(counted)
+    found = [
+        halves(name, sorted(runs, key=lambda run: run.run.started_at))
+        for name, runs in recorded.items()
+    ]
+    known = [each for each in found if each]
+    print(*known, sep="\n")
+    tables = sum(each.tables for each in known)
+    claims = sum(each.claims * each.tables for each in known) / tables
+    print(f"{tables} tables, of which {percent(claims, 1)} claim a change")
 
 
 if __name__ == "__main__":

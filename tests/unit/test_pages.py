@@ -23,7 +23,7 @@ from harness.programs.program import programs
 from harness.words import percent
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
-from tests.bench.backtest import backtest, model_errors, without_profiles
+from tests.bench.backtest import backtest, chance_error, model_errors, without_profiles
 from tests.unit.commands.command_tree import Names, leaves
 
 ROOT = Path(__file__).parents[2]
@@ -235,6 +235,8 @@ def test_the_errors_of_predictions_by_profiles_are_those_of_the_committed_result
         f"**By profiles, the median error is {median} and the worst {worst}**"
         in PAGES["prediction.md"]
     )
+    chance = percent(chance_error(backtest(columns)), 1)
+    assert f"other clusters taught. Chance is {chance}. All six" in PAGES["prediction.md"]
 
 
 def test_the_page_of_experiments_has_each_key() -> None:
