@@ -5,8 +5,8 @@
 divides the runs of each configuration in these directories into halves in many ways, and compares one half
 with the other; with --together, it takes all configurations of a directory as one, which they must be. It
 prints for each how many runs it has, how much they differ (the median over workloads), how many tables there
-are, how many of them claim a change, how many intervals do not contain 0, and whether the table of the earlier
-and the later half claims a change.
+are, how many of them claim a change, how many intervals do not contain 0, and whether the table of the
+earlier and the later half claims a change.
 """
 
 import math
