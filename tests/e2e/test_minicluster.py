@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import psutil
 import pytest
 
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import down, running
 from harness.minicluster.qfs import QfsCluster
 from harness.records.directories import cache_directory
@@ -43,24 +41,6 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 def is_removed(cluster: Cluster) -> bool:
     return len(cluster.dead()) == len(cluster.daemons) and not cluster.directory.exists()
-
-
-def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
-    ready = tmp_path / "ready"
-    command = ("sh", "-c", "touch $0; exec sleep 600", ready)
-    with running(HdfsCluster(), 1) as another:
-        run = subprocess.Popen(
-            [*CLUSTERLIFT, "local", "hdfs", "run", "--datanodes", "1", *command],
-            cwd=ROOT,
-            process_group=0,
-        )
-        eventually(ready.exists, "the command of `run` did not start", seconds=120)
-        [own] = [cluster for cluster in find_all("hdfs") if cluster != another]
-        os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
-        assert run.wait(timeout=60) == 128 + signal.SIGINT
-        assert is_removed(own)
-        assert HdfsCluster().live_servers(another) == 1
-    assert is_removed(another)
 
 
 @pytest.mark.qfs

@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900
 """A time limit for what takes seconds on an idle machine."""
 
-MAX_ATTEMPTS = 5
 WORKERS = 3
 SHAPE = ("--nodes", str(WORKERS), "--cpus", "1")
 """Fewer and faster nodes than a user's: most of the time, they start Java."""

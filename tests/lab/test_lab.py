@@ -11,14 +11,10 @@ from harness.cli import main
 from harness.lab.cluster import Lab, lab_filter
 from harness.lab.engine import docker
 from harness.lab.links import read_links
-from harness.model.link import Link, goodput_bit_s, parse_rate
-from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.link import Link
 from harness.model.run import Ending
-from harness.records.directories import probes_directory, results_files
-from harness.records.reader import load_probes
 
 from .conftest import (
-    MAX_ATTEMPTS,
     PATIENCE_S,
     QUICK,
     SHAPE,
@@ -56,26 +52,6 @@ def test_web_pages_are_published_on_this_machine_only(lab: Lab) -> None:
     published = docker("port", lab.master.container).splitlines()
     assert len(published) == 3
     assert all(" -> 127.0.0.1:" in line for line in published)
-
-
-@pytest.mark.usefixtures("lab")
-@pytest.mark.parametrize("rate", ["50mbit"])
-def test_links_carry_the_theoretical_goodput(rate: str, tmp_path: Path) -> None:
-    """Other programs may need the processors, so one of several attempts is enough."""
-    assert main(["lab", "link", "--rate", rate, "--mtu", "1500"]) == 0
-    probe = ["probe", "mesh", "--lab", "--hosts", "worker-1,worker-2", "--seconds", "2"]
-    expected_bit_s = goodput_bit_s(parse_rate("rate", rate), 1500)
-    for _ in range(MAX_ATTEMPTS):
-        main([*probe, "--configuration", "links", "--results", str(tmp_path)])
-        *_, latest = results_files(probes_directory(tmp_path, "links"))
-        found = [
-            each.value or 0.0
-            for each in load_probes(latest).measurements
-            if each.metric == MESH_GOODPUT.name
-        ]
-        if found and all(abs(value / expected_bit_s - 1) < 0.03 for value in found):
-            return
-    pytest.fail(f"the links do not carry {rate}: {found}")
 
 
 def test_links_of_some_nodes_can_be_changed(lab: Lab) -> None:

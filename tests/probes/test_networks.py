@@ -242,16 +242,6 @@ class TestFailures:
             assert not isinstance(other, HostError)
             assert not any(map(programs, names))
 
-    def test_a_host_that_does_not_answer_is_one_error_per_pair(self) -> None:
-        with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
-            hosts = hosts_of(made, names)
-            run("ip", "-n", names[2], "link", "set", DEVICE, "down")
-            found = measured(Mesh().steps(hosts, Load(seconds=1)))
-            goodput = pair_matrix(found, MESH_GOODPUT)
-            assert set(goodput.values) == {(names[0], names[1]), (names[1], names[0])}
-            assert len(goodput.errors) == 4
-            assert all("\n" not in error for error in goodput.errors.values())
-
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
     )

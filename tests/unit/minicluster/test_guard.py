@@ -66,18 +66,6 @@ class TestEndWithInput:
         output, _ = process.communicate(timeout=PATIENCE_S)  # ends when no process has it open
         assert (output, process.returncode) == (b"", -signal.SIGINT)
 
-    def test_while_its_input_is_open_it_ends_by_itself(self) -> None:
-        process = self.start("sh", "-c", "echo done; exit 3")
-        assert process.stdout is not None
-        assert process.stdout.read() == b"done\n"
-        assert process.wait(PATIENCE_S) == 3
-        process.communicate()
-
-    def test_it_gets_no_input(self) -> None:
-        process = self.start("cat")
-        assert process.wait(PATIENCE_S) == 0
-        process.communicate()
-
 
 def children(pid: int) -> list[str]:
     """Return the names of the programs that a process has started."""

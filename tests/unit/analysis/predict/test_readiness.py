@@ -25,7 +25,6 @@ from tests.unit.builders import (
     assert_golden,
     failed,
     in_runs,
-    known,
     ok,
     recorded,
 )
@@ -310,15 +309,6 @@ class TestSensitivity:
         [found] = readiness(of_trials(ok("group-by", 1.0))).detectable
         assert (found.runs, found.run_sd, found.min_change) == (1, None, None)
 
-    def test_more_runs_detect_a_smaller_change(self) -> None:
-        def smallest(number: int) -> float:
-            runs = [
-                recorded(baseline_run(n), trials(shifted(0.01 * (-1) ** n))) for n in range(number)
-            ]
-            return known(readiness(a_column(*runs)).detectable[0].min_change)
-
-        assert smallest(6) < smallest(4) < smallest(2)
-
     def test_warm_up_and_failed_trials_do_not_count(self) -> None:
         ignored = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
         expected = readiness(in_runs(of_trials(*trials()))).detectable
@@ -431,12 +421,3 @@ class TestTheCommand:
         with ProbeRecording(ProbeRun("1g-rs", ("n1",)), results) as recording:
             recording.end(Ending.INTERRUPTED)
         assert main(["ready", "1g-rs", "--results", str(results)]) == 1
-
-    def test_prints_a_page_for_each(
-        self, results: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        names = ("1g-rs", str(results / "old" / "run-1.jsonl"))
-        main(["ready", *names, "--allow-no-probes", "--results", str(results)])
-        printed = capsys.readouterr().out
-        assert "\nREADY: " in printed
-        assert printed.endswith("NOT READY: runs, task metrics\n")

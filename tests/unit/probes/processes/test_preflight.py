@@ -69,22 +69,3 @@ class TestAddress:
         assert [host.address for host in preflight([by_local("node1")], ["sh"]).hosts] == [
             "10.0.0.1"
         ]
-
-    @pytest.mark.parametrize(
-        "answer",
-        [
-            '[{"addr_info": 5}]',
-            '[{"addr_info": [{"local": "-x"}]}]',
-            '[{"addr_info": [{"local": ["10.0.0.1"]}]}]',
-            '[{"addr_info": [{"local": "10.0.0.1", "prefixlen": "abc"}]}]',
-            '[{"addr_info": [{"local": "10.0.0.1", "prefixlen": 33}]}]',
-            "[" * 10**5,
-        ],
-    )
-    def test_that_cannot_be_one_excludes_its_host_alone(
-        self, programs: Programs, answer: str
-    ) -> None:
-        programs(getent="exit 2", ip=f"echo '{answer}'")
-        checked = preflight([by_local("node1"), HERE], ["sh"])
-        assert checked.hosts == (HERE,)
-        assert str(checked.excluded_hosts["node1"]).startswith("node1: ")
