@@ -15,6 +15,8 @@ except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this fil
 if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
 
+import gc
+
 import jobs
 from datagen.spark import spark_errors_as_one_line, start_session
 from harness.runtime.command_line import run_main
@@ -27,6 +29,7 @@ def main() -> int:
     """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
+    gc.freeze()  # before each trial, garbage is looked for: never in what was imported
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         return benchmark(spark, options)
 

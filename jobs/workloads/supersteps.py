@@ -5,6 +5,7 @@ computation", 1990), among them Pregel's and most iterative algorithms on graphs
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -79,8 +80,9 @@ def keys(spark: SparkSession, tasks: int) -> list[int]:
     return smallest_keys(hashes(spark, CANDIDATES_PER_TASK * tasks), tasks)
 
 
+@cache
 def hashes(spark: SparkSession, count: int) -> list[int]:
-    """Return Spark's hash of each number from 0 to count - 1."""
+    """Return Spark's hash of each number from 0 to count - 1: of a job that is run once."""
     return [hash_ for (hash_,) in spark.range(0, count, 1, 1).select(F.hash("id")).collect()]
 
 
