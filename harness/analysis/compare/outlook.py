@@ -3,6 +3,8 @@
 import math
 from statistics import median
 
+from scipy.special import gammaincinv
+
 from harness.analysis.compare.comparison import Comparison, overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.limits import MIN_RUNS
@@ -49,8 +51,14 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
 
 def _half_width(time: Estimate, runs: int, total: int) -> float:
     """Return half of the interval of a time, as a fraction of it, with `total` runs instead of `runs`."""
-    variance, df = time.variance * runs / total, time.df * (total - 1) / (runs - 1)
+    df = time.df * (total - 1) / (runs - 1)
+    variance = time.variance * runs / total * _median_variance(df) / _median_variance(time.df)
     return math.expm1(Estimate(time.log, variance, df).margin())
+
+
+def _median_variance(df: float) -> float:
+    """Return the median of estimates of a variance of 1; of few degrees of freedom, most are too small."""
+    return 2 * float(gammaincinv(df / 2, 0.5)) / df
 
 
 def _seconds(first: str, last: str) -> float:
