@@ -100,11 +100,6 @@ class TestUncertainty:
         found = change(0.5)
         assert found.uncertainty == pytest.approx(known(found.interval).high + 0.5)
 
-    def test_of_noise_is_the_distance_from_it_too(self) -> None:
-        found = change(0.99)
-        assert found.verdict is Verdict.NOISE
-        assert found.uncertainty == pytest.approx(known(found.interval).high + 0.01)
-
     def test_of_a_single_run_is_unknown(self) -> None:
         assert change(0.5, runs=1).uncertainty is None
 
