@@ -35,7 +35,8 @@ GROUPS = {
         "layout": "Show how the files in a directory are stored: layout, nodes, bytes.",
     },
     "Predict an upgrade": {
-        "predict": "Predict the times of BASELINE's workloads over other links, and save the prediction.",
+        "predict": "Predict the times of BASELINE's workloads with faster links or disks, and save the "
+        "prediction.",
     },
     "Measure the network": {
         "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
