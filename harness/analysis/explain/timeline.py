@@ -183,10 +183,14 @@ def trial_links(
 
 
 def trial_disks(column: ConfigurationRuns, without: Collection[str] = ()) -> tuple[TrialDisks, ...]:
-    """Return the trials of a configuration that count and for whose disks enough is known."""
+    """Return the trials of a configuration that count and for whose disks enough is known.
+
+    What a control group holds back does not make a disk busy: then nothing is known.
+    """
     disks = (
         _trial_disks(recorded.run, trial, timeline)
         for recorded in column.runs
+        if "disk_limited" not in recorded.run.facts
         for trial, timeline in _timed_trials(recorded, without)
     )
     return tuple(filter(None, disks))

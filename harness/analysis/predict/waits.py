@@ -68,9 +68,7 @@ def disk_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
 
     A workload is missing if it has no profile, and nothing is known of how busy disks were.
     """
-    # What a control group holds back does not reach the disk, and does not make it busy.
-    is_limited = any("disk_limited" in recorded.run.facts for recorded in column.runs)
-    disks = () if is_limited else trial_disks(column)
+    disks = trial_disks(column)
     found = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
