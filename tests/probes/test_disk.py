@@ -131,14 +131,22 @@ def probing(directory: Path) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as probe:
-        eventually(lambda: fio_in(directory))
-        yield probe
-        eventually(lambda: not working_in(directory), "fio still runs")
+        try:
+            eventually(lambda: fio_in(directory))
+            yield probe
+            eventually(lambda: not working_in(directory), "fio still runs")
+        finally:
+            probe.kill()  # a test that fails waits for no probe of 50 minutes
     assert list(directory.iterdir()) == []
 
 
 def fio_in(directory: Path) -> list[Path]:
-    return [each for each in working_in(directory) if (each / "comm").read_text() == "fio\n"]
+    found = []
+    for process in working_in(directory):
+        with suppress(OSError):  # it has ended meanwhile
+            if (process / "comm").read_text() == "fio\n":
+                found.append(process)
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
