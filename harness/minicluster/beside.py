@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
+from harness.minicluster.daemon import COMMAND
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, signal_handlers
 from harness.terminal import say
 
-# If we are killed before the guard is there, the pipe closes without a line, and the command never runs.
-_WHEN_GUARDED = 'read -r line < "/dev/fd/$0" && exec "$@"'
+# If we are killed before the guard can know of it, the directory is gone, and the command never runs.
+_WHEN_KNOWN = 'echo $$ >"$0" && exec "$@"'
 
 
 def check_program(command: Sequence[str]) -> None:
@@ -40,18 +40,15 @@ def run_beside(cluster: Cluster, command: Sequence[str], environment: Mapping[st
     # A terminal sends SIGINT to the command, too. SIGTERM and SIGHUP reach this process alone.
     with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
         with deferred_signals():  # a signal that arrives before there is a child would be lost
-            waits_at, goes = os.pipe()
             try:
                 child = subprocess.Popen(
-                    ["/bin/sh", "-c", _WHEN_GUARDED, str(waits_at), *command],
+                    ["/bin/sh", "-c", _WHEN_KNOWN, str(cluster.directory / COMMAND), *command],
                     env={**os.environ, **environment},
-                    pass_fds=[waits_at],
                 )
             except OSError as error:
                 raise ClusterliftError(f"cannot run {command[0]}: {error.strerror}") from error
-        with guarded("sh", "-c", f"kill {child.pid} || exit {NOTHING_TO_CLEAN_UP}"):
-            os.write(goes, b"\n")
-            code = child.wait()
+        code = child.wait()
+        (cluster.directory / COMMAND).unlink(missing_ok=True)
     for daemon in cluster.dead():
         say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
     return 128 - code if code < 0 else code

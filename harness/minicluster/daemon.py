@@ -1,6 +1,8 @@
-"""A daemon of this machine: a process that outlives the command that started it, and the ports it listens on.
+"""The daemons of a cluster on this machine: processes in one group, which a guard leads.
 
-It is killed only if the process is still the one that was started.
+If this process is gone, however that happened, the kernel closes its end of the guard's pipe: then the guard
+kills the group and removes what it stored. The group has the number of the guard, which no other process gets
+while the guard is there.
 """
 
 import errno
@@ -9,24 +11,22 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from harness.local_spark import closing_message
 from harness.model.errors import ClusterliftError
+from harness.runtime.interrupt import deferred_signals
 
 LOCALHOST = "127.0.0.1"
+COMMAND = "command.pid"
+"""The file with the number of the process that runs beside the cluster, in the cluster's directory."""
 END_S = 30.0
 POLL_S = 0.05
-CREATE_TIME_TOLERANCE_S = 2.0
-"""Clock corrections move the time at which the system says that a process was created."""
-# A shell that becomes the command once it has read a line: the process keeps its id.
-_AFTER_A_LINE = 'read -r _ && exec "$@" </dev/null'
 
 
 @dataclass(frozen=True)
@@ -40,103 +40,78 @@ class Launch:
 
 @dataclass(frozen=True)
 class Daemon:
-    """A process that was started, identified by its id and by when it was created.
-
-    `create_time` is in seconds since the epoch. It differs once the system has given the id to
-    another process.
-    """
+    """A process that was started, and the file with what it prints."""
 
     name: str
-    pid: int
-    create_time: float
-    log: str
+    process: subprocess.Popen[bytes]
+    log: Path
 
     def is_alive(self) -> bool:
-        """Return whether this very process still runs. A child of ours that has ended is reaped."""
-        try:
-            process = psutil.Process(self.pid)
-            if abs(process.create_time() - self.create_time) > CREATE_TIME_TOLERANCE_S:
-                return False
-            if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
-                return True
-        except psutil.NoSuchProcess:
-            return False
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)
-        return False
-
-    def kill(self) -> None:
-        """Send SIGKILL to this process and its children, but not to a later process with its id."""
-        if self.is_alive():
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)  # `start` made it the leader of its group
+        """Return whether it still runs."""
+        return self.process.poll() is None
 
     def closing_message(self) -> str:
         """Return the line of its log that says why it ended, or the last one."""
         try:
-            return closing_message(Path(self.log).read_text(encoding="utf-8", errors="replace"))
+            return closing_message(self.log.read_text(encoding="utf-8", errors="replace"))
         except OSError as error:
             return f"cannot read {self.log}: {error.strerror}"
 
 
 @contextmanager
-def starting(launch: Launch, log: Path, directory: Path) -> Iterator[Daemon]:
-    """Provide a daemon whose command starts when the `with` block ends.
+def guarded(directory: Path) -> Iterator[int]:
+    """Provide the number of a process group; at the end, kill the group and remove its directory.
 
-    If this process dies before that, the command never starts. The daemon has a session of its own,
-    where Ctrl-C in a terminal does not reach it. Raises ClusterliftError if it cannot be started.
+    If this process is killed, a guard does so, and ends the process that COMMAND names. Ctrl-C in a terminal
+    does not reach the group. Raises ClusterliftError if the guard cannot start, OSError if the directory
+    cannot be removed.
     """
-    if shutil.which(launch.command[0]) is None:
-        raise ClusterliftError(f"cannot start {launch.command[0]}: there is no such program")
-    with log.open("wb") as output:
+    try:
+        guard = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+    except OSError as error:
+        raise ClusterliftError(f"cannot start {sys.executable}: {error.strerror}") from error
+    with guard:
         try:
+            yield guard.pid
+        finally:
+            with deferred_signals():
+                _end(guard.pid, directory)
+
+
+def start(launch: Launch, log: Path, directory: Path, group: int) -> Daemon:
+    """Start a daemon in a directory and a process group. Raises ClusterliftError if that fails."""
+    try:
+        with log.open("wb") as output:
             process = subprocess.Popen(
-                ["/bin/sh", "-c", _AFTER_A_LINE, launch.name, *launch.command],
+                launch.command,
                 cwd=directory,
                 env={**os.environ, **(launch.environment or {})},
-                stdin=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                process_group=group,
             )
-        except OSError as error:
-            raise ClusterliftError(f"cannot start /bin/sh: {error.strerror}") from error
-    assert process.stdin is not None  # noqa: S101  it is a pipe
-    with process.stdin as pipe:
-        # Even if it has ended already, the system knows it until it is reaped.
-        create_time = psutil.Process(process.pid).create_time()
-        # The daemon is meant to outlive this object, which would otherwise warn that it still runs.
-        process.returncode = 0
-        yield Daemon(launch.name, process.pid, create_time, str(log))
-        pipe.write(b"\n")
+    except OSError as error:
+        raise ClusterliftError(f"cannot start {launch.command[0]}: {error.strerror}") from error
+    return Daemon(launch.name, process, log)
 
 
-def end(daemons: Sequence[Daemon]) -> None:
-    """Kill daemons and all that they started in their sessions, and wait until they have ended.
-
-    Raises ClusterliftError if a process still runs after 30 s.
-    """
-    groups = {daemon.pid for daemon in daemons if daemon.is_alive()}
-    for daemon in daemons:
-        daemon.kill()
+def _end(group: int, directory: Path) -> None:
+    """Kill a group, and remove its directory: a process that waits for a disk writes until that is done."""
     deadline = time.monotonic() + END_S
-    while left := [each for each in psutil.process_iter() if _runs_in(groups, each)]:
-        for process in left:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        if time.monotonic() > deadline:
-            raise ClusterliftError(f"process {left[0].pid} of the cluster does not end; try again")
+    while True:
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+        if not directory.exists():
+            return
+        shutil.rmtree(directory, ignore_errors=time.monotonic() < deadline)
         time.sleep(POLL_S)
-    for daemon in daemons:
-        daemon.is_alive()  # which reaps a child of ours
-
-
-def _runs_in(groups: Collection[int], process: psutil.Process) -> bool:
-    """Return whether a process that has not ended is in one of the groups."""
-    with suppress(psutil.Error, ProcessLookupError):
-        if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
-            return os.getpgid(process.pid) in groups
-    return False
 
 
 def free_ports(number: int) -> tuple[int, ...]:
@@ -155,3 +130,20 @@ def port_problem(port: int) -> str | None:
         taken = error.errno == errno.EADDRINUSE
         return "is taken" if taken else f"cannot be used ({os.strerror(error.errno or 0)})"
     return None
+
+
+def _guard(directory: Path) -> None:
+    """Wait until the process that started this one is gone, and clean up after it."""
+    sys.stdin.read()
+    group = os.getpgrp()
+    if child := os.fork():
+        os.waitpid(child, 0)  # the group keeps its number
+        return
+    os.setpgid(0, 0)
+    with suppress(OSError, ValueError):
+        os.kill(int((directory / COMMAND).read_text()), signal.SIGTERM)
+    _end(group, directory)
+
+
+if __name__ == "__main__":
+    _guard(Path(sys.argv[1]))

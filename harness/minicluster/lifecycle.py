@@ -2,18 +2,15 @@
 
 import secrets
 import shutil
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import ClassVar, Protocol
 
-from harness.minicluster.cluster import Cluster, find, make_directory, remove, save
-from harness.minicluster.daemon import Daemon, Launch, end, free_ports, starting
-from harness.minicluster.guard import guarded
-from harness.model.errors import BadInput, ClusterliftError
+from harness.minicluster.cluster import Cluster, root
+from harness.minicluster.daemon import Daemon, Launch, free_ports, guarded, start
+from harness.model.errors import ClusterliftError
+from harness.records.directories import kept_in
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 from harness.words import count_of
@@ -55,71 +52,50 @@ class Service(Protocol):
 
 @contextmanager
 def running(service: Service, servers: int) -> Iterator[Cluster]:
-    """Provide a new cluster while entered; stop it and remove its data afterwards, and if we are killed.
+    """Provide a new cluster whose servers are live; stop it and remove its data afterwards, also if killed.
 
-    The logs stay if a daemon has died.
+    The logs stay if it did not start, or if a daemon has died. Raises BadInput if the cache cannot be written,
+    ClusterliftError if a daemon does not start, OSError if the disk is full.
     """
-    name = f"run-{secrets.token_hex(4)}"
-    with guarded(sys.executable, "-m", __name__, service.scheme, name):
-        try:
-            yield up(service, name, servers)
-        finally:
-            # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
-            with suppress(BadInput):
-                cluster = find(service.scheme, name)
-                down(cluster, keep_logs=bool(cluster.dead()))
+    with ExitStack() as undo:
+        yield _started(service, servers, undo)
 
 
-def up(service: Service, name: str, servers: int) -> Cluster:
-    """Start a cluster and wait until all its servers are live.
-
-    Raises BadInput if the cache cannot be written, ClusterliftError if a daemon does not start, OSError if
-    the disk is full. After an error, only the logs are left.
-    """
+def _started(service: Service, servers: int, undo: ExitStack) -> Cluster:
     for _ in range(ATTEMPTS - 1):
-        with suppress(_PortLost):
-            return _up_once(service, name, servers)
-    return _up_once(service, name, servers)
-
-
-def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
-    """Kill a cluster's daemons and remove its data. Signals wait until that is done.
-
-    Raises ClusterliftError or OSError if that fails; then it can be tried again.
-    """
-    with deferred_signals():
-        # SIGKILL loses nothing: the data is removed, too.
-        end(cluster.daemons)
-        remove(cluster)
-        if not keep_logs:
-            shutil.rmtree(cluster.logs, ignore_errors=True)
+        with suppress(_PortLost), ExitStack() as attempt:
+            cluster = _start_once(service, servers, attempt)
+            undo.enter_context(attempt.pop_all())
+            return cluster
+    return _start_once(service, servers, undo)
 
 
 class _PortLost(ClusterliftError):
     """Another program took a port after we had chosen it and before the daemon opened it."""
 
 
-def _up_once(service: Service, name: str, servers: int) -> Cluster:
-    cluster = Cluster(service.scheme, name, free_ports(service.port_count(servers)), servers)
-    make_directory(cluster)  # outside `try`: if this fails, the directory is not ours to remove
-    try:
-        save(cluster)
-        shutil.rmtree(cluster.logs, ignore_errors=True)
-        cluster.logs.mkdir(parents=True)
-        service.prepare(cluster)
-        say(f"starting {service.title}: {service.head}, {count_of(servers, service.server)}")
-        for launch in service.launches(cluster):
-            with (
-                deferred_signals(),
-                starting(launch, cluster.logs / f"{launch.name}.log", cluster.directory) as daemon,
-            ):
-                cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
-                save(cluster)  # before it runs, so that a guard knows of it
-        _wait_for_servers(service, cluster)
-    except BaseException:
-        down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
-        raise
+def _start_once(service: Service, servers: int, undo: ExitStack) -> Cluster:
+    ports = free_ports(service.port_count(servers))
+    cluster = Cluster(service.scheme, f"run-{secrets.token_hex(4)}", ports, servers)
+    undo.callback(lambda: [daemon.process.wait() for daemon in cluster.daemons])
+    with kept_in(root(), "a cluster"):
+        group = undo.enter_context(guarded(cluster.directory))
+        cluster.directory.mkdir()
+    service.prepare(cluster)
+    cluster.logs.mkdir(parents=True)
+    say(f"starting {service.title}: {service.head}, {count_of(servers, service.server)}")
+    for launch in service.launches(cluster):
+        with deferred_signals():
+            log = cluster.logs / f"{launch.name}.log"
+            cluster.daemons.append(start(launch, log, cluster.directory, group))
+    _wait_for_servers(service, cluster)
+    undo.callback(_remove_logs, cluster)
     return cluster
+
+
+def _remove_logs(cluster: Cluster) -> None:
+    if not cluster.dead():
+        shutil.rmtree(cluster.logs, ignore_errors=True)
 
 
 def _wait_for_servers(service: Service, cluster: Cluster) -> None:
@@ -141,14 +117,9 @@ def _wait_for_servers(service: Service, cluster: Cluster) -> None:
 
 
 def _died(service: Service, daemon: Daemon) -> ClusterliftError:
-    log = Path(daemon.log).read_text(encoding="utf-8", errors="replace")
+    log = daemon.log.read_text(encoding="utf-8", errors="replace")
     kind = _PortLost if "already in use" in log else ClusterliftError
     return kind(
         f"{service.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
         f"see {daemon.log}"
     )
-
-
-if __name__ == "__main__":  # a guard runs this, with scheme and name
-    with suppress(BadInput):  # it never came up
-        down(find(*sys.argv[1:]))

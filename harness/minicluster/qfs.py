@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import ClassVar
 
@@ -38,7 +37,6 @@ class QfsCluster:
             home.program(program)
         # Spark has to know QFS's classes when it starts.
         write_spark_configuration(cluster.conf_directory, home.spark_properties())
-        _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
         for name, (_, properties) in _daemons(cluster).items():
@@ -52,14 +50,14 @@ class QfsCluster:
         home = qfs_home()
         for name, (program, _) in _daemons(cluster).items():
             command = [str(home.program(program)), str(cluster.directory / f"{name}.prp")]
-            yield Launch(name, command, _environment(cluster))
+            yield Launch(name, command, _environment())
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return the number that the metaserver reports to QFS's `qfsping`."""
-        program, port = str(_home_link(cluster) / PING), str(cluster.ports[0])
-        command = [program, "-m", "-s", LOCALHOST, "-p", port]
+        program, port = qfs_home().directory / PING, cluster.ports[0]
+        command = [str(program), "-m", "-s", LOCALHOST, "-p", str(port)]
         try:
-            done = finished(command, _environment(cluster), timeout_s=ANSWER_S)
+            done = finished(command, _environment(), timeout_s=ANSWER_S)
         except (OSError, TimeoutExpired):
             return None
         up = re.search(r"^Up servers: (\d+)", done.stdout, re.MULTILINE)
@@ -72,13 +70,8 @@ class QfsCluster:
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
 
 
-def _home_link(cluster: Cluster) -> Path:
-    """Return a link to the QFS that the cluster was started from: QFS_HOME may change later."""
-    return cluster.directory / "home"
-
-
-def _environment(cluster: Cluster) -> dict[str, str]:
-    return {"LD_LIBRARY_PATH": str(_home_link(cluster) / "lib")}
+def _environment() -> dict[str, str]:
+    return {"LD_LIBRARY_PATH": str(qfs_home().libraries)}
 
 
 def _daemons(cluster: Cluster) -> dict[str, tuple[str, Mapping[str, object]]]:

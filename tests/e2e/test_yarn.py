@@ -73,7 +73,7 @@ class Yarn:
 
     def containers_log(self, stream: str) -> str:
         """Return what all containers printed until now."""
-        logs = self.cluster.logs.glob(f"*-containers/*/*/{stream}")
+        logs = self.cluster.directory.glob(f"log/*/*/{stream}")
         return "".join(log.read_text(errors="replace") for log in logs)
 
 

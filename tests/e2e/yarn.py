@@ -1,4 +1,4 @@
-"""YARN: a ResourceManager and NodeManagers, run from the jars of HDFS's daemons, with files on an HDFS."""
+"""YARN: a ResourceManager and one NodeManager, run from the jars of HDFS's daemons, with files on an HDFS."""
 
 import os
 import shutil
@@ -12,7 +12,6 @@ from harness.local_spark import spark_environment, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import answer_of, java_command, java_program, write_properties
-from harness.minicluster.hdfs import USUAL_COPIES
 from harness.minicluster.jar import Artifact, fetched
 from harness.minicluster.spark_configuration import write_spark_configuration
 
@@ -52,7 +51,7 @@ class YarnCluster:
     files: Cluster
 
     def port_count(self, servers: int) -> int:
-        """Return 5, all of the ResourceManager; NodeManagers choose and report their own ports."""
+        """Return 5, all of the ResourceManager; the NodeManager chooses and reports its own."""
         return 5
 
     def prepare(self, cluster: Cluster) -> None:
@@ -60,28 +59,22 @@ class YarnCluster:
         conf = cluster.conf_directory
         write_spark_configuration(conf, _spark_properties())
         write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
-        # A client decides how many copies of its files there are.
-        copies = str(min(USUAL_COPIES, self.files.servers))
-        write_properties(conf / "hdfs-site.xml", {"dfs.replication": copies})
+        write_properties(conf / "hdfs-site.xml", {"dfs.replication": str(self.files.servers)})
         write_properties(conf / "yarn-site.xml", _site(cluster))
         write_properties(conf / "capacity-scheduler.xml", _SCHEDULER)
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """Yield all daemons together: NodeManagers retry until the ResourceManager answers."""
+        """Yield both together: the NodeManager retries until the ResourceManager answers."""
         environment = {
             "JAVA_HOME": str(java_program().resolve().parents[1]),
             "HADOOP_CONF_DIR": str(cluster.conf_directory),
         }
         yield Launch("resourcemanager", _command(cluster, "512m", RESOURCEMANAGER), environment)
-        for number in range(1, cluster.servers + 1):
-            name = f"nodemanager-{number}"
-            # What containers print is kept with the daemons' logs.
-            own = {
-                "yarn.nodemanager.local-dirs": cluster.directory / name,
-                "yarn.nodemanager.log-dirs": cluster.logs / f"{name}-containers",
-            }
-            options = [word for key in own for word in ("-D", f"{key}={own[key]}")]
-            yield Launch(name, [*_command(cluster, "256m", NODEMANAGER), *options], environment)
+        # What containers print is beside their files.
+        own = [f"yarn.nodemanager.{kind}-dirs={cluster.directory / kind}" for kind in ("local", "log")]
+        options = [word for each in own for word in ("-D", each)]
+        command = [*_command(cluster, "256m", NODEMANAGER), *options]
+        yield Launch("nodemanager", command, environment)
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the ResourceManager's web server reports."""

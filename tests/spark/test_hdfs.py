@@ -312,8 +312,8 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     eventually(
         lambda: storage.observe(directory, directory.entries()).missing == 0, "all is reported"
     )
-    kill(cluster, "datanode-1")
-    kill(cluster, "datanode-2")
+    kill(cluster.directory, "datanode-1")
+    kill(cluster.directory, "datanode-2")
 
     def observe() -> StoredFiles:
         return storage.observe(directory, dataset.manifest.files)

@@ -216,6 +216,6 @@ def test_a_lost_chunk_server_is_noticed(
 ) -> None:
     """The last test of this cluster: it kills a chunk server."""
     dataset = write_layout("rs:6+3")
-    kill(cluster, "chunkserver-1")
+    kill(cluster.directory, "chunkserver-1")
     with pytest.raises(BadInput, match=r"3 lack \d+ copies or stripes .*chunk server may be down"):
         open_dataset(spark, dataset.uri)

@@ -126,7 +126,7 @@ def test_ceph_acknowledges_what_it_does_not_store_and_the_dataset_is_refused(
 ) -> None:
     """The last test: an OSD is dead afterwards."""
     write_layout("rs:2+1", rows=CLUSTER_ROWS)
-    kill(cluster, "osd-3")
+    kill(cluster.directory, "osd-3")
 
     def is_found() -> bool:
         try:

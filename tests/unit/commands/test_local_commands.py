@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,8 @@ import pytest
 
 from harness.cli import main
 from harness.commands import local
-from harness.minicluster.cluster import Cluster
-from harness.minicluster.lifecycle import down
-from tests.daemons import find_all, kill
+from harness.minicluster.cluster import root
+from tests.daemons import find_all, kill, running_daemons
 from tests.unit.fake_file_system import WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
 
@@ -25,11 +24,8 @@ COMMAND = [sys.executable, "-m", "tests.unit.fake_file_system"]
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    yield
-    for cluster in find_all("fake"):
-        down(cluster)
 
 
 @dataclass
@@ -86,20 +82,19 @@ class TestMistakes:
 
 
 class TestRun:
-    def start(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
+    def start(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Path]:
         """Start `run` and wait until its command has created the file `ready`."""
         process = in_background("run", "--", "sh", "-c", script, str(ready))
         eventually(ready.exists)
         [cluster] = find_all("fake")
-        assert cluster.dead() == []
+        assert len(running_daemons(cluster)) == 3
         return process, cluster
 
-    def outcome(self, process: subprocess.Popen[str], cluster: Cluster) -> tuple[int, str]:
+    def outcome(self, process: subprocess.Popen[str], cluster: Path) -> tuple[int, str]:
         """Return its exit code and what it printed after the start; check that nothing is left."""
         _, error = process.communicate(timeout=PATIENCE_S)
-        assert len(cluster.dead()) == len(cluster.daemons) == 3
+        assert running_daemons(cluster) == {}
         assert find_all("fake") == []
-        assert not cluster.directory.exists()
         return process.returncode, error.removeprefix("starting FakeFS: head, 2 servers\n")
 
     def test_gives_the_command_its_uri_and_returns_its_exit_code(self, fake: Fake) -> None:
@@ -138,21 +133,21 @@ class TestRun:
         process, cluster = self.start(f"{script}; exit 3", ready=ready)
         os.killpg(process.pid, signal.SIGINT)
         eventually(Path(f"{ready}.caught").exists)
-        assert cluster.dead() == []
+        assert len(running_daemons(cluster)) == 3
         Path(f"{ready}.go").touch()
         assert self.outcome(process, cluster) == (3, "")
 
     @pytest.fixture
-    def starting(self, monkeypatch: pytest.MonkeyPatch) -> tuple[subprocess.Popen[str], Cluster]:
+    def starting(self, monkeypatch: pytest.MonkeyPatch) -> tuple[subprocess.Popen[str], Path]:
         """A `run` whose second server does not get ready."""
         monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
         process = in_background("run", "true")
-        eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
+        eventually(lambda: any(len(running_daemons(cluster)) == 3 for cluster in find_all("fake")))
         return process, find_all("fake")[0]
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     def test_a_signal_during_the_start_undoes_it(
-        self, number: signal.Signals, starting: tuple[subprocess.Popen[str], Cluster]
+        self, number: signal.Signals, starting: tuple[subprocess.Popen[str], Path]
     ) -> None:
         process, cluster = starting
         process.send_signal(number)
@@ -160,7 +155,7 @@ class TestRun:
         assert (code, error.split()) == (130, ["clusterlift:", "error:", "interrupted"])
 
     def test_repeated_ctrl_c_does_not_interrupt_the_removal(
-        self, starting: tuple[subprocess.Popen[str], Cluster]
+        self, starting: tuple[subprocess.Popen[str], Path]
     ) -> None:
         process, cluster = starting
         for _ in range(20):
@@ -179,16 +174,16 @@ class TestRun:
         eventually(
             lambda: not (command.exists() and command.read_bytes()), "the command still runs"
         )
-        eventually(lambda: not cluster.directory.exists(), "the cluster's data is left")
-        assert len(cluster.dead()) == 3
+        eventually(lambda: not cluster.exists(), "the cluster's data is left")
+        assert running_daemons(cluster) == {}
 
     def test_kill_9_during_the_start_does_so_too(
-        self, starting: tuple[subprocess.Popen[str], Cluster]
+        self, starting: tuple[subprocess.Popen[str], Path]
     ) -> None:
         process, cluster = starting
         process.kill()
-        eventually(lambda: not cluster.directory.exists(), "the cluster's data is left")
-        assert len(cluster.dead()) == 3
+        eventually(lambda: not cluster.exists(), "the cluster's data is left")
+        assert running_daemons(cluster) == {}
 
     def test_a_daemon_that_dies_in_the_meantime_is_reported(self, tmp_path: Path) -> None:
         ready = tmp_path / "ready"
@@ -196,7 +191,7 @@ class TestRun:
         process, cluster = self.start(wait, ready=ready)
         kill(cluster, "server-2")
         Path(f"{ready}.go").touch()
-        log = cluster.logs / "server-2.log"
+        log = root() / "logs" / cluster.name / "server-2.log"
         message = f"server-2 died in the meantime: no message; see {log}\n"
         assert self.outcome(process, cluster) == (0, message)
         assert log.exists()
