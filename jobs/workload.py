@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 import jobs.workloads
 from datagen.dataset import digest_expression, digest_text
 from datagen.destination import Destination
-from datagen.recipe import Totals
+from datagen.recipe import COLUMNS, Totals
 from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
 from harness.runtime.option_values import what_exists
 
@@ -100,7 +100,7 @@ class Workload(ABC):
 
     @abstractmethod
     def observe(self, context: Context) -> Mapping[str, Column]:
-        """Return aggregates over the rows of the frame, by name. Their values are scalars or text."""
+        """Return aggregates over the rows of the frame, by name. Their values are scalars, text, or lists."""
 
     @abstractmethod
     def check(self, answer: Answer, context: Context) -> None:
@@ -139,6 +139,17 @@ def expect_digest(answer: Answer, columns: tuple[str, ...], context: Context) ->
     """Raise WrongAnswer unless the rows have the digest of the dataset, if that is known."""
     if columns in context.digests:
         expect("the digest of the rows", digest_text(answer["content"]), context.digests[columns])
+
+
+class EveryRow(Workload):
+    """A workload whose frame has the rows of the dataset, all of them, in any order."""
+
+    def observe(self, context: Context) -> Mapping[str, Column]:
+        return {"rows": F.count("*"), **observed_digest(COLUMNS)}
+
+    def check(self, answer: Answer, context: Context) -> None:
+        expect("rows", answer["rows"], context.totals.rows)
+        expect_digest(answer, COLUMNS, context)
 
 
 def shuffles(plan: str) -> int:
