@@ -14,7 +14,6 @@ from harness.model.disk_rate import parse_disk_rate
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
-from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
@@ -93,23 +92,17 @@ def _verdict_lines(
 
 
 def _checked(network: Network) -> str:
-    checked = [count_of(len(network.links), "link")]
-    if not network.has_disks_alone:
-        checked.append(count_of(len(network.paths.values), "path"))
+    disks = disk_cases(network.measurements)
+    found = {"link": network.links, "path": network.paths.values, "disk": disks}
+    checked = [count_of(len(each), noun) for noun, each in found.items() if each]
     if goodput := network.goodput.values.values():
         pairs = f"each of {count_of(len(goodput), 'pair')} of hosts"
         checked.append(f"{throughput_text(min(goodput))} or more between {pairs}")
-    if disks := disk_cases(network.measurements):
-        rates = (
-            rate for disk in disks for each in (DISK_WRITE, DISK_READ) for rate in disk.values(each)
-        )
-        least = f"{min(rates, default=0) / 1e6:,.0f} MB/s or more in sequence"
-        checked.append(f"{count_of(len(disks), 'disk')} at {least}")
     return ", ".join(checked)
 
 
 def _soak_lines(newest: Sequence[NewestProbe], network: Network) -> Iterator[str]:
     if soak := by_kind(newest).get("soak"):
         yield f"soaked for {duration_text(transfer_seconds(soak))} of link time under load"
-    elif not network.has_disks_alone:
+    elif network.goodput.values:
         yield "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"

@@ -37,8 +37,6 @@ def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
             # `[mq-deadline] none`
             yield "disk_scheduler", re.sub(r".*\[(.*)\].*", r"\1", _text(queue / "scheduler"))
             yield "disk_write_cache", _text(queue / "write_cache")
-            kib = _text(queue / "read_ahead_kb")
-            yield "disk_read_ahead", kib and f"{kib} KiB"
 
 
 def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
-_OF_DISKS = {"scheduler": "I/O scheduler", "write_cache": "write cache", "read_ahead": "read-ahead"}
+_OF_DISKS = {"scheduler": "I/O scheduler", "write_cache": "write cache"}
 _DIRECTORIES = {"local_dirs": "Spark's local directories", "data_dir": "the dataset's directory"}
 _OF_DIRECTORIES = {
     "": "file system",

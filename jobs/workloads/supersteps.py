@@ -35,16 +35,20 @@ class Supersteps(Workload):
 
     def frame(self, context: Context) -> DataFrame:
         tasks = tasks_of(context)
-        key_of_task = [F.lit(key).cast("long") for key in keys(context.spark, tasks)]
-        send = F.posexplode(F.array(*key_of_task)).alias("receiver", "key")
-        message = F.expr("(task + 2 * receiver + 1) * value")
-        session = _without_adaptive_execution(context.spark)
-        state = session.range(0, tasks, 1, tasks).selectExpr("id AS task", "id + 1 AS value")
+        own = ", ".join(f"{key}L" for key in keys(context.spark, tasks))
+        # As one text, since Spark would analyse the frame of each superstep with all before it.
+        state = f"SELECT id AS task, id + 1 AS value FROM range(0, {tasks}, 1, {tasks})"
         for _ in range(SUPERSTEPS):
-            sent = state.select("task", "value", send).repartition(tasks, "key")
-            received = F.max("receiver").alias("task"), (F.sum(message) % MODULUS).alias("value")
-            state = sent.groupBy("key").agg(*received)
-        return state.select("task", "value", F.spark_partition_id().alias("partition"))
+            sent = (
+                f"SELECT /*+ REPARTITION({tasks}, key) */ task, value, "
+                f"posexplode(array({own})) AS (receiver, key) FROM ({state})"
+            )
+            message = "(task + 2 * receiver + 1) * value"
+            received = f"max(receiver) AS task, sum({message}) % {MODULUS} AS value"
+            state = f"SELECT {received} FROM ({sent}) GROUP BY key"
+        return _without_adaptive_execution(context.spark).sql(
+            f"SELECT task, value, spark_partition_id() AS partition FROM ({state})"
+        )
 
     def observe(self, context: Context) -> Mapping[str, Column]:
         return {

@@ -38,7 +38,7 @@ def unlike_peers(measurements: Iterable[Measurement]) -> Iterator[Finding]:
     cases = disk_cases(measurements)
     for case in cases:
         peers = [each for each in cases if each.case == case.case and each.hosts != case.hosts]
-        yield from _slower(case, partial(_typical, peers), "of what is typical of the other hosts")
+        yield from _slower(case, partial(typical, peers), "of what is typical of the other hosts")
 
 
 def unlike_before(before: Iterable[Measurement], after: Iterable[Measurement]) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def unlike_before(before: Iterable[Measurement], after: Iterable[Measurement]) -
     earlier = disk_cases(before)
     for case in disk_cases(after):
         own = [each for each in earlier if (each.case, each.hosts) == (case.case, case.hosts)]
-        yield from _slower(case, partial(_typical, own), "of what was measured before")
+        yield from _slower(case, partial(typical, own), "of what was measured before")
 
 
 def unlike_expected(
@@ -67,8 +67,8 @@ def unlike_expected(
 def are_faster(before: Iterable[Measurement], after: Iterable[Measurement]) -> bool:
     """Whether disks typically became faster in any of what is measured of their speed."""
     old, new = disk_cases(before), disk_cases(after)
-    typical = [(_typical(old, metric), _typical(new, metric)) for metric in _SPEEDS]
-    return any(was and now and now > (1 + TOLERANCE) * was for was, now in typical)
+    speeds = [(typical(old, metric), typical(new, metric)) for metric in _SPEEDS]
+    return any(was and now and now > (1 + TOLERANCE) * was for was, now in speeds)
 
 
 def _slower(
@@ -86,7 +86,7 @@ def _slower(
         yield Finding(case.subject, f"{case.case} {', '.join(slow)} {than}")
 
 
-def _typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:
+def typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:
     """Return the median of the disks' medians; None if none has a value."""
     values = [value for case in cases if (value := case.median(metric)) is not None]
     return median(values) if values else None

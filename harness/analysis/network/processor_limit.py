@@ -5,6 +5,7 @@ away, or if one processor was busy all the time: a connection is served by one a
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
 
 from harness.analysis.network.cases import MeasuredCase
 from harness.analysis.network.mesh import pair_matrix
@@ -18,6 +19,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import Measurement, Pair
 
+T = TypeVar("T")
 MAX_STOLEN_PERCENT = 10.0
 """Part of all processors' time. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
 MAX_BUSY_PERCENT = 95.0
@@ -27,11 +29,7 @@ MAX_BUSY_PERCENT = 95.0
 def processor_limits(
     measurements: Iterable[Measurement], slow: Collection[Pair], case: str = ""
 ) -> dict[Pair, str]:
-    """Return why the processors bounded slow transfers, by pair.
-
-    A busy processor explains nothing where most transfers with one are fast: hosts that share a machine are
-    always busy.
-    """
+    """Return why the processors bounded slow transfers, by pair."""
     found = list(measurements)
     stolen = _above(found, [STOLEN], MAX_STOLEN_PERCENT, case)
     busy = _above(found, [BUSIEST, IPERF_CPU], MAX_BUSY_PERCENT, case)
@@ -40,11 +38,18 @@ def processor_limits(
         for pair, (end, percent) in stolen.items()
         if pair in slow
     }
-    if 2 * len(busy.keys() & set(slow)) >= len(busy):
-        for pair, (end, _) in busy.items():
-            if pair in slow:
-                limits.setdefault(pair, f"a processor of {pair[end]} was busy all the time")
+    for pair in slowed_by_busy_processors(slow, busy):
+        limits.setdefault(pair, f"a processor of {pair[busy[pair][0]]} was busy all the time")
     return limits
+
+
+def slowed_by_busy_processors(slow: Collection[T], busy: Collection[T]) -> set[T]:
+    """Return the slow transfers with a busy processor, which explains nothing where most of these are fast.
+
+    Hosts that share a machine are always busy.
+    """
+    both = set(slow) & set(busy)
+    return both if 2 * len(both) >= len(busy) else set()
 
 
 def _above(

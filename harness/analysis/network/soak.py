@@ -14,7 +14,11 @@ from harness.analysis.network.judge import (
     slow_findings,
 )
 from harness.analysis.network.mesh import PairMatrix, natural_order
-from harness.analysis.network.processor_limit import MAX_BUSY_PERCENT, MAX_STOLEN_PERCENT
+from harness.analysis.network.processor_limit import (
+    MAX_BUSY_PERCENT,
+    MAX_STOLEN_PERCENT,
+    slowed_by_busy_processors,
+)
 from harness.model.finding import Finding
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
@@ -88,15 +92,11 @@ def _is_slow(flow: SoakFlow, reference: Reference) -> bool:
 
 
 def _limited_by_processors(flows: Sequence[SoakFlow], reference: Reference) -> set[SoakFlow]:
-    """Return the slow transfers that the processors of the hosts, and not the links, may have limited.
-
-    A busy processor explains nothing where most transfers with one are fast: hosts that share a machine are
-    always busy.
-    """
+    """Return the slow transfers that the processors of the hosts, and not the links, may have limited."""
     slow = {flow for flow in flows if _is_slow(flow, reference)}
     busy = {flow for flow in flows if flow.busiest_percent >= MAX_BUSY_PERCENT}
     stolen = {flow for flow in slow if flow.stolen_percent >= MAX_STOLEN_PERCENT}
-    return stolen | (slow & busy) if 2 * len(slow & busy) >= len(busy) else stolen
+    return stolen | slowed_by_busy_processors(slow, busy)
 
 
 def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:

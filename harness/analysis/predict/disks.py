@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from statistics import median
 
+from harness.analysis.network.disks import disk_cases, typical
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.observed.declared import declared_disk_rate
 from harness.model.errors import BadInput
@@ -43,15 +43,10 @@ def are_as_fast(factors: dict[str, float], factor: float) -> bool:
 
 def _rates(column: ConfigurationRuns) -> Iterator[tuple[str, float]]:
     """Yield the bytes a second of a configuration's typical disk, by what says so."""
-    measurements = probe_measurements(column)
+    cases = disk_cases(probe_measurements(column))
     for metric, source in ((DISK_READ, "reading"), (DISK_WRITE, "writing")):
-        values = [
-            each.value
-            for each in measurements
-            if (each.probe, each.metric) == (metric.probe, metric.name) and each.value
-        ]
-        if values:
-            yield source, median(values)
+        if rate := typical(cases, metric):
+            yield source, rate
     declared = {declared_disk_rate(recorded.run) for recorded in column.runs}
     if len(declared) == 1 and (rate := declared.pop()):
         yield DECLARED, rate

@@ -105,7 +105,7 @@ class TestUsage:
         gate = ["gate", "hdd", "--results", str(tmp_path), "--expect-disk"]
         assert [main([*gate, rate]) for rate in ("200MB/s", "300MB/s", "200mbit")] == [0, 1, 2]
         printed = capsys.readouterr()
-        assert "no fault found: 0 links, 1 disk at 200 MB/s or more in sequence\n" in printed.out
+        assert "no fault found: 1 disk\n" in printed.out
         assert "- a: /data writes at 67 % of the 300MB/s that are expected\n" in printed.out
         assert "--expect-disk '200mbit' is not the rate of a disk" in printed.err
 

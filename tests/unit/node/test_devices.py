@@ -11,7 +11,6 @@ HDD = {"size": "7814037168", "device/model": "ST4000NM0035-1V4 ", "queue/rotatio
 QUEUE = {
     "queue/scheduler": "[mq-deadline] kyber none",
     "queue/write_cache": "write back",
-    "queue/read_ahead_kb": "128",
 }
 FLASH = {"size": "1953525168", "device/model": "Samsung  SSD 980", "queue/rotational": "0"}
 
@@ -49,7 +48,6 @@ def test_disks_are_described_and_what_stands_on_them_is_left_out(tmp_path: Path)
         ],
         "disk_scheduler": ["none", "mq-deadline", ""],
         "disk_write_cache": ["", "write back", ""],
-        "disk_read_ahead": ["", "128 KiB", ""],
     }
 
 

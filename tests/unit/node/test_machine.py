@@ -71,7 +71,7 @@ PRINTED = {
     **{
         key: (f"/{key}:b\n/{key}:a\n/{key}:b", "a, b")
         for key in (
-            *("disk_scheduler", "disk_write_cache", "disk_read_ahead"),
+            *("disk_scheduler", "disk_write_cache"),
             *("local_dirs", "local_dirs_options", "local_dirs_disk", "local_dirs_used"),
             *("data_dir", "data_dir_options", "data_dir_disk", "data_dir_used"),
         )
