@@ -8,7 +8,6 @@ from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import INTERRUPTED, ClusterliftError
 from harness.redaction import redacted_command
-from harness.removed import instead_of
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
 from harness.terminal import OutputLost, say, say_error, show
 from harness.words import first_line, shorten
@@ -49,8 +48,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit without printing the usage, which would hide the error message."""
-        instead = instead_of([self.prog, *sys.argv[1:]])
-        say_error(self.prog, instead or f"{message}; see --help")
+        say_error(self.prog, f"{message}; see --help")
         sys.exit(2)
 
 
