@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.compare.comparison import Comparison, compare, overview
-from harness.analysis.compare.outlook import outlook
+from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.compare import table_of
@@ -27,14 +26,12 @@ from harness.model.errors import BadInput
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
-from harness.present.quantities import uncertainty
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before
 from harness.runtime.command_line import whole_number
 from harness.terminal import say, show
 
 DEFAULT_MINUTES = 5.0
-MORE_MINUTES = 10
 FEW_PARTITIONS = 8
 """Spark's 200 suit a cluster. On one machine, most of a trial would be the scheduling of tasks."""
 
@@ -122,39 +119,28 @@ def _number_of(rows: str) -> int:
 
 
 def _show_table(configuration: str, results: Path) -> None:
-    """Show the configuration beside the one before it, or alone, and what more time would bring."""
+    """Show the configuration beside the one before it, or alone."""
     # By its directory: where the command runs, another one may have the configuration's name.
     own = str(configuration_directory(results, configuration))
     show("")
-    comparison = show_with_earlier(own, results)
-    if not comparison:
-        comparison = overview(find_configuration(own, results))
-        show(text.render(comparison))
-    expected = outlook(comparison, MORE_MINUTES * 60)
-    if expected is None:
-        return
-    advice = f"For a more precise table, add --minutes {MORE_MINUTES}"
-    if max(expected) >= 1:
-        show(f"{advice}: a typical workload's interval is wider than its time.")
-        return
-    now, then = map(uncertainty, expected)
-    show(f"{advice}: the interval of a typical workload would be about {then}, and is {now}.")
+    if not show_with_earlier(own, results):
+        show(text.render(overview(find_configuration(own, results))))
 
 
-def show_with_earlier(after: str, results: Path) -> Comparison | None:
-    """Show a configuration beside the one measured before it, and return the comparison; None without one.
+def show_with_earlier(after: str, results: Path) -> bool:
+    """Show a configuration beside the one measured before it; return whether there is one to compare with.
 
     If the two cannot be compared, say why.
     """
     earlier = last_run_before(after, results)
     if earlier is None:
-        return None
+        return False
     try:
         names = (str(Path(earlier.source).parent), after)
         comparison = compare([find_configuration(name, results) for name in names])
     except BadInput as error:
         before, name = earlier.run.configuration, Path(after).name
         say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
-        return None
+        return False
     show(table_of(comparison))
-    return comparison
+    return True

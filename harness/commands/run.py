@@ -186,7 +186,7 @@ def make_runs_within(
 def _are_precise(every: Sequence[Series], precision: float) -> bool:
     """Return whether every time is known to this fraction of it, and say which is known least well."""
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
-    from harness.analysis.compare.outlook import widest  # noqa: PLC0415
+    from harness.analysis.compare.comparison import widest  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
     from harness.present.quantities import uncertainty  # noqa: PLC0415
 

@@ -264,6 +264,17 @@ def _summary(model: RunTable, column: int, sample: Sample) -> Summary:
     return Summary(time.value, interval_s, runs, len(sample.times_s))
 
 
+def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
+    """Return the workload whose time is known least well, and half of its interval as a fraction of the time.
+
+    None if a workload has too few runs to tell.
+    """
+    summaries = {row.workload: row.cells[0].summary for row in overview(column).rows}
+    widths = {name: summary.uncertainty for name, summary in summaries.items() if summary}
+    known = [(name, width) for name, width in widths.items() if width is not None]
+    return max(known, key=lambda each: each[1]) if known and len(known) == len(widths) else None
+
+
 def controls_in_common(
     columns: Sequence[ConfigurationRuns], model: RunTable
 ) -> list[tuple[str, ...]]:

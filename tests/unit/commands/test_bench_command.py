@@ -57,17 +57,6 @@ def test_a_properties_file_names_a_cluster_too(
     assert not [word for call in spark.calls() for word in call if "partition" in word]
 
 
-def test_says_what_more_time_would_bring(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.commands.bench.outlook", lambda *_: (0.0612, 0.04))
-    assert main(["bench"]) == 0
-    assert capfd.readouterr().out.splitlines()[-1] == (
-        "For a more precise table, add --minutes 10: the interval of a typical workload would be about "
-        "±4%, and is ±7%."
-    )
-
-
 def test_the_same_command_adds_runs() -> None:
     assert main(["bench"]) == main(["bench"]) == 0
     assert len(list(Path("results/default").glob("*.jsonl"))) == 4

@@ -346,7 +346,7 @@ class TestTime:
         self, spark: FakeSpark, take: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         take(60)
-        monkeypatch.setattr("harness.analysis.compare.outlook.widest", lambda _: ("w", 0.05))
+        monkeypatch.setattr("harness.analysis.compare.comparison.widest", lambda _: ("w", 0.05))
         assert main(["run", "--precision", "3%", "--minutes", "4"]) == 0
         assert len(spark.calls()) == 4
 

@@ -1,19 +1,17 @@
-"""Whether what `compare` and `bench` say of further runs comes true, of simulated runs with a fixed seed.
+"""Whether what `compare` says of further runs comes true, of simulated runs with a fixed seed.
 
-`pytest -s tests/bench/test_outlook.py` prints the figures.
+`pytest -s tests/bench/test_further_runs.py` prints the figures.
 """
 
 import re
-from dataclasses import replace
 from statistics import median
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from harness.analysis.compare.comparison import Comparison, compare, overview
+from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.compare.limits import judge
-from harness.analysis.compare.outlook import outlook
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.statistics.power import MAX_RUNS
 from tests.unit.builders import a_run, known, ok, recorded
@@ -21,8 +19,6 @@ from tests.unit.builders import a_run, known, ok, recorded
 TABLES = 100
 RUNS = 3
 LIMIT = 0.03
-END_OF_RUN = "2026-11-21T13:43:13.000Z"
-"""A minute after its start."""
 TIME_S = 10.0
 
 Logs = NDArray[np.float64]
@@ -33,10 +29,7 @@ def configuration(name: str, logs: Logs) -> ConfigurationRuns:
     runs = [
         recorded(
             a_run(name, f"{name}-{number}"),
-            [
-                replace(ok(f"w{n}", TIME_S * float(np.exp(log))), started_at=END_OF_RUN)
-                for n, log in enumerate(of_run)
-            ],
+            [ok(f"w{n}", TIME_S * float(np.exp(log))) for n, log in enumerate(of_run)],
         )
         for number, of_run in enumerate(logs)
     ]
@@ -80,17 +73,3 @@ def test_the_runs_that_compare_asks_for_tell_in_about_half_of_the_cases(
     )
     assert share >= 0.4
 
-
-@pytest.mark.parametrize("more", [1, 3, 12])
-def test_the_interval_after_further_runs_is_as_bench_says(more: int) -> None:
-    random = np.random.default_rng(2)
-    ratios = []
-    for _ in range(TABLES):
-        logs = 0.03 * random.standard_normal((RUNS + more, 8))
-        first, later = (overview(configuration("1g", logs[:runs])) for runs in (RUNS, RUNS + more))
-        _, expected = known(outlook(first, 60 * more))
-        widths = [known(known(row.cells[0].summary).uncertainty) for row in later.rows]
-        ratios.append(median(widths) / expected)
-    low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
-    print(f"\n{more} more runs: {middle:.2f} of what was expected, 80 % of {low:.2f} to {high:.2f}")
-    assert 0.85 <= middle <= 1.15
