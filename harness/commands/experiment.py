@@ -23,6 +23,7 @@ from harness.experiments.runs import (
 )
 from harness.experiments.site import Site
 from harness.lab.compose import LabSpec
+from harness.model.disk_rate import disk_rate_text
 from harness.model.errors import BadInput, ClusterliftError
 from harness.present import markdown, text
 from harness.present import scaling as scaling_tables
@@ -129,7 +130,9 @@ def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
         yield ""
         yield f"{configuration.name}:"
         if isinstance(experiment.site, LabSpec):
-            yield f"  every node of the lab: {str(configuration) or 'unlimited'}"
+            yield f"  every node of the lab: {str(configuration.links) or 'unlimited'}"
+            if configuration.disk_bytes_s:
+                yield f"  every worker of the lab: disk {disk_rate_text(configuration.disk_bytes_s)}"
             continue
         changes = plan(site.settings(configuration))
         yield from (f"  {change}: {change.before} -> {change.setting.value}" for change in changes)

@@ -36,8 +36,11 @@ flock -n -E 75 4 2>/dev/null
 [ $? -ne 75 ] || fail "--directory: another probe measures $1; wait until it has ended"
 free=$(($(stat -f -c "%a * %S" .)))
 [ $((free / 2)) -ge "$2" ] || fail "--file-mb: $1 has $((free / 1000000)) MB free; half of it may be used"
-file=$(mktemp ./.clusterlift-disk-XXXXXXXXXX 2>/dev/null) || fail "--directory: $1 cannot be written to"
-exec 3<> "$file" && rm -f -- "$file"
+file=$(mktemp -u ./.clusterlift-disk-XXXXXXXXXX)
+umask 077
+set -C  # to open nothing that somebody else put there
+command exec 3> "$file" || fail "--directory: $1 cannot be written to"
+rm -f -- "$file"
 file=/proc/$$/fd/3
 truncate -s "$2" "$file" || fail "--file-mb: $1 takes no file of $2 bytes"
 problem=$(dd if=/dev/zero of="$file" bs=1M count=1 oflag=direct conv=notrunc 2>&1) || case $problem in

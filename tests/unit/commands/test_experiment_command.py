@@ -23,6 +23,7 @@ layout = "replicated:2"
 [configurations.slow]
 dataset = "small"
 rate = "100mbit"
+disk_rate = "4MB/s"
 
 [configurations.fast]
 dataset = "small"
@@ -46,7 +47,9 @@ def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         "6 runs: slow, run 1; fast, run 1; fast, run 2; slow, run 2; fast, run 3; slow, run 3"
         in lines
     )
-    assert lines[lines.index("slow:") + 1].startswith("  every node of the lab: 100mbit")
+    at = lines.index("slow:")
+    assert lines[at + 1] == "  every node of the lab: 100mbit"
+    assert lines[at + 2] == "  every worker of the lab: disk 4MB/s"
 
 
 def test_its_table_is_that_of_compare(
