@@ -37,17 +37,14 @@ class Supersteps(Workload):
         tasks = tasks_of(context)
         own = ", ".join(f"{key}L" for key in keys(context.spark, tasks))
         # As one text, since Spark would analyse the frame of each superstep with all before it.
-        state = f"SELECT id AS task, id + 1 AS value FROM range(0, {tasks}, 1, {tasks})"
+        state = f"FROM range(0, {tasks}, 1, {tasks}) SELECT id AS task, id + 1 AS value"
+        send = f"/*+ REPARTITION({tasks}, key) */ task, value, posexplode(array({own})) AS (receiver, key)"
+        new = f"sum((task + 2 * receiver + 1) * value) % {MODULUS} AS value"
         for _ in range(SUPERSTEPS):
-            sent = (
-                f"SELECT /*+ REPARTITION({tasks}, key) */ task, value, "
-                f"posexplode(array({own})) AS (receiver, key) FROM ({state})"
-            )
-            message = "(task + 2 * receiver + 1) * value"
-            received = f"max(receiver) AS task, sum({message}) % {MODULUS} AS value"
-            state = f"SELECT {received} FROM ({sent}) GROUP BY key"
+            sent = f"FROM ({state}) SELECT {send}"
+            state = f"FROM ({sent}) SELECT max(receiver) AS task, {new} GROUP BY key"
         return _without_adaptive_execution(context.spark).sql(
-            f"SELECT task, value, spark_partition_id() AS partition FROM ({state})"
+            f"FROM ({state}) SELECT task, value, spark_partition_id() AS partition"
         )
 
     def observe(self, context: Context) -> Mapping[str, Column]:
