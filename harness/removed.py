@@ -4,7 +4,11 @@ from collections.abc import Sequence
 
 INSTEAD: dict[tuple[str, ...], str] = {
     **{
-        ("local", system, command): f"use clusterlift local {system} run -- COMMAND, such as a shell"
+        (
+            "local",
+            system,
+            command,
+        ): f"use clusterlift local {system} run -- COMMAND, such as a shell"
         for system in ("hdfs", "qfs")
         for command in ("up", "status", "down")
     },
@@ -12,8 +16,10 @@ INSTEAD: dict[tuple[str, ...], str] = {
     ("local", "s3", "--store"): "it is Ceph; of a MinIO of your own: docs/s3.md",
     ("probe", "all", "--sizes"): "use clusterlift probe mtu --sizes",
     **{
-        (command, "--deploy-mode cluster"): "use --deploy-mode client, on a machine that the executors can "
-        "connect to"
+        (
+            command,
+            "--deploy-mode cluster",
+        ): "use --deploy-mode client, on a machine that the executors can connect to"
         for command in ("run", "bench")
     },
     **{

@@ -19,7 +19,7 @@ def running_daemons(directory: Path) -> dict[str, int]:
     found = {}
     for printed in Path("/proc").glob("[0-9]*/fd/1"):
         with suppress(OSError):
-            log = Path(os.readlink(printed).removesuffix(" (deleted)"))
+            log = Path(str(printed.readlink()).removesuffix(" (deleted)"))
             if log.parent == root() / "logs" / directory.name:
                 found[log.stem] = int(printed.parts[2])
     return found

@@ -93,8 +93,8 @@ def _verdict_lines(
 
 def _checked(network: Network) -> str:
     disks = disk_cases(network.measurements)
-    found = {"link": network.links, "path": network.paths.values, "disk": disks}
-    checked = [count_of(len(each), noun) for noun, each in found.items() if each]
+    found = {"link": len(network.links), "path": len(network.paths.values), "disk": len(disks)}
+    checked = [count_of(number, noun) for noun, number in found.items() if number]
     if goodput := network.goodput.values.values():
         pairs = f"each of {count_of(len(goodput), 'pair')} of hosts"
         checked.append(f"{throughput_text(min(goodput))} or more between {pairs}")

@@ -54,8 +54,8 @@ class Service(Protocol):
 def running(service: Service, servers: int) -> Iterator[Cluster]:
     """Provide a new cluster whose servers are live; stop it and remove its data afterwards, also if killed.
 
-    The logs stay if it did not start, or if a daemon has died. Raises BadInput if the cache cannot be written,
-    ClusterliftError if a daemon does not start, OSError if the disk is full.
+    The logs stay if it did not start, or if a daemon has died. Raises BadInput if the cache cannot be
+    written, ClusterliftError if a daemon does not start, OSError if the disk is full.
     """
     with ExitStack() as undo:
         yield _started(service, servers, undo)

@@ -72,4 +72,3 @@ def test_the_runs_that_compare_asks_for_tell_in_about_half_of_the_cases(
         f"{median(asked):g} more runs in the median, which tell in {share:.0%}"
     )
     assert share >= 0.4
-

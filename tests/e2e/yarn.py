@@ -71,7 +71,9 @@ class YarnCluster:
         }
         yield Launch("resourcemanager", _command(cluster, "512m", RESOURCEMANAGER), environment)
         # What containers print is beside their files.
-        own = [f"yarn.nodemanager.{kind}-dirs={cluster.directory / kind}" for kind in ("local", "log")]
+        own = [
+            f"yarn.nodemanager.{kind}-dirs={cluster.directory / kind}" for kind in ("local", "log")
+        ]
         options = [word for each in own for word in ("-D", each)]
         command = [*_command(cluster, "256m", NODEMANAGER), *options]
         yield Launch("nodemanager", command, environment)

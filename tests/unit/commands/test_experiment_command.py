@@ -44,7 +44,7 @@ def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert main(["experiment", str(file), "--dry-run"]) == 0
     lines = capfd.readouterr().out.splitlines()
     assert (
-        "6 runs: slow, run 1; fast, run 1; fast, run 2; slow, run 2; fast, run 3; slow, run 3"
+        "6 runs: fast, run 1; slow, run 1; slow, run 2; fast, run 2; fast, run 3; slow, run 3"
         in lines
     )
     at = lines.index("slow:")

@@ -69,7 +69,6 @@ class TestUsage:
             (["mtu", *TWO, "--sizes", "9" * 5000], "--sizes: '999"),
             (["mtu", *TWO, "--bidir"], "--bidir needs sizes of packets: --sizes 1500,9000"),
             (["mtu", *TWO, "--set-mtu"], "--set-mtu needs sizes of packets: --sizes 1500,9000"),
-            (["mesh", *TWO, "--exhaustive"], "all pairs are measured unless --rounds is given"),
             (["mesh", *TWO, "--rounds", "0"], "'--rounds': 0 is not in the range"),
             (["mesh", *TWO, "--pairs-at-once", "0"], "'--pairs-at-once': 0 is not in the range"),
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
