@@ -8,12 +8,13 @@ import click
 
 from harness.analysis.compare.comparison import Comparison, compare, require_several
 from harness.analysis.compare.limits import EXIT_CODES, Judgement, judge
-from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.observed.configuration import find_columns
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
     as_fraction,
     different_data_option,
+    event_logs_option,
     results_option,
 )
 from harness.model.errors import BadInput
@@ -74,6 +75,7 @@ FORMATS = {
     metavar="10%",
     help="Likewise: exit with 0 only if every workload takes at least 10 % less time.",
 )
+@event_logs_option
 @results_option
 def compare_command(
     configurations: Sequence[str],
@@ -86,6 +88,7 @@ def compare_command(
     strict: bool,
     allow_different_data: bool,
     probes: bool,
+    event_logs: bool,
 ) -> int:
     """Compare the times of workloads in two or more configurations.
 
@@ -97,7 +100,7 @@ def compare_command(
     limits = [limit for limit in (slower, faster and -faster) if limit]
     if not probes:
         comparison = compare(
-            [find_configuration(name, results) for name in configurations],
+            find_columns(configurations, results, event_logs=event_logs),
             relative_to_controls=adjust == "controls",
             allow_different_data=allow_different_data,
             strict=strict,
@@ -112,10 +115,10 @@ def compare_command(
             f"--probes supports the formats {' and '.join(known)} only; each line "
             "of the files of probes is JSON"
         )
-    if adjust or strict or allow_different_data or limits:
+    if adjust or strict or allow_different_data or limits or event_logs:
         raise BadInput(
             "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
-            "--fail-if-slower and --fail-if-not-faster"
+            "--fail-if-slower, --fail-if-not-faster and --event-logs"
         )
     show("\n".join(map(form.render_probes, _probe_tables(configurations, results))))
     return 0

@@ -7,9 +7,9 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
-from harness.analysis.observed.configuration import find_configuration, probe_measurements
+from harness.analysis.observed.configuration import find_columns, probe_measurements
 from harness.commands.command import command
-from harness.commands.options import results_option
+from harness.commands.options import event_logs_option, results_option
 from harness.present.explanation import render
 from harness.terminal import show
 
@@ -17,8 +17,9 @@ from harness.terminal import show
 @command("explain")
 @click.argument("before")
 @click.argument("after")
+@event_logs_option
 @results_option
-def explain_command(before: str, after: str, results: Path) -> None:
+def explain_command(before: str, after: str, results: Path, *, event_logs: bool) -> None:
     """Show where the time went before and after a change.
 
     BEFORE and AFTER are names of configurations under --results, directories of results files, or
@@ -26,8 +27,7 @@ def explain_command(before: str, after: str, results: Path) -> None:
     waiting for shuffle blocks, computing, writing shuffle files and so on. It also shows for how long
     the busiest link and the busiest disk were full, and in which stage.
     """
-    columns = [find_configuration(name, results) for name in (before, after)]
-    comparison = compare(columns)
+    comparison = compare(find_columns((before, after), results, event_logs=event_logs))
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]

@@ -9,12 +9,13 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import declared_costs, given_costs
-from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.observed.configuration import find_columns
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
     cost_option,
     different_data_option,
+    event_logs_option,
     optional_import,
     results_option,
 )
@@ -43,6 +44,7 @@ from harness.words import visible
 )
 @adjust_option
 @different_data_option
+@event_logs_option
 @results_option
 def report_command(
     configurations: Sequence[str],
@@ -52,6 +54,7 @@ def report_command(
     results: Path,
     *,
     allow_different_data: bool,
+    event_logs: bool,
 ) -> None:
     """Write a comparison with charts, probes and costs to one HTML file.
 
@@ -65,7 +68,7 @@ def report_command(
         from harness.present.report.page import is_page, render  # noqa: PLC0415
 
     comparison = compare(
-        [find_configuration(name, results) for name in configurations],
+        find_columns(configurations, results, event_logs=event_logs),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
@@ -83,6 +86,7 @@ def report_command(
     newest = {name: newest_probes(found) for name, found in probes.items() if found}
     shared = [
         *configurations,
+        *(["--event-logs"] if event_logs else []),
         *(["--adjust", adjust] if adjust else []),
         *(["--allow-different-data"] if allow_different_data else []),
         *(["--results", str(results)] if results != Path("results") else []),

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 NS_PER_MS = 1_000_000
@@ -96,16 +97,18 @@ class TaskEnded(NamedTuple):
 
 
 Event = JobStarted | JobEnded | StageStarted | StageEnded | TaskStarted | TaskEnded
+Readers = Mapping[bytes, Callable[[Any], Event | None]]
 
 
-def parse(line: bytes) -> Event | None:
-    """Return the event of a line; None if task metrics do not need it.
+def parse(line: bytes, others: Readers = MappingProxyType({})) -> Event | None:
+    """Return the event of a line; None if task metrics do not need it, and none of the `others` reads it.
 
     Raise ValueError if the line is cut off, garbled, or not from an event log.
     """
     if not line.startswith(_START) or not line.endswith(b"\n"):
         raise ValueError("not a complete line of an event log")
-    read = _READERS.get(line[len(_START) : line.find(b'"', len(_START))])
+    name = line[len(_START) : line.find(b'"', len(_START))]
+    read = others.get(name) or _READERS.get(name)
     if read is None:
         return None
     try:
@@ -137,13 +140,13 @@ def _task_ended(event: Any) -> TaskEnded | None:
         # It succeeded before, and was counted then; its output was lost with its executor.
         return None
     info, metrics = event["Task Info"], event.get("Task Metrics")
-    launched_ms, finished_ms = _ms(info["Launch Time"]), _ms(info["Finish Time"])
+    launched_ms, finished_ms = as_ms(info["Launch Time"]), as_ms(info["Finish Time"])
     # When the driver began to fetch the result; 0 if the task's last message contained it.
-    fetching_since_ms = _ms(info["Getting Result Time"]) or finished_ms
+    fetching_since_ms = as_ms(info["Getting Result Time"]) or finished_ms
     fetching_ms = max(0, finished_ms - fetching_since_ms)
     return TaskEnded(
         key=_key(event),
-        task=_number(info["Task ID"]),
+        task=as_number(info["Task ID"]),
         launched_ms=launched_ms,
         duration_ms=max(0, finished_ms - launched_ms),
         fetching_ms=fetching_ms,
@@ -157,22 +160,22 @@ def _task_ended(event: Any) -> TaskEnded | None:
 
 def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskCounters:
     read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
-    result_ms = _ms(metrics["Result Serialization Time"]) + fetching_result_ms
+    result_ms = as_ms(metrics["Result Serialization Time"]) + fetching_result_ms
     return TaskCounters(
-        run_ns=_ms(metrics["Executor Run Time"]) * NS_PER_MS,
-        cpu_ns=_number(metrics["Executor CPU Time"]),
-        fetch_wait_ns=_ms(read["Fetch Wait Time"]) * NS_PER_MS,
-        shuffle_write_ns=_number(written["Shuffle Write Time"]),
+        run_ns=as_ms(metrics["Executor Run Time"]) * NS_PER_MS,
+        cpu_ns=as_number(metrics["Executor CPU Time"]),
+        fetch_wait_ns=as_ms(read["Fetch Wait Time"]) * NS_PER_MS,
+        shuffle_write_ns=as_number(written["Shuffle Write Time"]),
         python_ns=_python_ns(accumulables),
-        deserialization_ns=_ms(metrics["Executor Deserialize Time"]) * NS_PER_MS,
+        deserialization_ns=as_ms(metrics["Executor Deserialize Time"]) * NS_PER_MS,
         result_ns=result_ms * NS_PER_MS,
-        gc_ns=_ms(metrics["JVM GC Time"]) * NS_PER_MS,
-        input_bytes=_number(metrics["Input Metrics"]["Bytes Read"]),
-        output_bytes=_number(metrics["Output Metrics"]["Bytes Written"]),
-        shuffle_local_bytes=_number(read["Local Bytes Read"]),
-        shuffle_remote_bytes=_number(read["Remote Bytes Read"]),
-        shuffle_written_bytes=_number(written["Shuffle Bytes Written"]),
-        disk_spilled_bytes=_number(metrics["Disk Bytes Spilled"]),
+        gc_ns=as_ms(metrics["JVM GC Time"]) * NS_PER_MS,
+        input_bytes=as_number(metrics["Input Metrics"]["Bytes Read"]),
+        output_bytes=as_number(metrics["Output Metrics"]["Bytes Written"]),
+        shuffle_local_bytes=as_number(read["Local Bytes Read"]),
+        shuffle_remote_bytes=as_number(read["Remote Bytes Read"]),
+        shuffle_written_bytes=as_number(written["Shuffle Bytes Written"]),
+        disk_spilled_bytes=as_number(metrics["Disk Bytes Spilled"]),
     )
 
 
@@ -183,7 +186,7 @@ def _python_ns(accumulables: Any) -> int | None:
     that it was idle as its initialization.
     """
     times_ms = [
-        _ms(int(accumulable["Update"]))
+        as_ms(int(accumulable["Update"]))
         for accumulable in accumulables
         if accumulable.get("Name") == _PYTHON_TIME_METRIC
     ]
@@ -191,28 +194,28 @@ def _python_ns(accumulables: Any) -> int | None:
 
 
 def _key(event: Any) -> StageKey:
-    return StageKey(_number(event["Stage ID"]), _number(event["Stage Attempt ID"]))
+    return StageKey(as_number(event["Stage ID"]), as_number(event["Stage Attempt ID"]))
 
 
-def _number(value: Any, maximum: int = _MAX_LONG) -> int:
+def as_number(value: Any, maximum: int = _MAX_LONG) -> int:
     """Return a Java long. A negative one, caused by a clock that was set back, becomes 0."""
     if type(value) is not int or value > maximum:
         raise TypeError(f"{value!r} is not a whole number up to {maximum}")
     return max(0, value)
 
 
-def _ms(value: Any) -> int:
+def as_ms(value: Any) -> int:
     """Return milliseconds whose nanoseconds fit into 64 bits: durations, and times until 2262."""
-    return _number(value, _MAX_MS)
+    return as_number(value, _MAX_MS)
 
 
 def _optional_ms(value: Any) -> int | None:
-    return None if value is None else _ms(value)
+    return None if value is None else as_ms(value)
 
 
-_READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
-    b"SparkListenerJobStart": lambda event: JobStarted(_number(event["Job ID"])),
-    b"SparkListenerJobEnd": lambda event: JobEnded(_number(event["Job ID"])),
+_READERS: Readers = {
+    b"SparkListenerJobStart": lambda event: JobStarted(as_number(event["Job ID"])),
+    b"SparkListenerJobEnd": lambda event: JobEnded(as_number(event["Job ID"])),
     b"SparkListenerStageSubmitted": _stage_started,
     b"SparkListenerStageCompleted": _stage_ended,
     b"SparkListenerTaskStart": lambda event: TaskStarted(_key(event)),

@@ -40,7 +40,7 @@ class TrialLog:
 class TrialAggregator:
     """Aggregates a trial's events one by one, in the order of the log."""
 
-    def __init__(self, slots: int | None, start_ms: float = 0) -> None:
+    def __init__(self, slots: float | None, start_ms: float = 0) -> None:
         self.unreadable_lines = 0
         self.stages = Stages(start_ms)
         self.spans: list[TaskSpan] = []
@@ -116,7 +116,7 @@ class TrialAggregator:
                 yield f"{what}: {count:,}"
 
 
-def read_log(lines: Iterable[bytes], slots: int | None, start_ms: float = 0) -> TrialLog:
+def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -> TrialLog:
     """Return what an event log has of all tasks and stages.
 
     `slots` is how many tasks can run in parallel; `start_ms` is the trial's start, in milliseconds since

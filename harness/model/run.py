@@ -220,9 +220,9 @@ def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
     return found
 
 
-def timestamp() -> str:
-    """Return the current time in UTC, to the millisecond: `2026-11-21T13:42:13.123Z`."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def timestamp(moment: datetime | None = None) -> str:
+    """Return a time in UTC, by default the current one, to the millisecond: `2026-11-21T13:42:13.123Z`."""
+    return (moment or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def moment_of(text: str) -> datetime:

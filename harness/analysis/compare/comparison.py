@@ -25,7 +25,7 @@ from harness.statistics.change import (
     shift_of_controls,
 )
 from harness.statistics.run_table import RunTable
-from harness.words import count_of
+from harness.words import count_of, join_names
 
 MIN_CONFIGURATIONS = 2
 
@@ -175,7 +175,7 @@ def overview(column: ConfigurationRuns) -> Comparison:
 def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     if not set(baseline.attempted) & set(other.attempted):
         both = "; ".join(
-            f"{column.name!r} has {', '.join(column.attempted) or 'no measured trial'}"
+            f"{column.name!r} has {join_names(column.attempted) or 'no measured trial'}"
             for column in (baseline, other)
         )
         raise BadInput(f"no workload in common: {both}; run the same workloads in both")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.analysis.compare.logged import different_logs
 from harness.analysis.compare.machines import different_machines, know_nodes
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
@@ -70,7 +71,8 @@ def confounders(
     before, after = _runs(baseline), _runs(other)
     facts = (found for side in _by_program(before, after) for found in _differences(*side))
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
-    return (*facts, *disturbed, *_different_cache(baseline, other))
+    logged = (Confounder(*each) for each in different_logs(baseline, other))
+    return (*facts, *logged, *disturbed, *_different_cache(baseline, other))
 
 
 def _different_cache(

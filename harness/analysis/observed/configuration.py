@@ -9,10 +9,12 @@ from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
+from harness.eventlog.application import PLANS
 from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
+from harness.records.event_logs import read_logs
 from harness.records.lookup import find_runs, probes_beside
 from harness.words import count_of, unique_name
 
@@ -98,6 +100,23 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
             name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
         )
     return pooled(configurations[0], runs)
+
+
+def find_columns(
+    names: Iterable[str], results: Path, *, event_logs: bool
+) -> list[ConfigurationRuns]:
+    """Return the configurations of these names; or those whose runs have event logs of Spark there.
+
+    These are called like file or directory. Raises BadInput like `find_configuration` or `read_logs`.
+    """
+    if not event_logs:
+        return [find_configuration(name, results) for name in names]
+    paths = [Path(name) for name in names]
+    has_unique_names = len({path.name for path in paths}) == len(paths)
+    return [
+        ConfigurationRuns(path.name if has_unique_names else str(path), runs)
+        for path, runs in zip(paths, read_logs(paths), strict=True)
+    ]
 
 
 def pooled(name: str, runs: Sequence[RecordedRun]) -> ConfigurationRuns:
@@ -204,10 +223,11 @@ _LAST_ROUND = "unless its last round is whole, that counts only for workloads wi
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    has_rounds = not any(PLANS in recorded.run.parameters for recorded in runs)
     for ending, description in _UNFINISHED.items():
         ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
         if ids:
-            yield f"{'; '.join(f'run {id_} {description}' for id_ in ids)}: {_LAST_ROUND}"
+            yield f"{'; '.join(f'run {id_} {description}' for id_ in ids)}{f': {_LAST_ROUND}' * has_rounds}"
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:

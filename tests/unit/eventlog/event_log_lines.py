@@ -7,9 +7,12 @@ from typing import Any
 NS_PER_MS = 1_000_000
 
 
-def line(event: str, **fields: Any) -> bytes:
+SQL = "org.apache.spark.sql.execution.ui."
+
+
+def line(event: str, prefix: str = "", **fields: Any) -> bytes:
     named = {name.replace("_", " "): value for name, value in fields.items()}
-    text = json.dumps({"Event": f"SparkListener{event}", **named}, separators=(",", ":"))
+    text = json.dumps({"Event": f"{prefix}SparkListener{event}", **named}, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
@@ -20,6 +23,100 @@ def job_started(job: int, at_ms: int) -> bytes:
 def job_ended(job: int, at_ms: int) -> bytes:
     result = {"Result": "JobSucceeded"}
     return line("JobEnd", Job_ID=job, Completion_Time=at_ms, Job_Result=result)
+
+
+def application_started(
+    name: str = "etl", at_ms: int = 0, id_: str = "app-1", **properties: str
+) -> list[bytes]:
+    """The lines of a start with two executors of four cores on one node; `__` in a property is a dot."""
+    conf = {key.replace("__", "."): value for key, value in properties.items()}
+    jvm = {"Java Version": "17.0.9", "Scala Version": "2.13.16"}
+    executor = {"Host": "n1", "Total Cores": 4}
+    return [
+        line("LogStart", Spark_Version="4.0.1"),
+        line(
+            "EnvironmentUpdate",
+            JVM_Information=jvm,
+            Spark_Properties=conf,
+            System_Properties={"os.version": "6.1.0", "os.arch": "amd64"},
+        ),
+        line("ApplicationStart", App_Name=name, App_ID=id_, Timestamp=at_ms, User="u"),
+        *(
+            line("ExecutorAdded", Timestamp=at_ms, Executor_ID=number, Executor_Info=executor)
+            for number in ("1", "2")
+        ),
+    ]
+
+
+def application_ended(at_ms: int) -> bytes:
+    return line("ApplicationEnd", Timestamp=at_ms)
+
+
+def execution(
+    number: int,
+    start_ms: int,
+    end_ms: int,
+    description: str,
+    *,
+    operators: Sequence[str] = ("Scan",),
+    root: int | None = None,
+    input_bytes: int = 0,
+    error: str | None = "",
+    runs_job: bool = True,
+    job_fails: bool = False,
+) -> list[bytes]:
+    """The lines of an execution of SQL, with a job, a stage and a task that have its number, or without."""
+    plan: dict[str, Any] = {}
+    for operator in reversed(operators):
+        children = [plan] if plan else []
+        name = operator.partition(" ")[0]
+        plan = {"nodeName": name, "simpleString": operator, "children": children}
+    ids = {"executionId": number} | ({} if root is None else {"rootExecutionId": root})
+    ending = {} if error is None else {"errorMessage": error}
+    properties = {"spark.sql.execution.id": str(number)}
+    a_job = job(number, start_ms, end_ms, properties, input_bytes=input_bytes, fails=job_fails)
+    return [
+        line(
+            "SQLExecutionStart",
+            SQL,
+            **ids,
+            description=description,
+            sparkPlanInfo=plan,
+            time=start_ms,
+        ),
+        *(a_job if runs_job else []),
+        line("SQLExecutionEnd", SQL, executionId=number, time=end_ms, **ending),
+    ]
+
+
+def job(
+    number: int,
+    start_ms: int,
+    end_ms: int,
+    properties: Mapping[str, str] | None = None,
+    *,
+    stage: str = "count at etl.py:7",
+    input_bytes: int = 0,
+    fails: bool = False,
+) -> list[bytes]:
+    """The lines of a job with a stage and a task that have its number."""
+    failure = {"Result": "JobFailed", "Exception": {"Message": "Job aborted\nat java"}}
+    result = failure if fails else {"Result": "JobSucceeded"}
+    info = {"Stage ID": number, "Stage Name": stage}
+    return [
+        line(
+            "JobStart",
+            Job_ID=number,
+            Submission_Time=start_ms,
+            Stage_Infos=[info],
+            Properties=dict(properties or {}),
+        ),
+        stage_started(number, at_ms=start_ms),
+        task_started(number),
+        task_ended(number, start_ms, end_ms, metrics=task_counters(input_bytes=input_bytes)),
+        stage_ended(number, at_ms=end_ms),
+        line("JobEnd", Job_ID=number, Completion_Time=end_ms, Job_Result=result),
+    ]
 
 
 def stage_started(

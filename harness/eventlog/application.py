@@ -1,0 +1,283 @@
+"""What a user's application did, by Spark's event log of it: executions of SQL, jobs, and their tasks.
+
+The application becomes a run. Its workloads are the whole application, by its name, and what it executed, by
+the description or else the call site that Spark recorded. What Spark describes alike and plans differently is
+numbered, in the order of its first job.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from harness.eventlog.events import Event, JobEnded, JobStarted, Readers, as_ms, as_number, parse
+from harness.eventlog.trial import TrialAggregator
+from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, timestamp
+from harness.model.spark_properties import recorded_properties
+from harness.redaction import digest, without_credentials
+from harness.words import first_line, shorten
+
+PLANS = "plans"
+"""The parameter of a run from an event log: of each workload's plan, the number of each operator."""
+
+NOT_LOGGED = (
+    "event logs of Spark do not tell links, layouts, other load, or whether answers were right"
+)
+MAX_NAME, MAX_ERROR = 60, 200
+"""Characters."""
+_CALL_SITE = re.compile(r"(\S+ at )\S*/([^/\s]+:\d+)")
+_PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
+"""What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
+_GENERATED = frozenset({"WholeStageCodegen", "InputAdapter"})
+"""Operators that follow from others."""
+_SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+
+
+@dataclass(eq=False)
+class _Work:
+    """What becomes a trial: the application, an execution of SQL, or a job outside SQL.
+
+    `outline` tells it from what has the same description. It has a `workload` since its first job, and
+    `tasks` until its end. `error` is that of a job that failed.
+    """
+
+    description: str
+    started_ms: int
+    outline: int = 0
+    operators: Mapping[str, int] | None = None
+    is_job: bool = False
+    workload: str = ""
+    tasks: TrialAggregator | None = None
+    error: str = ""
+
+
+class Application:
+    """An application, from the lines of its event log, which are added one by one in their order."""
+
+    def __init__(self) -> None:
+        self.version = "unknown"
+        self._id = ""
+        self._whole = _Work("", 0)
+        self._environment: dict[str, Any] = {}
+        self._task_cpus = 1
+        self._executors: dict[str, tuple[str, int]] = {}
+        self._most_executors: list[tuple[str, int]] = []
+        self._sql: dict[int, _Work] = {}
+        self._jobs: dict[int, _Work | None] = {}
+        self._stages: dict[int, _Work | None] = {}
+        self._trials: list[Trial] = []
+        self._rounds: Counter[str] = Counter()
+        self._without_tasks = 0
+        self._outlines: dict[str, dict[int, int]] = {}
+        self._plans: dict[str, Mapping[str, int]] = {}
+        self._readers: Readers = {
+            b"SparkListenerLogStart": self._log_started,
+            b"SparkListenerApplicationStart": self._started,
+            b"SparkListenerApplicationEnd": self._ended,
+            b"SparkListenerEnvironmentUpdate": self._environment_known,
+            b"SparkListenerExecutorAdded": self._executor_added,
+            b"SparkListenerExecutorRemoved": self._executor_removed,
+            b"SparkListenerJobStart": self._job_started,
+            b"SparkListenerJobEnd": self._job_ended,
+            _SQL + b"Start": self._sql_started,
+            _SQL + b"End": self._sql_ended,
+        }
+
+    def add(self, line: bytes) -> None:
+        """Add a line. Raise ValueError if it is cut off, or not as Spark 3 or 4 writes it."""
+        event = parse(line, self._readers)
+        if not isinstance(event, JobStarted | JobEnded | None):
+            self._give(self._stages.get(event.key.stage), event)
+
+    @property
+    def name(self) -> str:
+        """The application's name; empty if its start was not in the log."""
+        return self._whole.workload
+
+    def recorded(self, configuration: str, source: str, prefix: str = "") -> RecordedRun:
+        """Return an application that has a name as a run.
+
+        `prefix` begins the names of all workloads but that of the whole application.
+        """
+        names = {self.name: self.name} | {
+            name: prefix + name for name in self._rounds if name != self.name
+        }
+        executors = {
+            "executors": [host for host, _ in self._most_executors] or None,
+            "parallelism": sum(cores for _, cores in self._most_executors) or None,
+        }
+        run = Run(
+            id=self._id,
+            configuration=configuration,
+            started_at=_moment(self._whole.started_ms),
+            workloads=tuple(names.values()),
+            written_by="Spark's event log",
+            parameters={PLANS: {names[n]: plan for n, plan in self._plans.items() if n in names}},
+            environment=self._environment | executors | {"spark": self.version},
+        )
+        ending = Ending.COMPLETED if self.name in self._rounds else None
+        trials = (replace(trial, workload=names[trial.workload]) for trial in self._trials)
+        return RecordedRun(run, tuple(trials), ending, source, (NOT_LOGGED, *self._left_out()))
+
+    def _left_out(self) -> Iterator[str]:
+        unended = {id(work) for work in (*self._sql.values(), *self._jobs.values()) if work}
+        for number, what in (
+            (self._without_tasks, "that ran no task"),
+            (len(unended), "without an end"),
+        ):
+            if number:
+                yield f"executions {what} are left out: {number:,} in an application"
+
+    def _log_started(self, event: Any) -> None:
+        self.version = str(event["Spark Version"])
+
+    def _started(self, event: Any) -> None:
+        name, attempt = _one_line(event["App Name"]) or "application", event.get("App Attempt ID")
+        self._id = "_".join(map(str, filter(None, [event["App ID"], attempt])))
+        self._whole = _Work(name, as_ms(event["Timestamp"]), workload=name)
+        self._outlines[name] = {0: 1}  # so no execution has the same name
+
+    def _ended(self, event: Any) -> None:
+        code = event.get("ExitCode")
+        error = f"the application ended with exit code {code}" if code else ""
+        self._end(self._whole, as_ms(event["Timestamp"]), error)
+
+    def _environment_known(self, event: Any) -> None:
+        java, system = event["JVM Information"], event["System Properties"]
+        conf = {str(name): str(value) for name, value in event["Spark Properties"].items()}
+        self._task_cpus = max(1, int(conf.get("spark.task.cpus", 1)))
+        self._environment = {
+            "java": java.get("Java Version"),
+            "scala": java.get("Scala Version"),
+            "kernel": system.get("os.version"),
+            "architecture": system.get("os.arch"),
+            "master": conf.get("spark.master"),
+            "spark_conf": recorded_properties(conf),
+        }
+
+    def _executor_added(self, event: Any) -> None:
+        about = event["Executor Info"]
+        found = str(about["Host"]), as_number(about["Total Cores"])
+        self._executors[str(event["Executor ID"])] = found
+        if len(self._executors) > len(self._most_executors):
+            self._most_executors = list(self._executors.values())
+
+    def _executor_removed(self, event: Any) -> None:
+        self._executors.pop(str(event["Executor ID"]), None)
+
+    def _sql_started(self, event: Any) -> None:
+        number, root = as_number(event["executionId"]), event.get("rootExecutionId")
+        if root != number and root in self._sql:
+            self._sql[number] = self._sql[root]
+            return
+        operators = list(_operators(event["sparkPlanInfo"]))
+        self._sql[number] = _Work(
+            str(event.get("description") or ""),
+            as_ms(event["time"]),
+            hash(tuple(operators)),
+            Counter(operator for operator, _ in operators if operator not in _GENERATED),
+        )
+
+    def _sql_ended(self, event: Any) -> None:
+        work, error = (
+            self._sql.pop(as_number(event["executionId"]), None),
+            event.get("errorMessage"),
+        )
+        if work is not None and work not in self._sql.values():  # else it is within another
+            # Before Spark 3.4, only its jobs say whether an execution failed.
+            self._end(work, as_ms(event["time"]), work.error if error is None else str(error))
+
+    def _job_started(self, event: Any) -> None:
+        job, stages = as_number(event["Job ID"]), event["Stage Infos"]
+        properties = event.get("Properties") or {}
+        execution = properties.get("spark.sql.execution.id")
+        work = self._sql.get(int(execution)) if execution else _job(event, stages, properties)
+        self._jobs[job] = work
+        for stage in stages:
+            owner = self._stages.get(number := as_number(stage["Stage ID"]))
+            # One that a later job needs, too, is the earlier's as long as that runs.
+            if owner is None or owner.tasks is None:
+                self._stages[number] = work
+        cores = sum(cores for _, cores in self._executors.values())
+        for each in filter(None, (self._whole, work)):
+            self._name(each)
+            slots = cores / self._task_cpus or None
+            each.tasks = each.tasks or TrialAggregator(slots, each.started_ms)
+        self._give(work, JobStarted(job))
+
+    def _job_ended(self, event: Any) -> None:
+        job, result = as_number(event["Job ID"]), event["Job Result"]
+        work = self._jobs.pop(job, None)
+        self._give(work, JobEnded(job))
+        if work is None:
+            return
+        if result["Result"] != "JobSucceeded":
+            work.error = str(result.get("Exception", {}).get("Message") or "it failed")
+        if work.is_job:
+            self._end(work, as_ms(event["Completion Time"]), work.error)
+
+    def _give(self, work: _Work | None, event: Event) -> None:
+        for each in filter(None, (self._whole, work)):
+            if each.tasks is not None:
+                each.tasks.add(event)
+
+    def _end(self, work: _Work, at_ms: int, error: str) -> None:
+        tasks, work.tasks = work.tasks, None
+        if tasks is None and not error and work is not self._whole:
+            self._without_tasks += 1
+            return
+        self._name(work)
+        self._rounds[work.workload] += 1
+        trial = Trial(
+            work.workload,
+            Phase.MEASURED,
+            self._rounds[work.workload],
+            Status.FAILED if error else Status.OK,
+            _moment(work.started_ms),
+            None if error else max(1, at_ms - work.started_ms) / 1e3,
+            _one_line(first_line(error, "it failed"), MAX_ERROR) if error else None,
+            tasks=tasks.metrics() if tasks else None,
+        )
+        self._trials.append(trial)
+
+    def _name(self, work: _Work) -> None:
+        """Name a workload by its description; numbered if another plan has been described like this."""
+        if work.workload:
+            return
+        text = _one_line(_CALL_SITE.sub(r"\1\2", work.description)) or "SQL"
+        numbers = self._outlines.setdefault(text, {})
+        number = numbers.setdefault(work.outline, len(numbers) + 1)
+        work.workload = text if number == 1 else f"{text} #{number}"
+        if work.operators:
+            self._plans.setdefault(work.workload, work.operators)
+
+
+def _job(event: Any, stages: Any, properties: Any) -> _Work:
+    """Return a job outside SQL; it is called like its last stage if it has no description."""
+    stage_names = {as_number(stage["Stage ID"]): str(stage["Stage Name"]) for stage in stages}
+    last = stage_names[max(stage_names)] if stage_names else "job"
+    about = str(properties.get("spark.job.description") or last)
+    outline = hash(tuple(sorted(stage_names.values())))
+    return _Work(about, as_ms(event["Submission Time"]), outline, is_job=True)
+
+
+def _operators(plan: Any) -> Iterator[tuple[str, str]]:
+    """Yield each operator of a plan, and what it does, without what differs each time."""
+    nodes = [plan]
+    while nodes:
+        node = nodes.pop()
+        name, about = (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))
+        yield name.strip(), about
+        nodes += node["children"]
+
+
+def _one_line(text: str, most: int = MAX_NAME) -> str:
+    """Return a text in one line, without credentials; if it is longer, cut, with a digest of the whole."""
+    line = " ".join(without_credentials(str(text)).split())
+    return line if len(line) <= most else f"{shorten(line, most)} ({digest(line)})"
+
+
+def _moment(at_ms: int) -> str:
+    return timestamp(datetime.fromtimestamp(at_ms / 1e3, UTC))
