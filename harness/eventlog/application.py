@@ -244,7 +244,7 @@ class Application:
 
     def _name(self, work: _Work) -> None:
         """Name a workload by its description; numbered if another plan has been described like this."""
-        if work.workload:
+        if work.workload or work is self._whole:
             return
         text = _one_line(_CALL_SITE.sub(r"\1\2", work.description)) or "SQL"
         numbers = self._outlines.setdefault(text, {})
@@ -255,10 +255,14 @@ class Application:
 
 
 def _job(event: Any, stages: Any, properties: Any) -> _Work:
-    """Return a job outside SQL; it is called like its last stage if it has no description."""
+    """Return a job outside SQL, which is called like its last stage, after its description if it has one.
+
+    So what Spark does before it executes a query, such as reading a schema, is told from the query.
+    """
     stage_names = {as_number(stage["Stage ID"]): str(stage["Stage Name"]) for stage in stages}
     last = stage_names[max(stage_names)] if stage_names else "job"
-    about = str(properties.get("spark.job.description") or last)
+    described = properties.get("spark.job.description")
+    about = f"{described}: {last}" if described else last
     outline = hash(tuple(sorted(stage_names.values())))
     return _Work(about, as_ms(event["Submission Time"]), outline, is_job=True)
 

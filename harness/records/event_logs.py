@@ -7,6 +7,7 @@ known by its first bytes. A compressed file that is cut off or damaged ends ther
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -156,8 +157,8 @@ def _undamaged(chunks: Iterator[bytes]) -> Iterator[bytes]:
         return
 
 
-def _zstd(file: BinaryIO, pa: Any) -> Iterator[bytes]:
-    stream = pa.CompressedInputStream(file, "zstd")
+def _stream(codec: str, file: BinaryIO, pa: Any) -> Iterator[bytes]:
+    stream = pa.CompressedInputStream(file, codec)
     return iter(lambda: stream.read(_CHUNK), b"")
 
 
@@ -175,7 +176,8 @@ def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
 
 _LZ4_RAW = 0x10
 _READERS: dict[bytes, tuple[str, Callable[[BinaryIO, Any], Iterator[bytes]] | None]] = {
-    b"\x28\xb5\x2f\xfd": ("zstd", _zstd),
+    b"\x28\xb5\x2f\xfd": ("zstd", partial(_stream, "zstd")),
+    b"\x1f\x8b": ("gzip", partial(_stream, "gzip")),
     b"LZ4Block": ("lz4", _lz4),
     b"\x82SNAPPY": ("snappy", None),
     b"ZV": ("lzf", None),

@@ -84,6 +84,14 @@ def test_what_is_described_alike_and_planned_differently_is_another_workload() -
     ]
 
 
+def test_a_job_that_a_query_needs_before_it_starts_is_told_from_it() -> None:
+    described = {"spark.job.description": "load"}
+    recorded = run_of(
+        job(0, 0, 9, described, stage="parquet at a.py:1"), execution(1, 9, 20, "load")
+    )
+    assert recorded.run.workloads == ("etl", "load: parquet at a.py:1", "load")
+
+
 def test_numbers_do_not_count_what_ran_no_task() -> None:
     none = execution(0, 0, 9, "save", operators=["LocalTableScan"], runs_job=False)
     assert run_of(none, execution(1, 9, 20, "save")).run.workloads == ("etl", "save")
@@ -116,7 +124,7 @@ def test_an_execution_within_another_is_part_of_it() -> None:
         (execution(0, 0, 9, "w", error="[DIVIDE_BY_ZERO] no\n\tat x"), "[DIVIDE_BY_ZERO] no"),
         (execution(0, 0, 9, "w", error="[NO_TABLE]", runs_job=False), "[NO_TABLE]"),
         (execution(0, 0, 9, "w", error=None, job_fails=True), "Job aborted"),
-        (job(0, 0, 9, {"spark.job.description": "w"}, fails=True), "Job aborted"),
+        (job(0, 0, 9, stage="w", fails=True), "Job aborted"),
     ],
     ids=["said by the execution", "without a job", "before Spark 3.4", "outside SQL"],
 )

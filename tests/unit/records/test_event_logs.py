@@ -1,5 +1,6 @@
 """Event logs are found, put in order, decompressed and compared like results files."""
 
+import gzip
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -62,7 +63,7 @@ def lz4(content: bytes) -> bytes:
 
 
 class TestFiles:
-    @pytest.mark.parametrize("pack", [bytes, zstd, lz4])
+    @pytest.mark.parametrize("pack", [bytes, zstd, lz4, gzip.compress])
     def test_a_log_is_read_whatever_it_is_compressed_with(
         self, tmp_path: Path, pack: Callable[[bytes], bytes]
     ) -> None:
@@ -141,8 +142,9 @@ class TestApplications:
             (b"".join([*a_log()[:-1], b"{}\n"]), r"log:\d+: not a complete line.*Spark 4\.0\.1"),
             (b"", "log: not a whole event log of Spark"),
             (zstd(b"x")[:6], "log: not a whole event log of Spark"),
+            (b"".join(a_log()[5:]), "log: not a whole event log of Spark"),
         ],
-        ids=["text", "a line of something else", "empty", "damaged"],
+        ids=["text", "a line of something else", "empty", "damaged", "a later part"],
     )
     def test_what_is_no_log_is_named_with_its_line(
         self, tmp_path: Path, content: bytes, reason: str
