@@ -82,7 +82,7 @@ def ask(
         finally:
             connection.close()
     except (HTTPException, ValueError) as error:
-        raise OSError(f"there is no answer in HTTP: {type(error).__name__}") from error
+        raise OSError(f"the server does not answer in HTTP: {type(error).__name__}") from error
     if answer.status >= REFUSALS:
         code = _ERROR_CODE.search(content)  # of S3, such as AccessDenied
         reason = code[1].decode() if code else answer.reason

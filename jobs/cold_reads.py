@@ -86,7 +86,7 @@ def _addresses(host: str) -> frozenset[str]:
 
 
 def _is_own(address: str) -> bool:
-    """Whether an address is one of the driver's node: nobody else can listen there."""
+    """Whether an address is one of the driver's node: no other node can listen there."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as listener:
         try:

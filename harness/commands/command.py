@@ -49,9 +49,11 @@ class Group(Command, click.Group):
             )
 
 
-def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
+def command(
+    name: str, cls: type[Command] = Command, **attributes: Any
+) -> Callable[[Callable[..., Any]], Command]:
     """Make a Command of a function, like `click.command`."""
-    return click.command(name, cls=Command, **attributes)  # noqa: TID251  the one place
+    return click.command(name, cls=cls, **attributes)  # noqa: TID251  the one place
 
 
 def group(

@@ -18,18 +18,24 @@ from harness.terminal import show
 @click.argument("before")
 @click.argument("after")
 @event_logs_option
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Add the tables: the parts of each change, bytes received, when links and disks were full, stacks.",
+)
 @results_option
-def explain_command(before: str, after: str, results: Path, *, event_logs: bool) -> None:
+def explain_command(
+    before: str, after: str, results: Path, *, event_logs: bool, details: bool
+) -> None:
     """Show where the time went before and after a change.
 
     BEFORE and AFTER are names of configurations under --results, directories of results files, or
-    results files. The command divides each workload's change into what its tasks spent time on:
-    waiting for shuffle blocks, computing, writing shuffle files and so on. It also shows for how long
-    the busiest link and the busiest disk were full, and in which stage.
+    results files. For each workload, a sentence says what its tasks spent more or less time on: waiting for
+    shuffle blocks, computing, reading and so on; and for how long a link or a disk was full.
     """
     comparison = compare(find_columns((before, after), results, event_logs=event_logs))
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]
     disks = [disk_uses(trial_disks(column)) for column in comparison.columns]
-    show(render(explain(comparison), uses, disks))
+    show(render(explain(comparison), uses, disks, details=details))

@@ -1,5 +1,6 @@
 """`clusterlift probe`: measure the network itself, between hosts. Each kind of probe is a command."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,36 @@ class _Probes(Group):
         kind = kinds().get(cmd_name)
         return None if kind is None else probe_command(kind)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_commands(ctx, formatter)
+        shared = [each for each in probe_command(kinds()["all"]).params if each.name in _SHARED]
+        _list_options("Options of every probe", shared, ctx, formatter)
+
+
+class _Probe(Command):
+    """A kind of probe, whose help leaves the options of every probe to `probe --help`."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [each for each in self.get_params(ctx) if each.name not in _SHARED]
+        _list_options("Options", own, ctx, formatter)
+
+
+def _list_options(
+    title: str,
+    options: Sequence[click.Parameter],
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+) -> None:
+    with formatter.section(title):
+        formatter.write_dl(list(filter(None, (each.get_help_record(ctx) for each in options))))
+
 
 @group("probe", cls=_Probes)
 def probe_group() -> None:
     """Measure the network between hosts that ssh reaches, or in the lab."""
+
+
+probe_group.commands = dict.fromkeys(kinds(), probe_group)  # where click looks for similar names
 
 
 def probe_command(kind: ProbeKind) -> Command:
@@ -73,9 +100,11 @@ def probe_command(kind: ProbeKind) -> Command:
     call = on_site(call)
     for option in reversed((*kind.options, *_RECORD_OPTIONS)):
         call = option(call)
-    return command(kind.name, help=kind.help)(call)
+    return command(kind.name, cls=_Probe, help=kind.help, epilog=_MORE)(call)
 
 
+_SHARED = {"names", "in_lab", "via", "repeats", "configuration", "results"}
+_MORE = "`clusterlift probe --help` describes --hosts, --lab, --via, --repeats, --configuration, --results."
 _RECORD_OPTIONS = (
     integer_option("--repeats", WholeNumber(1, 1000), 1, "Number of times to measure everything."),
     configuration_option(

@@ -90,7 +90,7 @@ class Trial:
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
-    - `input_read_by`: who reads the trial's input from these disks; None if nobody does, or from other ones.
+    - `input_read_by`: who reads the trial's input from these disks; None if nothing does.
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as

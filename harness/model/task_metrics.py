@@ -152,7 +152,7 @@ class NodeBytes(Quantities):
 
 @dataclass(frozen=True)
 class DiskBytes(Quantities):
-    """What the disks of all nodes read and wrote during a trial, whoever asked for it.
+    """What the disks of all nodes read and wrote during a trial, for any process.
 
     `own_read_bytes` is what the application's own processes made them read; None if it is unknown.
     """

@@ -20,7 +20,6 @@ from harness.present.table import (
     fields,
 )
 from harness.statistics.change import Change, ControlShift, Verdict
-from harness.statistics.run_table import PRIOR_RUN_SD
 from harness.words import count_of, percent
 
 _PEAKS = {
@@ -28,8 +27,12 @@ _PEAKS = {
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
 }
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
+_INTERVAL = "±: 95 % confidence interval"
 MAX_LIMIT = 10.0
 """The largest limit of a single run's changes that a caption states."""
+_CONTROL = (
+    "a control: network and storage cannot affect it; if it changes, something else has changed"
+)
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -43,7 +46,11 @@ def comparison_table(comparison: Comparison) -> Table:
         headings=HEADINGS._replace(value=_heading(cells)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
-            Line(row.workload, tuple(workload_entry(c, with_n=counts is None) for c in row.cells))
+            Line(
+                row.workload,
+                tuple(workload_entry(cell, with_n=counts is None) for cell in row.cells),
+                (_CONTROL,) if row.workload in comparison.common_controls else (),
+            )
             for row in comparison.rows
         ),
         warnings=warnings(comparison),
@@ -104,37 +111,25 @@ def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
 
     `counts` are the numbers of all cells, None if the table has a column for them.
     """
-    interval = f", ± its 95 % confidence interval, which needs {MIN_RUNS} runs"
     if counts is None:
-        yield f"Geometric mean of the medians of the runs{interval}; n 16 in 4: 16 {noun}s in 4 runs."
+        yield f"Geometric mean of the runs' medians, {_INTERVAL}; n 16 in 4: 16 {noun}s in 4 runs."
     elif counts.runs == 1:
         median = "Median of " if counts.measurements > 1 else ""
         yield f"{median}{count_of(counts.measurements, noun)} of one run."
     else:
         of_run = count_of(counts.measurements // counts.runs, noun)
-        yield (
-            f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, ± its 95 % "
-            "confidence interval."
-        )
+        yield f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, {_INTERVAL}."
 
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
-    beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
+    beyond = " beyond that of the controls" if comparison.relative_to_controls else ""
     yield from verdict_sentences(comparison.changes, beyond)
     if comparison.in_turns:
-        yield (
-            "The configurations took turns in the same applications, so what differs between applications "
-            "cancels in a change."
-        )
+        yield "Measured in turns: differences between applications cancel."
     limit = comparison.limit_of_single_runs
     if limit is not None:
-        yield (
-            f"With one run on a side, a change below {percent(limit, 1)} may be no more than the usual "
-            "difference between runs: what a workload's repeated runs show, or "
-            f"{percent(PRIOR_RUN_SD)} if it has none."
-            if limit <= MAX_LIMIT
-            else "With one run on a side, these runs cannot show a change of any size."
-        )
+        size = f"below {percent(limit, 1)}" if limit <= MAX_LIMIT else "of any size"
+        yield f"With one run on a side, a change {size} may be chance."
 
 
 def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
@@ -142,8 +137,8 @@ def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
     tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
     if tested:
         yield (
-            f"Change relative to the first column,{beyond} ± its 95 % confidence interval; p of a t test "
-            f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}; the intervals are not adjusted."
+            f"Change from the first column{beyond}; p of a t test on runs, Holm-adjusted for "
+            f"{count_of(tested, 'comparison')} (± is not)."
         )
     yield from mark_sentences(change.verdict for change in changes)
 
@@ -152,11 +147,9 @@ def mark_sentences(verdicts: Iterable[Verdict]) -> Iterator[str]:
     """Yield what the marks of these verdicts mean."""
     verdicts = set(verdicts)
     if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: not significant; chance may explain the change."
+        yield f"{quantities.NOISE}: not significant."
     if Verdict.TOO_FEW in verdicts:
-        yield (
-            f"{quantities.UNTESTED}: not tested, because a test needs >= {MIN_RUNS} runs on either side."
-        )
+        yield f"{quantities.UNTESTED}: not tested, which takes {MIN_RUNS} runs on either side."
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:

@@ -1,11 +1,13 @@
-"""Where the time of each change went, for the terminal: tables, a sentence for each workload, notes."""
+"""Where the time of each change went, for the terminal: a sentence for each workload, tables, notes."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import mode
 
 from harness.analysis.explain.attribution import (
+    PARTS,
     PYTHON,
-    UNATTRIBUTED,
     Attribution,
     ExplainedRow,
     Explanation,
@@ -33,6 +35,7 @@ input and output, garbage collection pauses, waiting for a processor. No metric 
 network causes.
 Wire is what the interfaces of all nodes received in a trial. What is no shuffle is input, headers, \
 broadcasts, results, replication and other traffic."""
+_MORE = "--details shows the tables behind this."
 _NAME_WIDTH = 32
 _INDENT = "  "
 
@@ -41,31 +44,85 @@ def render(
     explanation: Explanation,
     uses: Sequence[LinkUses] = ({}, {}),
     disks: Sequence[DiskUses] = ({}, {}),
+    *,
+    details: bool = True,
 ) -> str:
-    """Return a sentence for each workload, then the tables, caveats and footnotes behind it.
+    """Return the answer in a few sentences, with `details` the tables and caveats behind it, and footnotes.
 
     `uses` say for how long links were full, before and after, and `disks` for how long disks were.
     """
     notes = Footnotes()
     names = [_heading(column, notes) for column in (explanation.before, explanation.after)]
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
-    sections = (
+    sections = [
         f"Where the time went, from {names[0]} to {names[1]}",
-        "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
-        divided_table(explanation.rows, marks),
-        network_table(explanation.rows),
-        "\n".join(fill(cause, _INDENT) for cause in _causes(explanation)),
-        "\n".join(fill(each, _INDENT) for each in written_sentences(explanation)),
-        "\n".join(
-            fill(each, _INDENT) for each in cache_sentences((explanation.before, explanation.after))
-        ),
-        link_section([explanation.before.name, explanation.after.name], uses),
-        disk_section(disks),
-        profile_section({row.workload: row.profiles for row in explanation.rows}),
-        "\n".join(fill(caveat, _INDENT) for caveat in _caveats(explanation).split("\n")),
-        "\n".join(footnotes(notes)),
-    )
+        _lines(_answer(explanation, marks, {"link": uses, "disk": disks})),
+        _lines(_causes(explanation)),
+        _lines(written_sentences(explanation)),
+        _lines(cache_sentences((explanation.before, explanation.after))),
+    ]
+    if details:
+        sections += [
+            divided_table(explanation.rows, marks),
+            network_table(explanation.rows),
+            link_section([explanation.before.name, explanation.after.name], uses),
+            disk_section(disks),
+            profile_section({row.workload: row.profiles for row in explanation.rows}),
+            _lines(_caveats(explanation).split("\n")),
+        ]
+    sections += ["\n".join(footnotes(notes)), "" if details else _MORE]
     return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _lines(sentences: Iterable[str]) -> str:
+    return "\n".join(fill(each, _INDENT) for each in sentences)
+
+
+def _answer(
+    explanation: Explanation,
+    marks: Mapping[str, str],
+    full: Mapping[str, Sequence[LinkUses] | Sequence[DiskUses]],
+) -> Iterator[str]:
+    """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
+    yield from _in_all(
+        [row for row in explanation.rows if row.workload not in explanation.controls]
+    )
+    quiet = []
+    for row in explanation.rows:
+        mark = marks[row.workload]
+        if row.workload not in explanation.controls:
+            filled = (each for what, of in full.items() for each in _full(what, row.workload, of))
+            yield "; ".join([sentence(row, mark), *filled])
+        elif _verdict(row) is Verdict.NOISE:
+            quiet.append(row.workload + mark)
+        else:
+            yield f"{sentence(replace(row, profiles=(None, None)), mark)} (a control)"
+    if quiet:
+        yield f"no significant change of controls: {', '.join(quiet)}"
+
+
+def _in_all(rows: Sequence[ExplainedRow]) -> Iterator[str]:
+    """Yield the sum of all significant changes, with the parts that make most of it."""
+    changed = [row for row in rows if _verdict(row) is Verdict.CHANGED and row.rest_s is not None]
+    if len(changed) > 1:
+        change_s = math.fsum(row.change_s or 0 for row in changed)
+        sums_s = {part: math.fsum(row.parts_s.get(part, 0) for row in changed) for part in PARTS}
+        sums_s[_REST] = change_s - math.fsum(sums_s.values())
+        parts = _main_parts(change_s, sums_s)
+        yield f"{len(changed)} workloads changed, in all by {quantities.signed_time(change_s)}{parts}"
+
+
+def _verdict(row: ExplainedRow) -> Verdict | None:
+    change = row.cells[1].change
+    return change.verdict if change else None
+
+
+def _full(what: str, workload: str, uses: Sequence[LinkUses] | Sequence[DiskUses]) -> Iterator[str]:
+    """Yield for how long a link or a disk was full, if that is known on both sides and not nothing."""
+    shares = [use.full_share if (use := side.get(workload)) else None for side in uses]
+    before, after = shares
+    if before is not None and after is not None and max(before, after) > 0:
+        yield f"a {what} was full for {percent(before)} of the time before, {percent(after)} after"
 
 
 def _caveats(explanation: Explanation) -> str:
@@ -117,34 +174,34 @@ def _attribution_notes(attribution: Attribution) -> Iterator[str]:
 
 
 _REST = "rest"
-_PART_NAMES = {**NAMES, _REST: "in no part", UNATTRIBUTED: "unexplained by any metric"}
+_PART_NAMES = {**NAMES, _REST: "in no part"}
 _MIN_FRACTION = 0.25
 """A sentence names no part that is a smaller fraction of the change."""
 _MAX_PARTS = 2
 
 
-def sentence(row: ExplainedRow) -> str:
-    """Return what happened to a workload and why, in one sentence.
+def sentence(row: ExplainedRow, mark: str = "") -> str:
+    """Return what happened to a workload and why, in one sentence; its `mark` follows the name.
 
     Such as `repartition: -2.10 s, -1.80 s of it fetch wait; 96 % of input was node-local in both`.
     """
-    return f"{row.workload}: {'; '.join(_clauses(row))}"
+    return f"{row.workload}{mark}: {'; '.join(_clauses(row))}"
 
 
 def _clauses(row: ExplainedRow) -> Iterator[str]:
-    change = row.cells[1].change
+    verdict = _verdict(row)
     if row.change_s is None:
         before, after = (cell.sample.outcome for cell in row.cells)
         yield f"{before} before, {after} after"
-    elif change and change.verdict is Verdict.NOISE:
+    elif verdict is Verdict.NOISE:
         yield f"{quantities.NOISE}, {quantities.signed_time(row.change_s)} is not significant"
-    elif change and change.verdict is Verdict.TOO_FEW:
+    elif verdict is Verdict.TOO_FEW:
         yield (
-            f"{quantities.signed_time(row.change_s)} {quantities.UNTESTED}{_main_parts(row)}; "
+            f"{quantities.signed_time(row.change_s)} {quantities.UNTESTED}{_divided(row)}; "
             "a single run may differ by chance"
         )
     else:
-        yield quantities.signed_time(row.change_s) + _main_parts(row)
+        yield quantities.signed_time(row.change_s) + _divided(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
         if bound := _infinitely_fast(row):
@@ -167,16 +224,19 @@ def _infinitely_fast(row: ExplainedRow) -> str | None:
     )
 
 
-def _main_parts(row: ExplainedRow) -> str:
+def _divided(row: ExplainedRow) -> str:
     if row.change_s is None or row.rest_s is None:
         sides = zip(SIDES, (row.before, row.after), strict=True)
         unknown = " and ".join(side for side, attribution in sides if attribution is None)
         return f", not divided: no task metrics {unknown}"
-    parts_s = {**row.parts_s, _REST: row.rest_s}
+    return _main_parts(row.change_s, {**row.parts_s, _REST: row.rest_s})
+
+
+def _main_parts(change_s: float, parts_s: Mapping[str, float]) -> str:
     main = [
         f"{quantities.signed_time(seconds)} of it {_PART_NAMES[name]}"
         for name, seconds in sorted(parts_s.items(), key=lambda part: -abs(part[1]))
-        if seconds * row.change_s > 0 and abs(seconds) >= _MIN_FRACTION * abs(row.change_s)
+        if seconds * change_s > 0 and abs(seconds) >= _MIN_FRACTION * abs(change_s)
     ]
     return f", {' and '.join(main[:_MAX_PARTS])}" if main else ", a little in every part"
 

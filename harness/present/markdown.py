@@ -30,7 +30,10 @@ def render_table(table: Table) -> str:
     notes = Footnotes()
     headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [
-        [escape(line.name), *(_cell(entry, notes) for entry in line.entries)]
+        [
+            escape(line.name) + notes.mark(line.notes),
+            *(_cell(entry, notes) for entry in line.entries),
+        ]
         for line in table.lines
     ]
     body = tabulate(

@@ -13,10 +13,12 @@ from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
 from harness.present.profile_table import profile_section
-from harness.words import join_names, visible
+from harness.words import join_names, shorten, visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50
+_MAX_VALUE = 300
+"""Characters of a value that are shown: Java's options can have thousands; the file has all of them."""
 
 
 def render(recorded: RecordedRun) -> str:
@@ -74,7 +76,8 @@ def _tree(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
                 numbered = {str(number): item for number, item in enumerate(value, 1)}
                 yield from _tree(numbered, indent + _INDENT)
             case _:
-                yield f"{indent}{name:{width}}  {_scalar(value)}"
+                begin = f"{indent}{name:{width}}  "
+                yield text.fill(begin + shorten(_scalar(value), _MAX_VALUE), " " * len(begin))
 
 
 def _scalar(value: Any) -> str:

@@ -45,10 +45,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """A name, and an entry for each column."""
+    """A name with its notes, and an entry for each column."""
 
     name: str
     entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ class Footnotes:
         return ",".join(superscript(number) for number in self.numbers(notes))
 
     def numbers(self, notes: Iterable[str]) -> tuple[int, ...]:
-        """Return the numbers of these notes, for formats that write marks in their own way."""
-        return tuple(self._numbers.setdefault(note, len(self._numbers) + 1) for note in notes)
+        """Return the numbers of these notes, rising, for formats that write marks in their own way."""
+        return tuple(sorted(self._numbers.setdefault(n, len(self._numbers) + 1) for n in notes))
 
     @property
     def texts(self) -> tuple[str, ...]:

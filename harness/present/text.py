@@ -98,7 +98,7 @@ def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:
 def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
     column_width, line_width = widths
     headings = [_marked(name, column_width, about, notes) for name, about in table.columns]
-    names = [_marked(line.name, line_width, (), notes) for line in table.lines]
+    names = [_marked(line.name, line_width, line.notes, notes) for line in table.lines]
     marks = [[notes.mark(entry.notes) for entry in line.entries] for line in table.lines]
     blocks = [
         _block(

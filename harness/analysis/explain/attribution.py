@@ -209,11 +209,12 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explained changes of all workloads between two configurations."""
+    """The explained changes of all workloads between two configurations; some may be `controls`."""
 
     before: ConfigurationRuns
     after: ConfigurationRuns
     rows: tuple[ExplainedRow, ...]
+    controls: frozenset[str]
 
 
 def explain(comparison: Comparison) -> Explanation:
@@ -228,7 +229,7 @@ def explain(comparison: Comparison) -> Explanation:
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
             "explains the changes; run the benchmark again with this version of clusterlift"
         )
-    return Explanation(before, after, rows)
+    return Explanation(before, after, rows, comparison.common_controls)
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:

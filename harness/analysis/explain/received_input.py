@@ -25,7 +25,9 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"
         )
-        gateway = "if a gateway of the store is on one of these nodes, it receives all of it before"
+        gateway = (
+            "if a gateway of the store is on one of these nodes, it receives all of the input first"
+        )
         return task if received <= ALL else f"{task}; {gateway}"
     if layout.kind in _STRIPED and received <= ALL:
         return (

@@ -21,11 +21,11 @@ BY_FULL_LINKS = (
 )
 BY_DISK_WAITS = "how long tasks waited for the disks of their own node, by profiles"
 BY_SERVER_WAITS = (
-    "how long tasks waited for disks, and for servers of the file system, by profiles; nobody knows how much "
-    "of the latter was for a disk, so the interval goes from nothing to all of it"
+    "how long tasks waited for disks, and for servers of the file system, by profiles; how much "
+    "of the latter was for a disk is unknown, so the interval goes from nothing to all of it"
 )
 BY_BUSY_DISKS = (
-    "how long a disk was busy; nobody knows how much of that was waited for, so the interval goes from "
+    "how long a disk was busy; how much of that was waited for is unknown, so the interval goes from "
     "nothing to all of it"
 )
 

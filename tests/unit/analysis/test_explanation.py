@@ -1,6 +1,7 @@
 """Explained changes as they are printed: golden files, and properties of any explanation."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -242,7 +243,7 @@ class TestSentence:
     def test_states_what_is_unknown(self) -> None:
         printed = self.sentences(troubled())
         assert "longer-than-any: -1.00 s ?, not divided: no task metrics before" in printed
-        assert "group-by: measured before, failed after" in printed
+        assert "group-by⁵: measured before, failed after" in printed
         assert "sha-512: measured before, missing after" in printed
 
 
@@ -348,13 +349,13 @@ class TestCommand:
         with ProbeRecording(probes, results) as recording:
             for pair in (("n1", "n2"), ("n2", "n1")):
                 recording.event(MESH_GOODPUT.of(pair, 94e6))
-        assert main(["explain", "1g", "2.5g", "--results", str(results)]) == 0
+        assert main(["explain", "1g", "2.5g", "--details", "--results", str(results)]) == 0
         printed = " ".join(capfd.readouterr().out.split())
         assert "join before n1 between stages 15.1 s 75% receives" in printed
         assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
         assert "What links carry in 2.5g is unknown; measure it with: clusterlift probe" in printed
 
-    def test_a_change_is_significant_exactly_where_it_is_in_the_table(
+    def test_the_answer_has_what_is_significant_in_the_table_and_the_controls_together(
         self, capfd: pytest.CaptureFixture[str]
     ) -> None:
         rates = str(Path(__file__).parents[3] / "results/ethernet-upgrade")
@@ -365,9 +366,12 @@ class TestCommand:
         assert set(noise.values()) == {True, False}
         assert main(["explain", "1g-rs", "2.5g-rs", "--results", rates]) == 0
         printed = capfd.readouterr().out
-        assert noise == {
-            workload: "~" in printed.split(f"\n{workload}")[1].split("\n")[0] for workload in noise
-        }
+        controls = re.findall(r"[a-z0-9-]+", re.split("of controls: |\n\n", printed)[2])
+        assert noise == {name: f"\n{name}: ~" in printed or name in controls for name in noise}
+        assert "5 workloads changed, in all by -10.4 s, -7.26 s of it file system" in printed
+        assert "inner-join: -2.78 s" in printed
+        assert "a link was full for 79 % of the time before, 17 % after" in printed
+        assert "rest" not in printed
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -125,7 +125,7 @@ class TestTable:
             )
 
         comparison = compare([controls("1g", 20.0), controls("2.5g", 25.0)])
-        assert "+25.0%" in text.render(comparison).partition("hpl ")[2].partition("\n")[0]
+        assert "+25.0%" in text.render(comparison).partition("hpl¹ ")[2].partition("\n")[0]
         assert "The controls (hpl) moved in 2.5g: +25.0 % (" in text.render(comparison)
         [answer] = answers(comparison)
         [moved] = [remark for remark in answer.remarks if remark.topic == "Controls moved"]
