@@ -112,12 +112,15 @@ $(BUILDERS): requirements.lock
 	@mkdir -p $(@D)
 	@awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' $< > $@
 
-$(VENV)/installed: requirements.lock pyproject.toml
+$(VENV)/installed: requirements.lock pyproject.toml setup.py
 	@echo "setting up $(VENV); the first time, this downloads about 600 MB"
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python $(LOCKED) -r $(BUILDERS)
 	@$(VENV)/bin/python $(LOCKED) --no-build-isolation -r requirements.lock
 	@PYTHONWARNINGS=ignore $(VENV)/bin/python $(PIP) --no-build-isolation --no-deps --editable .
+	@# For tests and tools, which import jobs, datagen and harness by these names from any directory.
+	@$(VENV)/bin/python -c "import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path('purelib'), 'checkout.pth').write_text(f'{pathlib.Path.cwd()}\\n')"
 	@touch $@
 
 bench: setup

@@ -15,6 +15,7 @@ import datagen
 import harness
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
+from harness.runtime.own_driver import require_own_driver
 from harness.terminal import say
 from harness.words import first_line
 
@@ -32,11 +33,13 @@ def start_session(name: str, *packages: object) -> SparkSession:
 
     Functions of our packages, and of `packages`, are sent to the executors by value: executors need
     Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start,
-    BadInput with --deploy-mode cluster, and if spark-submit could not pass on the command line.
+    BadInput with Spark Connect and with --deploy-mode cluster, and if spark-submit could not pass on the
+    command line.
     """
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
     conf = SparkConf()
+    require_own_driver(dict(conf.getAll()))
     # Spark's progress bar would overwrite our lines, and we report errors in one line. To see Spark's
     # own log, add `--conf spark.log.level=WARN`.
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")

@@ -1,11 +1,13 @@
 """The `clusterlift` command: runs a subcommand, and turns each error into one line and an exit code."""
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import chain
 
 import click
+from click.shell_completion import shell_complete
 
 from harness import __version__
 from harness.commands.command import Group, group
@@ -58,6 +60,9 @@ MODULES = {
 """The modules of harness.commands that have another name than their command."""
 
 PROG = "clusterlift"
+COMPLETE = "_CLUSTERLIFT_COMPLETE"
+"""The variable by which a shell asks for the words that may follow."""
+
 SUMMARIES = dict(chain.from_iterable(group_.items() for group_ in GROUPS.values()))
 
 
@@ -107,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if asked := os.environ.get(COMPLETE):
+            return shell_complete(clusterlift, {}, PROG, COMPLETE, asked)
         # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.
         with clusterlift.make_context(PROG, given) as context:
             return clusterlift.invoke(context) or 0

@@ -84,5 +84,5 @@ def optional_import(command: str) -> Iterator[None]:
             raise
         raise BadInput(
             f"clusterlift {command} needs {error.name}, which is not installed: "
-            "in the checkout, pip install '.[report]'"
+            "install clusterlift with its extra [report], as docs/install.md says"
         ) from error

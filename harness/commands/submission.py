@@ -14,6 +14,7 @@ from harness.local_spark import BENCHMARK, script_path, spark_environment, spark
 from harness.minicluster.spark_configuration import DEFAULTS, properties_in, spark_conf_directory
 from harness.model.errors import BadInput
 from harness.records.series import Series
+from harness.runtime.own_driver import require_own_driver
 from harness.runtime.series import SparkOptions, series_of
 from harness.runtime.shared_options import read_shared_options
 
@@ -24,12 +25,16 @@ SPARK_OPTIONS = frozenset(
         *("driver-java-options", "driver-library-path", "driver-memory", "exclude-packages"),
         *("executor-cores", "executor-memory", "files", "jars", "keytab", "master", "name"),
         *("num-executors", "packages", "principal", "properties-file", "proxy-user", "py-files"),
-        *("queue", "repositories", "total-executor-cores"),
+        *("queue", "remote", "repositories", "total-executor-cores"),
     )
 )
 """The options of spark-submit that take a value. None of them is an option of the script."""
 
-_PROPERTY_OF = {"--deploy-mode": "spark.submit.deployMode", "--master": "spark.master"}
+_PROPERTY_OF = {
+    "--deploy-mode": "spark.submit.deployMode",
+    "--master": "spark.master",
+    "--remote": "spark.remote",
+}
 """The property that an option sets."""
 
 
@@ -78,6 +83,7 @@ class Submission:
         """The series of its runs. Raise BadInput if nothing can be submitted so, or from here."""
         spark_submit_command()
         script_path(BENCHMARK)
+        require_own_driver(self.properties)
         if self.properties.get("spark.submit.deployMode") == "cluster":
             raise BadInput(
                 "deploy mode cluster would leave the results on a node: use --deploy-mode client"

@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks
-from harness.lab.compose import Compose, LabSpec, shape_of
+from harness.lab.compose import FILE, Compose, LabSpec, shape_of
 from harness.lab.engine import compose_program, docker, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
@@ -23,9 +23,11 @@ PORTS = {"SPARK_UI_PORT": 8080, "HDFS_UI_PORT": 9870, "DRIVER_UI_PORT": 4040}
 def up(shape: LabSpec) -> bool:
     """Start a lab and wait until it is ready. Return False if it was up already.
 
-    Raises BadInput if a lab of another shape is up or a port is taken, ClusterliftError if the lab does not
-    get ready.
+    Raises BadInput if there is no checkout, a lab of another shape is up or a port is taken, ClusterliftError
+    if the lab does not get ready.
     """
+    if not FILE.is_file():
+        raise BadInput("the lab is built from a clone of the repository: call clusterlift there")
     program = compose_program()
     lab = find_lab()
     if lab is not None:

@@ -17,6 +17,7 @@ from harness.model.run import Ending
 from .conftest import (
     PATIENCE_S,
     QUICK,
+    ROOT,
     SHAPE,
     WORKERS,
     clusterlift,
@@ -87,6 +88,17 @@ def test_a_benchmark_reads_where_the_blocks_are_under_the_cpu_limit_and_survives
     assert recorded.run.environment["executors"] == [node.name for node in lab.workers]
     assert Path(recorded.source).stat().st_uid == os.getuid()
     assert "benchmark.py" not in lab.master.execute("ps", "-eo", "args")
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_image_of_the_tool_has_all_that_a_benchmark_needs(tmp_path: Path) -> None:
+    tag = "clusterlift-test-tool"
+    file = str(ROOT / "docker/Dockerfile")
+    docker("build", "--quiet", "--target", "tool", "--tag", tag, "--file", file, str(ROOT))
+    options = ["--runs", "2", "--rows", "20000", "--", "--trials", "1", "--warmup", "0"]
+    printed = docker("run", "--rm", "--volume", f"{tmp_path}:/work", tag, "bench", *options, *QUICK)
+    assert "inner-join" in printed
+    assert [run.ending for run in runs(tmp_path / "results")] == [Ending.COMPLETED] * 2
 
 
 def test_down_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:

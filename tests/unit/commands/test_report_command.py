@@ -111,7 +111,7 @@ class TestReport:
         assert main(["report", "1g", "2.5g"]) == 2
         assert capsys.readouterr().err == (
             "clusterlift: error: clusterlift report needs vl_convert, which is not installed: "
-            "in the checkout, pip install '.[report]'\n"
+            "install clusterlift with its extra [report], as docs/install.md says\n"
         )
 
 

@@ -101,14 +101,19 @@ class TestCommandLine:
 
 
 @pytest.mark.parametrize(
-    "option", ["--deploy-mode=cluster", "--conf=spark.submit.deployMode=cluster"]
+    ("option", "message"),
+    [
+        ("--deploy-mode=cluster", "use --deploy-mode client"),
+        ("--conf=spark.submit.deployMode=cluster", "use --deploy-mode client"),
+        ("--remote=sc://h", "Spark Connect, which spark.remote asks for, gives no access"),
+    ],
 )
 def test_the_driver_runs_here(
-    option: str, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    option: str, message: str, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "--master", "yarn", option]) == 2
     [line] = lines(capfd.readouterr().err)
-    assert "--deploy-mode client" in line
+    assert message in line
     assert spark.calls() == []
 
 

@@ -1,0 +1,1 @@
+"""What an installation imports: all of clusterlift is inside this package, so that it takes one name."""
