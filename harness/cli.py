@@ -112,11 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if asked := os.environ.get(COMPLETE):
-            return shell_complete(clusterlift, {}, PROG, COMPLETE, asked)
-        # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.
-        with clusterlift.make_context(PROG, given) as context:
-            return clusterlift.invoke(context) or 0
+        return _run(given)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -136,3 +132,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if message:
         say_error(PROG, message)
     return code
+
+
+def _run(given: list[str]) -> int:
+    """Run a command, or print the words that may follow for a shell that asks, and return the exit code."""
+    if asked := os.environ.get(COMPLETE):
+        return shell_complete(clusterlift, {}, PROG, COMPLETE, asked)
+    # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.
+    with clusterlift.make_context(PROG, given) as context:
+        return clusterlift.invoke(context) or 0

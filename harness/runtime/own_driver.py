@@ -7,9 +7,7 @@ from harness.model.errors import BadInput
 
 
 def require_own_driver(properties: Mapping[str, str]) -> None:
-    """Raise BadInput if Spark, with these properties in this environment, would be one that only answers
-    Spark Connect.
-    """
+    """Raise BadInput if Spark, with these properties and this environment, may be out of our reach."""
     given = {**os.environ, **properties}
     remote = [name for name in ("spark.remote", "SPARK_REMOTE") if given.get(name)]
     modes = ("spark.api.mode", "SPARK_API_MODE")

@@ -70,9 +70,7 @@ def test_the_wheel_has_one_package_with_every_file_of_the_packages(wheel: Path) 
 def test_an_installation_measures_compares_and_reports(
     versions: str, wheel: Path, tmp_path: Path
 ) -> None:
-    """Spark is not installed again. The locked packages are those of the development environment. The others
-    have the lowest versions that pyproject.toml promises, beside the pinned Spark 3.5.
-    """
+    """Spark is not installed again, and the locked packages are those of the development environment."""
     if versions == "locked":
         own = installed(tmp_path / "venv", wheel, "--no-deps", packages_of=Path(sys.executable))
     else:

@@ -26,7 +26,11 @@ def test_a_locale_in_which_java_cannot_read_the_command_line(
     ("command", "setting", "place"),
     [
         ("jobs/benchmark.py", "SPARK_REMOTE=sc://h", "Spark Connect, which SPARK_REMOTE asks for,"),
-        ("datagen/generate.py rows", "SPARK_API_MODE=connect", "Spark Connect, which SPARK_API_MODE"),
+        (
+            "datagen/generate.py rows",
+            "SPARK_API_MODE=connect",
+            "Spark Connect, which SPARK_API_MODE",
+        ),
         ("datagen/generate.py rows", "DATABRICKS_RUNTIME_VERSION=18.1", "Databricks, whose"),
     ],
 )
