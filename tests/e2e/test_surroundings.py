@@ -1,10 +1,12 @@
 """What surrounds a script may be wrong: the locale, or a Spark whose driver is not ours."""
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
-from .conftest import Spark, own_lines
+from .conftest import Spark, completed, own_lines
 
 TIMEOUT_S = 300
 
@@ -23,23 +25,26 @@ def test_a_locale_in_which_java_cannot_read_the_command_line(
 
 
 @pytest.mark.parametrize(
-    ("command", "setting", "place"),
+    ("submission", "place"),
     [
-        ("jobs/benchmark.py", "SPARK_REMOTE=sc://h", "Spark Connect, which SPARK_REMOTE asks for,"),
+        ("spark-submit --remote sc://h jobs/benchmark.py", "Spark Connect gives"),
+        ("SPARK_REMOTE=sc://h spark-submit datagen/generate.py rows", "Spark Connect gives"),
         (
-            "datagen/generate.py rows",
-            "SPARK_API_MODE=connect",
-            "Spark Connect, which SPARK_API_MODE",
+            "spark-submit --conf spark.api.mode=connect datagen/generate.py rows",
+            "Spark Connect gives",
         ),
-        ("datagen/generate.py rows", "DATABRICKS_RUNTIME_VERSION=18.1", "Databricks, whose"),
+        (
+            "DATABRICKS_RUNTIME_VERSION=18 spark-submit datagen/generate.py rows",
+            "Databricks, whose",
+        ),
     ],
 )
-def test_a_driver_that_is_not_ours(
-    command: str, setting: str, place: str, spark: Spark, checkout: Path, tmp_path: Path
+def test_a_spark_whose_driver_is_not_ours(
+    submission: str, place: str, spark: Spark, checkout: Path, tmp_path: Path
 ) -> None:
-    script, *arguments = command.split()
-    environment = dict([setting.split("=")])
-    done = spark.submit(checkout / script, *arguments, cwd=tmp_path, env=environment, code=2)
+    words = [str(checkout / word) if word.endswith(".py") else word for word in submission.split()]
+    environment = spark.environment(PATH=f"{spark.home / 'bin'}:{os.environ['PATH']}")
+    done = completed(["env", *words], tmp_path, environment, code=2)
     [line] = own_lines(done)
-    assert line.startswith(f"{Path(script).name}: error: {place}")
+    assert re.match(rf"(benchmark|generate)\.py: error: {place}", line)
     assert not list(tmp_path.iterdir())

@@ -105,7 +105,7 @@ class TestCommandLine:
     [
         ("--deploy-mode=cluster", "use --deploy-mode client"),
         ("--conf=spark.submit.deployMode=cluster", "use --deploy-mode client"),
-        ("--remote=sc://h", "Spark Connect, which spark.remote asks for, gives no access"),
+        ("--remote=sc://h", "Spark Connect gives no access to the driver's JVM"),
     ],
 )
 def test_the_driver_runs_here(
