@@ -69,6 +69,8 @@ def guarded(directory: Path) -> Iterator[int]:
     try:
         guard = subprocess.Popen(
             [sys.executable, "-m", __name__, str(directory)],
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(sys.path)},  # an installation has added to it
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
