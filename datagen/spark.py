@@ -170,7 +170,6 @@ def cancel_jobs_on_error(spark: SparkSession) -> Iterator[None]:
 
 
 def _running_tasks(spark: SparkSession) -> int:
-    """Return how many tasks run on all executors."""
     infos = scala_context(spark).statusTracker().getExecutorInfos()
     return sum(info.numRunningTasks() for info in infos)
 

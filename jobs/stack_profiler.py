@@ -94,7 +94,6 @@ def _stop(started: Sequence[Mapping[str, Any]], jvm: int | None) -> dict[str, An
 def _on_executors(
     spark: SparkSession, hosts: Mapping[str, str], function: Callable[[], dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Return what a function returns on each executor that answers."""
     if is_local(spark):
         return {id_: function() for id_ in hosts}
     return run_on_executors(spark, hosts, function)

@@ -158,7 +158,6 @@ class Ceph(S3Server):
 
     @cached_property
     def _pool_by_class(self) -> Mapping[str, Pool]:
-        """The pool of each storage class in the placement of the bucket."""
         placement = self._bucket_stats["placement_rule"].partition("/")[0]
         zone = self._json("radosgw-admin", "zone", "get")
         [classes] = [
@@ -197,7 +196,6 @@ class Ceph(S3Server):
         return parts
 
     def _groups(self, pool: Pool) -> list[PlacementGroup]:
-        """Ask every placement group of a pool."""
         with ThreadPoolExecutor(AT_ONCE) as threads:
             return list(threads.map(lambda number: self._group(pool, number), range(pool.groups)))
 

@@ -3,9 +3,8 @@
 from harness.analysis.observed.health import health
 from harness.analysis.observed.machines import disk_lines
 from harness.commands.command import command
-from harness.commands.own_machine import known_states, this_machine
+from harness.commands.own_machine import known_states, read_states, this_machine
 from harness.commands.site import on_site
-from harness.hosts.node_states import read_states
 from harness.hosts.transports.host import HostError, by_docker, by_netns
 from harness.model.errors import BadInput
 from harness.model.finding import Finding

@@ -1,14 +1,14 @@
-"""Warn of what is wrong with this machine, in commands that begin trials."""
+"""What hosts do at this moment, and what is wrong with this machine before trials begin."""
 
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
 
 from harness.analysis.observed.health import health
-from harness.hosts.node_states import read_states
+from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import ClusterliftError
-from harness.node.state import NodeState
+from harness.node.state import NodeState, read_state, state_command
 from harness.present.findings import finding_lines
 from harness.terminal import say
 
@@ -24,6 +24,12 @@ def warn_of_faults() -> None:
 def this_machine() -> Host:
     """Return this machine as a host, by its own name."""
     return by_local(platform.node() or "this machine")
+
+
+def read_states(hosts: Sequence[Host]) -> list[NodeState | HostError]:
+    """Return the state of every host, in order, or why it is unknown. All look at the same moment."""
+    commands = {host: (host, state_command()) for host in hosts}
+    return [*ask(commands, lambda host, done: read_state(host.name, done.output)).values()]
 
 
 def known_states(states: Sequence[NodeState | HostError]) -> list[NodeState]:

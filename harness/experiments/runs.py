@@ -328,7 +328,6 @@ class _ExperimentRunner:
         return replace(probed, run=run)
 
     def _run_program(self, part: Part, turns: "_Turns") -> None:
-        """Make a run of a program while its configuration is in force."""
         experiment = self._experiment
         program = next(each for each in experiment.programs if each.name == part.program)
         configured = turns.take(part.configuration)

@@ -176,7 +176,6 @@ def max_mtu() -> int:
 
 
 def _containers(attempts: int = 3) -> list[dict[str, Any]]:
-    """Return what `docker inspect` reports about each container of the lab."""
     ids = docker("ps", "--all", "--quiet", "--filter", lab_filter()).split()
     if not ids:
         return []

@@ -73,7 +73,6 @@ def _heading(cells: Sequence[Cell]) -> str:
 
 
 def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield what a performance and its efficiency are, if there are any."""
     found = [performance for cell in cells if (performance := cell.performance)]
     if found:
         yield "More work a second is better."

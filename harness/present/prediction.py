@@ -71,7 +71,6 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
 
 
 def _bases(prediction: Prediction) -> Iterator[str]:
-    """Yield what the prediction of each workload rests on."""
     judged = [time for time in prediction.times if not time.is_control]
     for basis in dict.fromkeys(time.basis for time in judged):
         names = join_names([time.workload for time in judged if time.basis == basis])

@@ -141,14 +141,12 @@ def _remarks(trial: Trial) -> Iterator[str]:
 
 
 def _profiles(recorded: RecordedRun) -> Iterator[str]:
-    """Yield what the tasks of each workload did if it has a profile."""
     sides = {workload: [profiled_time([recorded], workload)] for workload in recorded.by_workload}
     if section := profile_section(sides):
         yield f"{section}\n"
 
 
 def _attribution(recorded: RecordedRun) -> Iterator[str]:
-    """Yield the table of where the time went if any workload has task metrics."""
     by_workload = {
         workload: attribution
         for workload in recorded.by_workload

@@ -146,7 +146,6 @@ def _character(levels: Sequence[float | None]) -> str:
 
 
 def _limit(configuration: str, uses: LinkUses) -> str:
-    """Return what the links of a configuration can carry, and where that is known from."""
     known = [use.goodput for use in uses.values() if use.goodput]
     if not known:
         return (

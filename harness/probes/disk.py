@@ -80,10 +80,6 @@ def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> It
         yield metric.of(host, value, directory)
 
 
-def _cases(probed: RecordedProbes) -> list[MeasuredCase]:
-    return disk_cases(probed.measurements)
-
-
 def _since(earlier: Sequence[RecordedProbes], probed: RecordedProbes) -> Iterator[Finding]:
     """Yield what became slower than in earlier probes with files as large, of which caches hold as much."""
     size = probed.run.parameters.get("file_mb")
@@ -139,7 +135,7 @@ KIND = ProbeKind(
     measures=(DISK,),
     tables=(
         ProbeTable(
-            _cases,
+            lambda probed: disk_cases(probed.measurements),
             (
                 Column[MeasuredCase]("host", lambda row: row.subject),
                 Column[MeasuredCase]("directory", lambda row: row.case),

@@ -12,7 +12,6 @@ from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.probes.kind import ProbeKind
 from harness.probes.plan import ProbePlan
-from harness.probes.site import Site
 from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 24
@@ -169,14 +168,10 @@ def _lacp_faults(bond: Bond, up: Sequence[BondMember]) -> Iterator[str]:
             yield f"{name}: LACP does not get its {ends} in step (churned){_LACP_HINT}"
 
 
-def _plan(site: Site) -> ProbePlan:
-    return ProbePlan(site.hosts(), LINK_PROGRAMS, lambda _hosts, _links: [], min_hosts=1)
-
-
 KIND = ProbeKind(
     "link",
     "Show what every host reports about its link.",
-    _plan,
+    lambda site: ProbePlan(site.hosts(), LINK_PROGRAMS, lambda _hosts, _links: [], min_hosts=1),
     measures=("link",),
     sections=link_sections,
     judge=link_findings,

@@ -90,7 +90,6 @@ def _measure_ways(
 
 
 def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None:
-    """Return why the path does not carry packets of this size; None if it does."""
     if isinstance(answer, HostError):
         return str(answer)
     if answer == PingReply(Echo.ARRIVED):

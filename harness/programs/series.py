@@ -51,7 +51,6 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
 
 
 def _require_same_problem(series: Series, program: str, problem: Problem) -> None:
-    """Raise BadInput if the configuration has runs of another problem of the program."""
     done = {
         recorded.source: {"the problem": earlier}
         for recorded in series.of_configuration()

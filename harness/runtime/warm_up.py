@@ -82,6 +82,5 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
 
 
 def _warm_ups(trials: Sequence[Trial], needed: int) -> Mapping[str, WarmUp]:
-    """Return the warm-up of each workload by the trials that are not of profile rounds."""
     shown = by_workload(trial for trial in trials if trial.phase is not Phase.PROFILE)
     return {name: find_warm_up(own, needed) for name, own in shown.items()}

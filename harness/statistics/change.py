@@ -113,7 +113,6 @@ def changes_of_table(
 
 
 def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
-    """Return the differences of one configuration from the first, by workload."""
     runs = {name: table.runs_of_either(0, after, name) for name in table.workloads}
     ratios = {name: table.ratio(0, after, name, controls=controls) for name in runs if runs[name]}
     repeated = {name: ratio for name, ratio in ratios.items() if ratio.df < NORMAL_DF}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
-from harness.analysis.compare.fetch_wait import different_fetch_wait
 from harness.analysis.observed.configuration import ConfigurationRuns, caveats, with_unique_names
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.sample import (
@@ -317,7 +316,6 @@ def _with_notes(
         *caveats(column.runs),
         *contradictions(column.runs),
         *(found.describe(baseline.name) for found in affecting_all),
-        *filter(None, [different_fetch_wait(baseline.runs, column.runs)]),
         *column.notes,
     )
     return replace(column, notes=notes)

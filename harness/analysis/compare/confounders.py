@@ -178,7 +178,8 @@ def _of_group(
             if is_different and not _is_declared(fact, [*first, *then]):
                 yield Confounder(fact, ", ".join(there), ", ".join(here))
     elif first or then:
-        yield Confounder(name, _whether_recorded(first), _whether_recorded(then))
+        old, new = ("recorded" if side else "not recorded" for side in (first, then))
+        yield Confounder(name, old, new)
 
 
 def _observed(read: Callable[[Run], Facts], runs: Sequence[Run]) -> Observed:
@@ -187,10 +188,6 @@ def _observed(read: Callable[[Run], Facts], runs: Sequence[Run]) -> Observed:
         for run in runs
         if (facts := read(run))
     ]
-
-
-def _whether_recorded(side: Observed) -> str:
-    return "recorded" if side else "not recorded"
 
 
 def _values(fact: str, side: Observed) -> list[str]:
@@ -204,7 +201,6 @@ def _values(fact: str, side: Observed) -> list[str]:
 
 
 def _is_declared(fact: str, observed: Observed) -> bool:
-    """Whether every run declares the value that it observed, as a fact."""
     if fact == LAYOUT:
         return all(declares_layout(run) for run, _ in observed)
     return all(declares_value(run, facts.get(fact) or "") for run, facts in observed)

@@ -44,7 +44,9 @@ def different_machines(
             gone, new = others
             changed.setdefault((_text(gone or first), _text(new or then)), []).extend(new or gone)
         for (old, now), nodes in changed.items():
-            if not (_all_declare(before, old) and _all_declare(after, now)):
+            declared = [declares_value(run, old) for run in before]
+            declared += [declares_value(run, now) for run in after]
+            if not all(declared):
                 yield f"{fact_name(key)}{_of(nodes, first, then)}", old, now
 
 
@@ -83,7 +85,3 @@ def _of(nodes: Sequence[str], first: _Values, then: _Values) -> str:
     if len(nodes) == len(first) == len(then):
         return f" of all {len(nodes)} nodes"
     return f" of {join_names(nodes)}"
-
-
-def _all_declare(runs: Iterable[Run], value: str) -> bool:
-    return all(declares_value(run, value) for run in runs)

@@ -111,7 +111,6 @@ class Replay:
 
     @cached_property
     def _tasks(self) -> list[tuple[TaskSpan, int]]:
-        """When each task ran, and the number of its group."""
         return [
             (span, number)
             for number, group in enumerate(self.profile.groups)
@@ -119,7 +118,6 @@ class Replay:
         ]
 
     def _waits(self, group: TaskGroup, waited_for: str) -> int:
-        """Return the samples in which a group waited for that."""
         counts = zip(group.nodes, group.waiting, strict=True)
         return sum(waiting for node, waiting in counts if self._waits_for[node] == waited_for)
 

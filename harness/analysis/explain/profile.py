@@ -121,7 +121,6 @@ def _groups(profile: Profile) -> Iterator[_Group]:
 
 
 def _by_class(groups: Sequence[_Group], task_s: float) -> Iterator[tuple[str, ClassTime]]:
-    """Yield the time of each class, the longest first."""
     classes = {
         stack: class_of(stack) or UNKNOWN + own_frame(stack) for group in groups for stack in group
     }

@@ -41,7 +41,6 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
 
 
 def _failing_hosts(found: Sequence[ProbeSample]) -> set[str]:
-    """Return hosts whose pairs mostly failed."""
     pairs = {sample.hosts for sample in found if len(sample.hosts) > 1}
     failed = {sample.hosts for sample in found if sample.errors and not sample.values} & pairs
     hosts = set()

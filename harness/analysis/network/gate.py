@@ -115,7 +115,6 @@ def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
 
 
 def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -> Iterator[Finding]:
-    """Yield the hosts and pairs that are slower than the expected rate allows."""
     goodput = network.goodput
     if rate_bit_s is None or mtu is None:
         if goodput.values:
@@ -150,7 +149,6 @@ def _unmeasured(
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return the most frequent of the known values; None if none is known."""
     known = [value for value in values if value is not None]
     return mode(known) if known else None
 

@@ -170,7 +170,6 @@ def _rounded_to_s(run: RecordedRun) -> float:
 
 
 def _run_medians(run: RecordedRun, workloads: Collection[str]) -> dict[str, RunMedian]:
-    """Return the median time of each of these workloads that has one in a run."""
     rounded_to_s = _rounded_to_s(run)
     return {
         name: run_median(times_s, _clock_s(name, run), rounded_to_s)

@@ -166,7 +166,6 @@ _NOT_MEASURED = "unknown: there is no measured trial that counts"
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Join distinct names: `a, b`."""
     return ", ".join(dict.fromkeys(names))
 
 
@@ -175,12 +174,10 @@ def _runs(baseline: ConfigurationRuns) -> list[Run]:
 
 
 def _measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
-    """Return the workloads with at least one measured time."""
     return tuple(name for name in baseline.workloads if take_sample(name, baseline.runs).times_s)
 
 
 def _all_completed(baseline: ConfigurationRuns) -> Check:
-    """Check that every run finished; what is whole of the others counts."""
     unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
     if unfinished:
         return _advice(f"{_listed(unfinished)} did not finish; only whole rounds count")
@@ -188,7 +185,6 @@ def _all_completed(baseline: ConfigurationRuns) -> Check:
 
 
 def _enough_runs(baseline: ConfigurationRuns) -> Check:
-    """Check that a change of any workload can be significant, given as many runs after it."""
     numbers = {
         name: len(take_sample(name, baseline.runs).runs_s) for name in _measured_workloads(baseline)
     }
@@ -206,7 +202,6 @@ def _enough_runs(baseline: ConfigurationRuns) -> Check:
 
 
 def _no_failures(baseline: ConfigurationRuns) -> Check:
-    """Check that every measured trial is ok."""
     if not any(measured_trials(baseline.runs)):
         return _advice(_NOT_MEASURED)
     failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
@@ -220,7 +215,6 @@ def _no_failures(baseline: ConfigurationRuns) -> Check:
 
 
 def _undisturbed(baseline: ConfigurationRuns) -> Check:
-    """Check that trials were watched, and that few were disturbed."""
     if not any(measured_trials(baseline.runs)) and not any(disturbed_trials(baseline.runs)):
         return _advice(_NOT_MEASURED)
     lines = filter(None, (disturbed_line(baseline.runs), throughout_line(baseline.runs)))
@@ -234,7 +228,6 @@ def _undisturbed(baseline: ConfigurationRuns) -> Check:
 
 
 def _all_workloads(baseline: ConfigurationRuns) -> Check:
-    """Check that no workload was left out that may be wanted in a later comparison."""
     measured = _measured_workloads(baseline)
     known = [
         *baseline.workloads,
@@ -247,7 +240,6 @@ def _all_workloads(baseline: ConfigurationRuns) -> Check:
 
 
 def _has_controls(baseline: ConfigurationRuns) -> Check:
-    """Check for a workload that neither network nor storage can affect."""
     measured = [name for name in _measured_workloads(baseline) if name in baseline.controls]
     if measured:
         return _ok(_listed(measured))
@@ -258,7 +250,6 @@ def _has_controls(baseline: ConfigurationRuns) -> Check:
 
 
 def _has_task_metrics(baseline: ConfigurationRuns) -> Check:
-    """Check that every trial of Spark has complete task metrics."""
     of_spark = [each for each in baseline.runs if not each.run.parameters.get(PROGRAM)]
     if not of_spark:
         return _ok("programs of MPI have none")
@@ -276,7 +267,6 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Check:
 
 
 def _no_contradictions(baseline: ConfigurationRuns) -> Check:
-    """Check that links and data are what the facts declare."""
     lines = declared.contradictions(baseline.runs)
     if lines:
         return _missing(f"{lines[0]}; correct whichever is wrong and run the benchmark again")
@@ -284,7 +274,6 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Check:
 
 
 def _links_known(baseline: ConfigurationRuns) -> Check:
-    """Check that speed and MTU of at least one link were observed, or are declared."""
     runs = _runs(baseline)
     is_known = {
         "speed": all("link" in run.facts or environment.link_rates(run) for run in runs),
@@ -323,7 +312,6 @@ _NEEDED_OF_PROGRAM: Mapping[str, Callable[[Run], object]] = {
 
 
 def _environment_known(baseline: ConfigurationRuns) -> Check:
-    """Check that machines and software were recorded."""
     known: dict[str, bool] = {}
     for run in _runs(baseline):
         needed = _NEEDED_OF_PROGRAM if run.parameters.get(PROGRAM) else _NEEDED
@@ -336,7 +324,6 @@ def _environment_known(baseline: ConfigurationRuns) -> Check:
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Check:
-    """Check that neither the baseline's own runs differ from each other, nor nodes from their peers."""
     first, *others = baseline.runs
     facts = [found.fact for other in others for found in confounders([first], [other])]
     advice = [f"its runs differ in {_listed(facts)}"] if facts else []
@@ -350,7 +337,6 @@ _NO_DATA = "no run recorded that it read data"
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Check:
-    """Check that the file system reported the layout of every file, and that the manifest agrees."""
     datasets = [run.dataset for run in _runs(baseline) if run.dataset]
     if not datasets:
         return _advice(_NO_DATA)
@@ -367,7 +353,6 @@ def _layout_verified(baseline: ConfigurationRuns) -> Check:
 
 
 def _content_checked(baseline: ConfigurationRuns) -> Check:
-    """Check that the rows were compared with the digest in the manifest."""
     if not any(run.dataset for run in _runs(baseline)):
         return _advice(_NO_DATA)
     unchecked = [
@@ -381,7 +366,6 @@ def _content_checked(baseline: ConfigurationRuns) -> Check:
 
 
 def _predictable(baseline: ConfigurationRuns) -> Check:
-    """Check that the times over a faster link could be predicted."""
     if reason := unpredictable(baseline):
         return _advice(f"a faster link cannot be predicted: {reason}")
     return _ok("a faster link can be predicted: clusterlift predict")

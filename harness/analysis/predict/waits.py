@@ -96,6 +96,5 @@ def _of_gain(gain: Gain, basis: str) -> WaitTime:
 
 
 def _mean(shares: Sequence[float]) -> NormalDist:
-    """Return the mean of the shares of runs, with its error."""
     sd = max(stdev(shares), SHARE_SD / 2) if len(shares) > 1 else SHARE_SD
     return NormalDist(fmean(shares), sd / math.sqrt(len(shares)))

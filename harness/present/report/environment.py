@@ -66,7 +66,6 @@ def _links(run: Run) -> Facts:
 def _by_interface(
     nodes: Mapping[str, Mapping[str, T]], name_format: str, describe: Callable[[T], str]
 ) -> dict[str, str]:
-    """Return a fact for each interface name; hosts are listed only where their values differ."""
     hosts: dict[str, dict[T, list[str]]] = {}
     for node, interfaces in nodes.items():
         for interface, value in interfaces.items():

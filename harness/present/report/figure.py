@@ -36,11 +36,6 @@ def picture(spec: Spec, heading: str = "") -> Picture:
     return Picture(chart.svg(spec), heading)
 
 
-def alternative(intro: str, texts: Iterable[tuple[str, str]]) -> str:
-    """Return the alternative text of pictures: what they are, then a text about each thing by its name."""
-    return f"{intro} " + "; ".join(f"{name}: {text}" for name, text in texts)
-
-
 @dataclass(frozen=True)
 class Figure:
     """Numbers, and the pictures that show them, with what belongs to them.

@@ -108,7 +108,6 @@ def _tone(change: Change | None) -> str:
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:
-    """Return the commands that the runs recorded, without repetition."""
     found = (recorded.run.parameters.get(COMMAND) for recorded in column.runs)
     return list(dict.fromkeys(str(command) for command in found if command))
 

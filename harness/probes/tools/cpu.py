@@ -63,5 +63,4 @@ def _difference(before: ProcessorTicks, after: ProcessorTicks) -> ProcessorTicks
 
 
 def _percent(ticks: ProcessorTicks, part: int) -> float:
-    """Return a part in percent of the time; 0 of a processor that was offline."""
     return 100 * max(0, part) / ticks.total if ticks.total else 0.0

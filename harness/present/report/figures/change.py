@@ -7,7 +7,7 @@ from typing import Any
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
-from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
+from harness.present.report.figure import Evidence, Figure, Section, picture
 from harness.present.report.outcome import Outcome, outcomes
 from harness.statistics.change import Change, Verdict
 
@@ -27,10 +27,7 @@ def figure(evidence: Evidence) -> Figure | None:
     keys = chart.series_of(column.name for column in evidence.comparison.columns)
     baseline, *others = keys
     return Figure(
-        alternative=alternative(
-            f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
-            ((f"{one.workload} in {one.configuration}", one.text) for one, _ in found),
-        ),
+        alternative=f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
         pictures=(picture(_drawn(found, keys)),),
         numbers=DataTable.of(_numbers(*changed) for changed in found),
         keys={name: keys[name] for name in others},

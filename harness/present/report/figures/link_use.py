@@ -23,7 +23,6 @@ from harness.present.report.figure import (
     Figure,
     Measured,
     Section,
-    alternative,
     grouped,
     picture,
 )
@@ -87,10 +86,7 @@ def figure(evidence: Evidence) -> Figure | None:
     if not found:
         return None
     return Figure(
-        alternative=alternative(
-            "Lines over time: what the busiest node received and sent.",
-            ((f"{link.workload} in {link.configuration}", link.text) for link in found),
-        ),
+        alternative="Lines over time: what the busiest node received and sent.",
         pictures=tuple(
             picture(drawn, heading=link.name)
             for of_workload in grouped(found, lambda link: link.workload).values()
@@ -104,7 +100,6 @@ def figure(evidence: Evidence) -> Figure | None:
 
 
 def _sources(found: Sequence[UsedLink]) -> Iterator[str]:
-    """Yield what the links carry, and where that is known from."""
     for name, of_name in grouped(found, lambda link: link.configuration).items():
         goodputs = (link.use.typical.goodput for link in of_name)
         for text in dict.fromkeys(map(str, filter(None, goodputs))):

@@ -12,7 +12,7 @@ from harness.present.data_table import DataTable
 from harness.present.quantities import UNKNOWN, change, if_known
 from harness.present.report import chart
 from harness.present.report.chart import Spec, as_is, category, labels, layered, mark
-from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative, picture
+from harness.present.report.figure import Evidence, Figure, Picture, Section, picture
 
 _WIDTH_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 44, 28
 MAX_HOSTS = 40
@@ -43,26 +43,14 @@ def figure(evidence: Evidence) -> Figure | None:
     if not meshes or any(len(mesh.hosts) > MAX_HOSTS for mesh in meshes.values()):
         return None
     return Figure(
-        alternative=alternative(
-            "Maps of the TCP throughput between hosts; rows send, columns receive.",
-            ((name, _description(mesh)) for name, mesh in meshes.items()),
-        ),
+        alternative="Maps of the TCP throughput between hosts; rows send, columns receive.",
         pictures=tuple(_pictures(meshes)),
         numbers=_numbers(meshes),
         remarks=(LEGEND,),
     )
 
 
-def _description(mesh: PairMatrix) -> str:
-    if not mesh.values:
-        return f"{len(mesh.hosts)} hosts, no pair has a value"
-    values = (min(mesh.values.values()), max(mesh.values.values()), typical_bit_s(mesh) or 0)
-    low, high, typical = map(throughput_text, values)
-    return f"{len(mesh.hosts)} hosts, {low} to {high}, typically {typical}"
-
-
 def _pictures(meshes: Mapping[str, PairMatrix]) -> Iterator[Picture]:
-    """Yield a map for each configuration."""
     unit = _unit_prefix(meshes.values())
     for name, mesh in meshes.items():
         squares = list(squares_of(mesh, unit))
@@ -117,7 +105,6 @@ def squares_of(mesh: PairMatrix, unit: str) -> Iterator[Square]:
 
 
 def _colour(fraction: float) -> str:
-    """Return the colour of the highest bound that the fraction reaches."""
     reached = (colour for bound, colour in reversed(_COLOURS.items()) if fraction >= bound)
     return next(reached, "heat-0")
 

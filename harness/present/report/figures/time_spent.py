@@ -12,7 +12,7 @@ from harness.present.attribution_tables import NAMES
 from harness.present.data_table import DataTable
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
+from harness.present.report.figure import Evidence, Figure, Section, picture
 
 _WIDTH_PX, _BAR_PX = 180, 22
 _NAME_WIDTH = 14
@@ -61,10 +61,7 @@ def figure(evidence: Evidence) -> Figure | None:
     ]
     kept = [part for part in PARTS if any(parts_s.get(part) for _, _, parts_s in bars)]
     return Figure(
-        alternative=alternative(
-            "Stacked bars: the parts of the time of each workload.",
-            ((f"{workload} in {name}", _largest(parts_s)) for workload, name, parts_s in bars),
-        ),
+        alternative="Stacked bars: the parts of the time of each workload.",
         pictures=tuple(picture(_drawn(bars), heading=workload) for workload, bars in found.items()),
         numbers=DataTable.of(
             {
@@ -101,12 +98,6 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
         except BadInput:  # no workload has task metrics in both configurations
             continue
         yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
-
-
-def _largest(parts_s: Parts) -> str:
-    """Return the three largest parts."""
-    largest = sorted(parts_s.items(), key=lambda part: -part[1])[:3]
-    return ", ".join(f"{NAMES[part]} {quantities.time_text(seconds)}" for part, seconds in largest)
 
 
 def _drawn(bars: Mapping[str, Parts]) -> chart.Spec:

@@ -10,7 +10,7 @@ from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
-from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
+from harness.present.report.figure import Evidence, Figure, Section, grouped, picture
 
 _PX = (262, 100)
 _MAX_LARGE_MARKS = 60
@@ -63,10 +63,7 @@ def figure(evidence: Evidence) -> Figure | None:
         return None
     keys = chart.series_of(column.name for column in evidence.comparison.columns)
     return Figure(
-        alternative=alternative(
-            "Dots: the time of every trial in the order of measurement, one picture for each workload.",
-            ((workload, _range(marks)) for workload, marks in found.items()),
-        ),
+        alternative="Dots: the time of every trial of a workload, in the order of measurement.",
         pictures=tuple(
             picture(_drawn(marks, keys), heading=workload) for workload, marks in found.items()
         ),
@@ -81,14 +78,6 @@ def figure(evidence: Evidence) -> Figure | None:
         keys=keys,
         remarks=(_LEGEND,),
     )
-
-
-def _range(marks: Sequence[Mark]) -> str:
-    times_s = [mark.trial.wall_s for mark in marks if mark.trial.wall_s is not None]
-    if not times_s:
-        return f"{len(marks)} trials, none with a time"
-    low, high = quantities.time_text(min(times_s)), quantities.time_text(max(times_s))
-    return f"{len(marks)} trials, {low} to {high}"
 
 
 def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.Spec:
