@@ -81,7 +81,7 @@ help:
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
-	@echo "                   draw one figure of that report, or of another, into build/, to look at it"
+	@echo "                   draw one figure of that report, or of another, into build/; top: as the README shows it"
 	@echo "make check         lint, format, types, which room imports which, and the size of the house"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"

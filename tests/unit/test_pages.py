@@ -15,6 +15,7 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.score import summarise
+from harness.cli import main
 from harness.experiments.experiment_file import ConfigurationTable, DatasetTable, ExperimentFile
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
@@ -24,6 +25,7 @@ from harness.words import percent
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.bench.backtest import backtest, chance_error, model_errors, without_profiles
+from tests.figure import digest_of_top
 from tests.unit.commands.command_tree import Names, leaves
 
 ROOT = Path(__file__).parents[2]
@@ -191,6 +193,14 @@ def test_each_committed_table_is_what_the_command_prints(file: Path) -> None:
     columns = [find_configuration(name, file.parent) for name in names]
     arguments = f"{' '.join(names)} --results {file.parent.relative_to(ROOT)} --format markdown"
     assert markdown.render(compare(columns)) == table, f"print it: clusterlift compare {arguments}"
+
+
+def test_the_picture_of_the_report_shows_the_report_of_today(tmp_path: Path) -> None:
+    results, page = ROOT / "results/ethernet-upgrade", tmp_path / "report.html"
+    names = ["1g-rs", "2.5g-rs", "2.5g-2x"]
+    assert main(["report", *names, f"--results={results}", f"--output={page}"]) == 0
+    is_shown = digest_of_top(page.read_text()) in (results / "report.png").read_bytes()
+    assert is_shown, f"draw it: make figure NAME=top, then move build/report.png to {results}"
 
 
 def reading_and_gain(name: str, workload: str) -> tuple[str, str]:
