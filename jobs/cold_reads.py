@@ -1,7 +1,9 @@
 """Cold reads: put what a trial reads out of memory before it, and tell whether its disks can be counted."""
 
 import socket
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from subprocess import SubprocessError
 
 from pyspark.sql import SparkSession
@@ -9,6 +11,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset
 from datagen.spark import executors, scala_context
 from datagen.storage import storages
+from datagen.table import FilesIn
 from harness.child_process import finished
 from harness.model.errors import BadInput
 from harness.model.run import InputReader
@@ -21,12 +24,16 @@ _ON_DISKS = frozenset(
 """What `stat -f` calls file systems whose files are on a node's own disks, or in its memory."""
 
 
+Place = Dataset | FilesIn
+"""Files in a directory, and how they are stored."""
+
+
 @dataclass
 class ColdReads:
-    """Puts a dataset out of memory; `failure` is why it could not for the last trial, None if it could."""
+    """Puts files out of memory; `failure` is why it could not for the last trial, None if it could."""
 
     spark: SparkSession
-    dataset: Dataset
+    places: Sequence[Place]
     failure: str | None = None
 
     def drop(self) -> None:
@@ -34,18 +41,27 @@ class ColdReads:
 
         What fails is no error: whether a trial was cold is measured.
         """
-        self.failure = self._failure() if self.dataset.stored.page_cache is not False else None
+        self.failure = self._failure([p for p in self.places if p.stored.page_cache is not False])
         if wait_for_release(DROP_CACHES):
             self.failure = None  # the experiment says what it cannot do
 
-    def _failure(self) -> str | None:
-        directory = self.dataset.directory
+    def _failure(self, places: Sequence[Place]) -> str | None:
+        known, drops = storages(), dict[Callable[[], str], None]()
         try:
-            drop = storages()[directory.scheme].drop_cached(directory, self.dataset.manifest.files)
+            for place in places:
+                storage = known[place.directory.scheme]
+                if drop := storage.drop_cached(place.directory, place.stored.files):
+                    drops[drop] = None  # of several places, often the same
         except BadInput as error:
             return str(error)
-        answers = run_on_nodes(self.spark, drop)[0].values() if drop else ()
+        drop_all = partial(_first_failure, list(drops))
+        answers = run_on_nodes(self.spark, drop_all)[0].values() if drops else ()
         return next((f"{host}: {error}" for host, error in answers if error), None)
+
+
+def _first_failure(drops: Sequence[Callable[[], str]]) -> str:
+    """Call all, and return why the first failed; empty if none did."""
+    return next(filter(None, [drop() for drop in drops]), "")
 
 
 def prefer_cold_reads(spark: SparkSession) -> None:
@@ -56,16 +72,21 @@ def prefer_cold_reads(spark: SparkSession) -> None:
             conf.set(name, conf.get(name) or value)  # the default may be an empty text
 
 
-def input_reader(spark: SparkSession, dataset: Dataset) -> InputReader | None:
+def input_reader(spark: SparkSession, places: Sequence[Place]) -> InputReader | None:
     """Return who reads the files from disks that trials count, of the executors' and the driver's nodes.
 
-    None if they are on other disks, or if that is not known.
+    None if they are on other disks, on different ones, or if that is not known.
     """
-    if dataset.directory.scheme == "file":
-        found = _file_system(str(dataset.directory.path.toUri().getPath()))
+    readers = {_reader(spark, place) for place in places}
+    return readers.pop() if len(readers) == 1 else None
+
+
+def _reader(spark: SparkSession, place: Place) -> InputReader | None:
+    if place.directory.scheme == "file":
+        found = _file_system(str(place.directory.path.toUri().getPath()))
         return InputReader.APPLICATION if found in _ON_DISKS else None
     nodes = frozenset[str]().union(*map(_addresses, executors(spark)))
-    storing = list(map(_addresses, dataset.stored.hosts))
+    storing = list(map(_addresses, place.stored.hosts))
     are_counted = [bool(each & nodes) or any(map(_is_own, each)) for each in storing]
     return InputReader.STORAGE if storing and all(are_counted) else None
 

@@ -3,15 +3,17 @@
 import argparse
 import json
 import math
+import re
 import secrets
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from datagen.generate import parse as parse_request
 from datagen.writer import Request
+from harness.model.cache import COLD
 from harness.model.errors import BadInput
 from harness.model.limits import (
     MAX_NODES,
@@ -21,11 +23,13 @@ from harness.runtime.command_line import Parser, option_type, whole_number
 from harness.runtime.option_values import (
     parse_facts,
     parse_fraction,
+    parse_pairs,
     parse_time,
 )
 from harness.runtime.shared_options import add_shared_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO
+from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
@@ -36,11 +40,12 @@ MAX_TIME_S = 30 * 60.0
 
 
 class Turn(TypedDict):
-    """A configuration that takes turns with others in one run, with its dataset and its own facts."""
+    """A configuration that takes turns with others in one run, with its data and its own facts."""
 
     configuration: str
     dataset: str | None
     facts: dict[str, str]
+    tables: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class BenchmarkOptions:
     - `dataset`: a URI; None for the default dataset.
     - `generate`: what to write there unless it is there; None for nothing.
     - `workloads`: names of what to run; None for all.
+    - `queries`: the text of each query by its name; `tables`: where each table is, as `open_table` reads it.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
       ± `precision`, a fraction that is None otherwise.
@@ -68,6 +74,8 @@ class BenchmarkOptions:
     dataset: str | None
     generate: Request | None
     workloads: tuple[str, ...] | None
+    queries: Mapping[str, str]
+    tables: Mapping[str, str]
     warmup: int | None
     trials: int | None
     precision: float | None
@@ -92,6 +100,7 @@ class BenchmarkOptions:
                 configuration=turn["configuration"],
                 dataset=turn["dataset"],
                 facts={**self.facts, **turn["facts"]},
+                tables={**self.tables, **turn.get("tables", {})},
                 turns=(),
             )
             for turn in self.turns
@@ -113,8 +122,14 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         parser.error("--max-time has no effect without --trials auto or --warmup auto")
     try:
         facts = parse_facts(given.pop("fact") or [])
+        queries, tables = given.pop("sql") or {}, _tables(given.pop("table") or [])
+        known_workloads(given["workloads"], queries_of(queries))
     except BadInput as error:
         parser.error(str(error))
+    if tables and not queries:
+        parser.error("--table has no effect without --sql")
+    if queries and given["cache"] == COLD and not (tables or given["turns"]):
+        parser.error("--cache cold with --sql needs --table: other files are not known")
     words = given.pop("generate")
     if words is not None and given["dataset"] is None:
         parser.error("--generate needs --dataset")
@@ -127,6 +142,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         "precision": (precision or PRECISION) if trials is None else None,
         "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
         "facts": facts,
+        "queries": queries,
+        "tables": tables,
         "seed": given["seed"] or secrets.token_hex(4),
     }
     return BenchmarkOptions(**given | decided)
@@ -148,6 +165,9 @@ def _parser() -> Parser:
         "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help=f"workloads to run; by default all: {', '.join(discover())}")  # fmt: skip
+    add("--table", action="append", metavar="NAME=[FORMAT:]URI",
+        help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
+        "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip
     add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
         help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
         f"as a fraction of the median (default: {PRECISION:.0%}%)")  # fmt: skip
@@ -182,8 +202,19 @@ def _dataset_uri(text: str) -> str:
 
 
 def _workload_names(text: str) -> tuple[str, ...]:
-    """Return the comma-separated names. Raise BadInput for an unknown workload."""
+    """Return the comma-separated names, each once."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise ValueError("no workload is named")
-    return tuple(workload.name for workload in known_workloads(names))
+    return tuple(dict.fromkeys(names))
+
+
+def _tables(texts: Sequence[str]) -> dict[str, str]:
+    """Return URIs by the names of tables. Raise BadInput if one has no URI, or no name that SQL can have."""
+    tables = parse_pairs(texts, "--table", "name", "orders=hdfs://host:9820/orders")
+    for name, uri in tables.items():
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+            raise BadInput(f"--table {name!r} is no name of a table: use letters, digits and _")
+        if not uri:
+            raise BadInput(f"--table {name} has no URI")
+    return tables

@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import median
 
@@ -16,10 +17,12 @@ from datagen.destination import Destination, destination_beside
 from datagen.manifest import DEFAULT_FORMAT
 from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
+from datagen.table import Table, open_table
 from datagen.writer import Request, write_dataset
+from harness.model.answer import VARIES
 from harness.model.cache import COLD, disk_share, why_not_cold
 from harness.model.errors import INTERRUPTED, BadInput
-from harness.model.run import Ending, Phase, Status, Trial, by_workload
+from harness.model.run import Ending, Phase, Status, Trial, answers_of, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import (
     cache_directory,
@@ -37,9 +40,10 @@ from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
 from harness.terminal import say, show
 from harness.words import join_names, visible
-from jobs.cold_reads import ColdReads, input_reader, prefer_cold_reads
+from jobs.cold_reads import ColdReads, Place, input_reader, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
+from jobs.queries import Query, queries_of
 from jobs.run_description import describe_run
 from jobs.sinks import sink_of
 from jobs.spark_event_log import EventLog
@@ -59,7 +63,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
 
     Raises BadInput, before the first trial, if the run is not possible as requested.
     """
-    selection = select_workloads(options.workloads)
+    selection = select_workloads(options.workloads, queries_of(options.queries))
     by_turn = options.by_turn()
     for each in by_turn:
         check_writable(each.results, each.configuration)
@@ -72,6 +76,14 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     for each in by_turn:
         if selection.reads_data and each.dataset not in datasets:
             datasets[each.dataset] = proven_dataset(spark, each)
+    given = dict.fromkeys(pair for each in by_turn for pair in each.tables.items())
+    tables = {pair: open_table(spark, *pair) for pair in given}
+    unknown = [table.name for table in tables.values() if table.places is None]
+    if unknown and options.cache == COLD:
+        raise BadInput(
+            f"--cache cold: the files of {join_names(unknown)} are not known to their storage, and cannot be "
+            "put out of memory"
+        )
     with ExitStack() as stack:
         selection, destinations = reserved_destinations(
             spark, selection, datasets.values(), stack, named=options.workloads is not None
@@ -85,6 +97,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
                 each,
                 selection,
                 datasets.get(each.dataset),
+                [tables[pair] for pair in each.tables.items()],
                 destinations,
                 log,
                 stack,
@@ -171,6 +184,7 @@ class ConfigurationSide:
         options: BenchmarkOptions,
         selection: Selection,
         dataset: Dataset | None,
+        tables: Sequence[Table],
         destinations: Mapping[str, Destination],
         log: EventLog,
         closing: ExitStack,
@@ -182,13 +196,21 @@ class ConfigurationSide:
         self._options = options
         self._selection = selection
         self._dataset = dataset
+        self._tables = tables
         destination = destinations.get(dataset.uri) if dataset else None
         context = build_context(spark, dataset, options, destination)
-        self._cold_reads = ColdReads(spark, dataset) if dataset and options.cache == COLD else None
-        reads = self._cold_reads, input_reader(spark, dataset) if dataset else None
+        known = [table.places or () for table in tables]
+        places: list[Place] = [*([dataset] if dataset else []), *chain.from_iterable(known)]
+        self._cold_reads = ColdReads(spark, places) if places and options.cache == COLD else None
+        # Where the files of a table are not known, neither is who reads them.
+        reads = self._cold_reads, input_reader(spark, places) if all(known) else None
         self.runners = [
             SparkTrialRunner(
-                each, context, sink_of(each, options.sink), log, *(reads if each.reads_data else ())
+                each,
+                context,
+                sink_of(each, options.sink),
+                log,
+                *(reads if each.reads_data or (tables and isinstance(each, Query)) else ()),
             )
             for each in selection.workloads
         ]
@@ -204,12 +226,16 @@ class ConfigurationSide:
     def begin(self) -> None:
         """Wait until the configuration is in force, and describe the run the first time."""
         wait_for_release(self._options.configuration)
+        for table in self._tables:
+            table.register()
         if self._recording is not None:
             return
         data_dir = self._dataset.directory.local_path if self._dataset else None
         nodes = describe_nodes(self._spark, data_dir)
         self._links = nodes.links
-        run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
+        run = describe_run(
+            self._spark, self._options, self._selection, self._dataset, self._tables, nodes
+        )
         self._recording = self._closing.enter_context(Recording(self._options.results, run))
 
     def finished(self, trial: Trial) -> None:
@@ -346,6 +372,7 @@ def summary(
             [
                 *(["all disturbed"] if name in throughout else []),
                 *_notes(measured, unsteady.get(name) or slow_down([own], len(found))),
+                *([VARIES] if len(answers_of(own)) > 1 else []),
             ]
         )
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)

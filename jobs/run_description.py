@@ -2,18 +2,21 @@
 
 import os
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset
 from datagen.spark import executors, java_packages
+from datagen.table import Table
 from harness import __version__
-from harness.model.run import COMMAND, Run, new_run_id, timestamp
+from harness.model.run import COMMAND, QUERIES, TABLES, Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
 from harness.runtime.command_line import given_command
+from harness.runtime.queries import text_digest
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
 from jobs.executors import NodesDescription
@@ -26,6 +29,7 @@ def describe_run(
     options: BenchmarkOptions,
     selection: Selection,
     dataset: Dataset | None,
+    tables: Sequence[Table],
     nodes: NodesDescription,
 ) -> Run:
     """Return the run, with a new id."""
@@ -45,6 +49,10 @@ def describe_run(
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.skip_content_check,
     }
+    if options.queries:
+        texts = {name: text_digest(text) for name, text in options.queries.items()}
+        parameters[QUERIES] = {name: texts[name] for name in selection.names if name in texts}
+        parameters[TABLES] = {table.name: table.as_facts() for table in tables}
     if series := current_series():
         parameters["series"] = series
     return Run(

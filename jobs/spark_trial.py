@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
+from harness.model.answer import RowsDigest
 from harness.model.errors import ClusterliftError, SparkLost
 from harness.model.run import InputReader, Trial
 from harness.node.disks import disk_bytes_between
@@ -142,15 +143,15 @@ class _PreparedSparkTrial:
             written=written,
         )
 
-    def check(self) -> None:
+    def check(self) -> list[RowsDigest]:
         workload, context = self.runner.workload, self.runner.context
         with _spark_loss_detected(self.spark):
             plans, answers = self.sink.plans(), self.sink.answers()
-        for plan, answer in zip(plans, answers, strict=True):
-            # If there are no rows to read, Spark may leave out any part of the plan.
-            if context.totals.rows or not workload.reads_data:
+        # If there are no rows to read, Spark may leave out any part of the plan.
+        if context.totals.rows or not workload.reads_data:
+            for plan in plans:
                 workload.check_plan(plan)
-            workload.check(answer, context)
+        return [found for each in answers if (found := workload.check(each, context))]
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import jobs.workloads
 from datagen.dataset import digest_expression, digest_text
 from datagen.destination import Destination
 from datagen.recipe import COLUMNS, Totals
+from harness.model.answer import RowsDigest
 from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
 from harness.runtime.option_values import what_exists
 
@@ -64,9 +65,10 @@ class Context:
 class Workload(ABC):
     """A named computation. To add one, write a subclass in a module of `jobs.workloads`."""
 
-    name: ClassVar[str]
+    name: str
     bottleneck: ClassVar[Bottleneck]
     reads_data: ClassVar[bool] = True
+    """Whether it reads the rows of the dataset."""
     control: ClassVar[bool] = False
     """Whether neither network nor storage can affect it: if its time changes, the machine changed."""
     writes: ClassVar[bool] = False
@@ -103,8 +105,8 @@ class Workload(ABC):
         """Return aggregates over the rows of the frame, by name. Their values are scalars, text, or lists."""
 
     @abstractmethod
-    def check(self, answer: Answer, context: Context) -> None:
-        """Raise WrongAnswer unless the answer is right."""
+    def check(self, answer: Answer, context: Context) -> RowsDigest | None:
+        """Raise WrongAnswer unless the answer is right; return what no oracle knows, to be compared."""
 
     def check_plan(self, plan: str) -> None:  # noqa: B027  most workloads accept any plan
         """Raise WrongAnswer if Spark executed something other than what this workload measures.
@@ -189,13 +191,14 @@ class Selection:
         return replace(self, workloads=kept, omitted=omitted)
 
 
-def select_workloads(names: Sequence[str] | None) -> Selection:
+def select_workloads(names: Sequence[str] | None, queries: Sequence[Workload] = ()) -> Selection:
     """Return the selection of the named workloads, or of all that can run here if `names` is None.
 
+    A user's `queries` take the place of those that read a dataset, which then run only if they are named.
     Raises BadInput for an unknown name, and for a named workload that cannot run here.
     """
     runnable, omitted = [], {}
-    for workload in known_workloads(names):
+    for workload in known_workloads(names, queries):
         if not (missing := workload.missing()):
             runnable.append(workload)
         elif names is None:
@@ -206,7 +209,8 @@ def select_workloads(names: Sequence[str] | None) -> Selection:
                 "driver's and the executors' Python, or leave the workload out"
             )
     requested = {workload.name for workload in runnable} | omitted.keys()
-    return Selection(tuple(runnable), omitted, tuple(n for n in discover() if n not in requested))
+    others = () if queries else (name for name in discover() if name not in requested)
+    return Selection(tuple(runnable), omitted, tuple(others))
 
 
 def discover() -> dict[str, Workload]:
@@ -236,13 +240,23 @@ def discover() -> dict[str, Workload]:
     return {workload.name: workload for workload in in_order}
 
 
-def known_workloads(names: Sequence[str] | None) -> list[Workload]:
+def known_workloads(
+    names: Sequence[str] | None, queries: Sequence[Workload] = ()
+) -> list[Workload]:
     """Return the workloads with these names, in this order, each once; all if `names` is None.
 
-    Raises BadInput for an unknown name, with the most similar known names.
+    With a user's `queries`, all are these and the controls that read no data. Raises BadInput for an unknown
+    name, with the most similar known names, and for a query with the name of another workload.
     """
-    known = discover()
+    own, asked = discover(), {query.name: query for query in queries}
+    if taken := own.keys() & asked.keys():
+        raise BadInput(
+            f"--sql: {min(taken)} is the name of a workload; rename the file of the query"
+        )
+    known = {**asked, **own}
+    if queries and names is None:
+        names = [*asked, *(each.name for each in own.values() if each.control)]
     for name in names or ():
         if name not in known:
-            raise BadInput(f"unknown workload '{name}'; {what_exists(name, known)}")
+            raise BadInput(f"--workloads: unknown workload '{name}'; {what_exists(name, known)}")
     return [known[name] for name in dict.fromkeys(names or known)]

@@ -13,7 +13,7 @@ from harness.local_spark import BENCHMARK
 from harness.model.cache import WARM
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MAX_RUNS, MIN_RUNS
-from harness.model.run import Run
+from harness.model.run import QUERIES, Run
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber, converted
@@ -25,6 +25,7 @@ from harness.records.series import (
     require_same_work,
 )
 from harness.runtime.clock import duration_text
+from harness.runtime.queries import text_digest
 from harness.runtime.series import PROVEN, SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
@@ -222,16 +223,22 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     given = submission.given
     own = {name: getattr(given, name) for name in ("sink", "cache", "repartition", "pi_samples")}
     own["configuration"] = series.configuration  # a directory may have been renamed
+    own |= _texts({name: text_digest(text) for name, text in (given.sql or {}).items()})
     done = {
         recorded.source: {
             "cache": WARM,  # of older runs
             **recorded.run.parameters,
             **(recorded.run.dataset or {}),
+            **_texts(recorded.run.parameters.get(QUERIES) or {}),
             "configuration": recorded.run.configuration,
         }
         for recorded in series.of_configuration()
     }
     require_same_work(series.configuration, {**known, **own}, done)
+
+
+def _texts(digests: Mapping[str, str]) -> dict[str, str]:
+    return {f"a text of {name} with digest": digest for name, digest in digests.items()}
 
 
 def _make_run(

@@ -53,8 +53,9 @@ class Configuration:
     """A configuration under test: its dataset, what is set on every host, and Spark's properties.
 
     What is None or empty stays as it is. `data` is None if nothing reads data. `nodes` is on how many of the
-    site's nodes workloads run, None for all. `rate_bit_s` and `mtu` belong to the link between the hosts,
-    `speed_mbit_s` is what its card may negotiate. `disk_bytes_s` is the rate of each disk of the site.
+    site's nodes workloads run, None for all. `tables` are those of queries, with their
+    URIs. `rate_bit_s` and `mtu` belong to the link between the hosts, `speed_mbit_s` is what its card may
+    negotiate. `disk_bytes_s` is the rate of each disk of the site.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Configuration:
     sysctls: tuple[tuple[str, str], ...] = ()
     own_command: Setting | None = None
     spark: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         """Return the settings in a few words: `100mbit, mtu 9000`; empty for none."""
@@ -80,7 +82,7 @@ class Configuration:
     @property
     def on_hosts(self) -> Self:
         """What is set on hosts: configurations with equal settings are the same to them."""
-        return replace(self, name="", data=None, nodes=None, spark=())
+        return replace(self, name="", data=None, nodes=None, spark=(), tables=())
 
     @property
     def links(self) -> Self:
@@ -131,9 +133,9 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
-    `workloads` names workloads of Spark: None for all, empty for none. With a `cache` that is cold, what they
-    read is put out of the hosts' memory before each trial. External programs have `per_host`
-    processes on a node; `growing` says whether their problem is so large for each node.
+    `workloads` names workloads of Spark: None for all, empty for none; `sql` is a directory of queries. With
+    a `cache` that is cold, what they read is put out of the hosts' memory before each trial. External programs
+    have `per_host` processes on a node; `growing` says whether their problem is so large for each node.
     """
 
     name: Name
@@ -142,6 +144,7 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     trials: Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)] = 3
     warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"] = "auto"
     workloads: tuple[str, ...] | None = None
+    sql: str | None = None
     sink: Literal["noop", "rdd-count"] | None = None
     cache: Literal["warm", "cold"] = "warm"
     profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0

@@ -25,6 +25,7 @@ from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.document import converted, toml_values
 from harness.runtime.option_values import what_exists
+from harness.runtime.queries import read_queries, text_digest
 from harness.settings.setting import Setting
 from harness.settings.simple import own_command
 from harness.words import shorten
@@ -71,6 +72,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
     bond_members_down: tuple[Device, ...] = ()
     sysctls: dict[SysctlKey, Text] = {}
     spark: dict[Property, Text] = {}
+    tables: dict[str, Text] = {}
     apply: Text | None = None
     revert: Text | None = None
     check: Text | None = None
@@ -117,6 +119,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
             sysctls=tuple(self.sysctls.items()),
             own_command=self.own_command,
             spark=(*self.spark.items(), *_placement(self.spark, nodes)),
+            tables=tuple(self.tables.items()),
         )
 
 
@@ -162,12 +165,21 @@ class ExperimentFile(Measuring, frozen=True):
     def _contradictions(self) -> Iterator[str]:
         if self.workloads == () and not self.programs:
             yield "workloads: one name or more is expected, or a table [programs.NAME]"
-        known = sorted(file.stem.replace("_", "-") for file in WORKLOADS.glob("[!_]*.py"))
+        try:
+            queries = read_queries(self.sql) if self.sql else {}
+        except BadInput as error:
+            queries = {}
+            yield f"sql: {error}"
+        own = sorted(file.stem.replace("_", "-") for file in WORKLOADS.glob("[!_]*.py"))
+        known = [*queries, *own]
         for name in set(self.workloads or ()) - set(known):
             yield f"workloads: there is no workload {shorten(name, MAX_SHOWN)!r}; {what_exists(name, known)}"
         called: dict[str | None, tuple[str | None, ...]] = {}
         for name, table in self.configurations.items():
-            if (table.dataset or self.workloads is None) and table.dataset not in self.datasets:
+            if table.tables and not queries:
+                yield f"configurations.{name}: tables need the key sql"
+            runs_all = self.workloads is None and not queries
+            if (table.dataset or runs_all) and table.dataset not in self.datasets:
                 yield f"configurations.{name}: dataset has to be one of {', '.join(self.datasets) or 'none'}"
             commands = (table.apply, table.revert, table.check)
             if table.applied and called.setdefault(table.applied, commands) != commands:
@@ -281,6 +293,8 @@ def _id(values: Mapping[str, Any]) -> str:
         affecting["datasets"] = {
             name: _with_format(table) for name, table in affecting["datasets"].items()
         }
+    if "sql" in affecting:
+        affecting["sql"] = {n: text_digest(t) for n, t in read_queries(affecting["sql"]).items()}
     text = json.dumps(affecting, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -122,4 +122,6 @@ class LabSite(Site):
 
     def path_there(self, path: Path) -> str:
         """Return the path in the directory that the master mounts."""
+        if not path.is_relative_to(self.results):
+            raise BadInput(f"{path} is not below {self.results}: the lab sees no other directory")
         return f"results/{path.relative_to(self.results).as_posix()}"

@@ -374,6 +374,8 @@ class _ExperimentRunner:
             turns.take(first.configuration)
             if data := first.configuration.data:
                 arguments += ["--dataset", self._site.uri(data)]
+            tables = self._tables(first.configuration)
+            arguments += [f"--table={name}={uri}" for name, uri in tables.items()]
             arguments += ["--configuration", first.configuration.name]
             arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
             on_request = answer if self._experiment.cache == COLD else None
@@ -398,7 +400,13 @@ class _ExperimentRunner:
             "configuration": configuration.name,
             "dataset": configuration.data and self._site.uri(configuration.data),
             "facts": self._facts(part),
+            "tables": self._tables(configuration),
         }
+
+    def _tables(self, configuration: Configuration) -> dict[str, str]:
+        """Return where the tables of queries are; `{dataset}` is the URI of the configuration's dataset."""
+        data = configuration.data and self._site.uri(configuration.data)
+        return {name: uri.replace("{dataset}", data or "") for name, uri in configuration.tables}
 
     def _set_parts_aside(self, parts: Sequence[Part], reason: str) -> None:
         for part in parts:
@@ -423,6 +431,7 @@ class _ExperimentRunner:
             "--trials": str(experiment.trials),
             "--warmup": str(experiment.warmup),
             "--results": self._site.path_there(self._results),
+            "--sql": experiment.sql and self._site.path_there(Path(experiment.sql).absolute()),
             "--workloads": ",".join(experiment.workloads or ()),
             "--sink": experiment.sink or "",
             "--cache": experiment.cache,

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any
 
+from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
@@ -35,6 +36,9 @@ COMMAND = "command"
 
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
+
+QUERIES, TABLES = "queries", "tables"
+"""The parameters of a run with the digest of each query's text, and with the facts of each table."""
 
 EMULATED = "emulated"
 """The fact of an emulated cluster, of a run as of a probe run: what is not as on a real one."""
@@ -92,6 +96,7 @@ class Trial:
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
     - `input_read_by`: who reads the trial's input from these disks; None if nothing does.
     - `to_be_cold`: whether its input was put out of the page cache before.
+    - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -121,6 +126,7 @@ class Trial:
     written: WrittenBytes | None = None
     input_read_by: InputReader | None = None
     to_be_cold: bool = False
+    answers: tuple[RowsDigest, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -218,6 +224,11 @@ def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
     for trial in trials:
         found.setdefault(trial.workload, []).append(trial)
     return found
+
+
+def answers_of(trials: Iterable[Trial]) -> tuple[RowsDigest, ...]:
+    """Return the different answers that the trials of a user's query gave; several if it varies."""
+    return distinct(answer for trial in trials for answer in trial.answers)
 
 
 def timestamp(moment: datetime | None = None) -> str:

@@ -58,6 +58,14 @@ class CheckedEnvironment(TypedDict, total=False):
     shared_processors: str | None
 
 
+class CheckedTable(TypedDict, total=False):
+    uri: Required[str]
+    format: Required[str]
+    bytes: Count
+    files: Count | None
+    layout: str
+
+
 class CheckedParameters(TypedDict, total=False):
     controls: _Names
     per_process: _Names
@@ -82,6 +90,8 @@ class CheckedParameters(TypedDict, total=False):
     hosts: _Names
     processes_per_host: Count | None
     network: str | None
+    queries: Mapping[str, str] | None
+    tables: Mapping[str, CheckedTable] | None
 
 
 class CheckedLayout(TypedDict, total=False):

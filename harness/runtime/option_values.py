@@ -50,19 +50,25 @@ def parse_configuration(text: str) -> str:
 
 
 def parse_facts(texts: Iterable[str]) -> dict[str, str]:
-    """Return keys and values of all `--fact KEY=VALUE`, stripped, in order; a value may be empty.
+    """Return keys and values of all `--fact KEY=VALUE`, as `parse_pairs` does; a value may be empty."""
+    return parse_pairs(texts, "--fact", "key", "nic=RTL8156B")
 
-    Raise BadInput if one has no key or no `=`, or if a key is given twice.
+
+def parse_pairs(texts: Iterable[str], option: str, what: str, example: str) -> dict[str, str]:
+    """Return keys and values of all `OPTION KEY=VALUE`, stripped, in order.
+
+    Raise BadInput if one has no key or no `=`, or if a key is given twice. Messages call the key `what`.
     """
-    facts: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not key:
-            missing = "key before the '='" if equals else "'='"
+            missing = f"{what} before the '='" if equals else "'='"
             raise BadInput(
-                f"--fact {text!r} has no {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
+                f"{option} {text!r} has no {missing}; write {what.upper()}=VALUE, for example "
+                f"{option} {example}"
             )
-        if key in facts:
-            raise BadInput(f"--fact {key!r} is given twice; give each fact once")
-        facts[key] = value
-    return facts
+        if key in pairs:
+            raise BadInput(f"{option} {key!r} is given twice; give each {what} once")
+        pairs[key] = value
+    return pairs

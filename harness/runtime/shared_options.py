@@ -17,6 +17,7 @@ from harness.model.limits import (
 )
 from harness.runtime.command_line import option_type, whole_number
 from harness.runtime.option_values import parse_configuration
+from harness.runtime.queries import read_queries
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 
@@ -29,6 +30,9 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "
         "DIR/<configuration>/<run>.jsonl")  # fmt: skip
+    add("--sql", metavar="DIR", type=option_type(read_queries),
+        help="run your own queries, each file NAME.sql of this directory, in place of the workloads that "
+        "read a dataset")  # fmt: skip
     add("--trials", type=_count_or_auto(1), default=DEFAULT_TRIALS, metavar="N",
         help="number of trials of each workload that have to count, or auto: as many as every median "
         "needs to be precise")  # fmt: skip

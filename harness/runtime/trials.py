@@ -7,11 +7,12 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
+from harness.model.answer import RowsDigest, distinct
 from harness.model.errors import BadInput, SparkLost
 from harness.model.interference import EarlierTrials
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
@@ -59,8 +60,11 @@ class PreparedTrial(Protocol):
         Quantities are averages over its executions; timeline and profile are of all executions.
         """
 
-    def check(self) -> None:
-        """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""
+    def check(self) -> Iterable[RowsDigest] | None:
+        """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ.
+
+        What no oracle knows is returned, to be compared with other trials.
+        """
 
 
 class TrialRunner(Protocol):
@@ -199,7 +203,7 @@ def _run_trial(
             prepared.run()
             wall_s = (clock() - start) / executions
             found = prepared.observed(trial(Status.OK, wall_s))
-            prepared.check()
+            found = replace(found, answers=distinct(prepared.check() or ()))
     except Exception as error:  # noqa: BLE001  any error of a workload is that trial's outcome
         return trial(Status.FAILED, error=error_line(error)), isinstance(error, SparkLost)
     return found, False

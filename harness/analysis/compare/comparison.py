@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 
+from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
 from harness.analysis.observed.configuration import ConfigurationRuns, caveats, with_unique_names
 from harness.analysis.observed.declared import contradictions
@@ -14,6 +15,7 @@ from harness.analysis.observed.sample import (
     table_model,
     take_sample,
 )
+from harness.model.answer import VARIES
 from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
@@ -143,7 +145,8 @@ def compare(
     - if a run is in two of them;
     - if a configuration has no measured workload in common with the baseline;
     - if a workload counts its work in another unit than in the baseline;
-    - if a configuration read other data than the baseline, unless `allow_different_data`;
+    - if a configuration read other data than the baseline, or a query has another answer, unless
+      `allow_different_data`;
     - if a configuration has confounders or contradicts its declaration, and `strict`;
     - if there are too few runs of common controls, and `relative_to_controls`.
     """
@@ -155,6 +158,7 @@ def compare(
         _require_same_units(baseline, other)
         if not allow_different_data:
             _require_same_data(baseline, other)
+            _require_same_answers(baseline, other)
         if strict:
             _require_no_confounders(baseline, other)
     return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
@@ -196,6 +200,18 @@ def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) ->
         raise BadInput(
             f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
             "`clusterlift compare` and `report` compare them anyway with --allow-different-data"
+        )
+
+
+def _require_same_answers(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
+    found = list(different_answers(baseline.runs, other.runs))
+    if found:
+        name, before, after = found[0]
+        more = [f"; so do {join_names([each for each, *_ in found[1:]])}"] if found[1:] else []
+        raise BadInput(
+            f"{name} has another answer in {other.name!r}, {after}, than in {baseline.name!r}, {before}"
+            f"{''.join(more)}: its tables or its text changed; `clusterlift compare` and `report` compare "
+            "them anyway with --allow-different-data"
         )
 
 
@@ -322,6 +338,8 @@ def _with_notes(
 
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
+    if len(sample.answers) > 1:
+        yield f"{VARIES}; so it is compared with no other"
     if sample.errors:
         failed, attempted = len(sample.errors), len(sample.errors) + len(sample.times_s)
         of_all = f"{failed} of {count_of(attempted, 'trial')}"

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
+from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
 from harness.analysis.compare.machines import different_machines, know_nodes
 from harness.analysis.observed.declared import declares_layout, declares_value
@@ -18,7 +20,9 @@ from harness.analysis.observed.environment import (
     facts_without_nodes,
     if_missing,
     parameter_facts,
+    query_facts,
     software_facts,
+    table_facts,
 )
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.machines import KERNEL, OF_DRIVER
@@ -70,9 +74,13 @@ def confounders(
     """
     before, after = _runs(baseline), _runs(other)
     facts = (found for side in _by_program(before, after) for found in _differences(*side))
+    answers = (
+        Confounder(f"answer of {name}", before, after, frozenset({name}))
+        for name, before, after in different_answers(baseline, other)
+    )
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
     logged = (Confounder(*each) for each in different_logs(baseline, other))
-    return (*facts, *logged, *disturbed, *_different_cache(baseline, other))
+    return (*facts, *answers, *logged, *disturbed, *_different_cache(baseline, other))
 
 
 def _different_cache(
@@ -135,7 +143,7 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
     readers = _data_readers(before, controls), _data_readers(after, controls)
     workloads_of_fact = {
         REPARTITION: frozenset({"repartition"}),
-        SAMPLES: frozenset(names.difference(*readers)),
+        SAMPLES: frozenset(names.difference(*readers, *map(query_facts, runs))),
     }
     for found in _of_group("parameters", parameter_facts, before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))
@@ -144,6 +152,7 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
         if all(any(map(client_facts, side)) for side in (before, after)):
             of_data += _of_group("client", client_facts, before, after)
         yield from (replace(found, workloads=readers_on_both_sides) for found in of_data)
+    yield from _different_queries(before, after)
     if know_nodes(runs):
         yield from _of_group("environment", software_facts, before, after)
         return
@@ -151,6 +160,19 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
     for found in _of_group("environment", facts_without_nodes, before, after):
         where = OF_DRIVER if found.fact in _OF_DRIVER and not is_of_all_hosts else ""
         yield replace(found, fact=f"{found.fact}{where}")
+
+
+def _different_queries(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Confounder]:
+    """Yield what differs in the texts of queries that both sides ran, and in the tables that they read."""
+    first, then = (
+        frozenset(chain.from_iterable(map(query_facts, side))) for side in (before, after)
+    )
+    if not first & then:
+        return
+    for found in _of_group("queries", query_facts, before, after):
+        yield replace(found, fact=f"text of {found.fact}", workloads=frozenset({found.fact}))
+    for found in _of_group("tables", table_facts, before, after):
+        yield replace(found, workloads=first & then)
 
 
 def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from harness.analysis.observed.environment import layouts
@@ -13,7 +14,7 @@ from harness.eventlog.application import PLANS
 from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Run, Status
+from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
 from harness.records.event_logs import read_logs
 from harness.records.lookup import find_runs, probes_beside
 from harness.words import count_of, unique_name
@@ -154,6 +155,9 @@ def _require_same_work(name: str, runs: Sequence[Run]) -> None:
     work["cache"] = [run.parameters.get("cache") or WARM for run in runs]
     # What reads no data is the same beside any.
     work["dataset digest"] = [run.dataset.get("digest") for run in runs if run.dataset is not None]
+    texts = [run.parameters.get(QUERIES) or {} for run in runs]
+    for query in dict.fromkeys(chain.from_iterable(texts)):
+        work[f"the text of {query}"] = [own[query] for own in texts if query in own]
     for parameter, every in work.items():
         values = list(dict.fromkeys(map(str, every)))
         if len(values) > 1:

@@ -7,14 +7,14 @@ what a comparison is about.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import KERNEL, driver_facts, fact_name, values_by_name
 from harness.model.interface import HostLink
-from harness.model.run import EMULATED, PROGRAM, Facts, Run
+from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.kernel import positive
 from harness.node.machine import facts_by_node
@@ -79,6 +79,34 @@ def dataset_facts(run: Run) -> Facts:
         **({"server of the storage": data["server"]} if data.get("server") else {}),
         "data read once before the trials": run.parameters.get("content_checked"),
     }
+
+
+def query_facts(run: Run) -> Facts:
+    """Return the digest of the text of each of the user's queries, by its name."""
+    return run.parameters.get(QUERIES) or {}
+
+
+def table_facts(run: Run) -> Facts:
+    """Return what is stored of all tables together that queries read."""
+    tables = _tables(run)
+    if not tables:
+        return {}
+    files = [count for table in tables if (count := table.get("files")) is not None]
+    return {
+        "format of the tables": _distinct(table["format"] for table in tables),
+        "storage of the tables": _distinct(table["uri"].partition(":")[0] for table in tables),
+        "layout of the tables": _distinct(table.get("layout") for table in tables),
+        "files of the tables": sum(files) if len(files) == len(tables) else None,
+        "bytes of the tables": sum(table.get("bytes", 0) for table in tables),
+    }
+
+
+def _tables(run: Run) -> Sequence[Mapping[str, Any]]:
+    return list((run.parameters.get(TABLES) or {}).values())
+
+
+def _distinct(texts: Iterable[str | None]) -> str:
+    return ", ".join(sorted(set(filter(None, texts))))
 
 
 def storage(run: Run) -> str | None:
@@ -251,8 +279,10 @@ def _sysctls(run: Run) -> dict[str, str]:
 
 def layouts(run: Run) -> tuple[str, ...]:
     """Return the layouts of the data; empty if no data was read or the file system reports none."""
-    observed = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
-    return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
+    of_data = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
+    observed = [of_data, *(table.get("layout") or "" for table in _tables(run))]
+    each = dict.fromkeys(layout for layouts in observed for layout in layouts.split(", "))
+    return tuple(layout for layout in each if layout not in {"", "unknown"})
 
 
 def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[str, T]]:

@@ -7,7 +7,8 @@ from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 
-from harness.model.run import PROGRAM, Phase, RecordedRun, Trial
+from harness.model.answer import RowsDigest
+from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
@@ -33,6 +34,7 @@ class Sample:
     one unit, and `peaks` has the median of the trials' peaks, by source.
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
     `unsteady` are the reasons why it is not known that the workload was steady in its runs.
+    `answers` are the different ones of a user's query, in all phases.
     """
 
     workload: str
@@ -42,6 +44,7 @@ class Sample:
     unsteady: tuple[str, ...] = ()
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
+    answers: tuple[RowsDigest, ...] = ()
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -140,6 +143,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
             source: median(done.peaks[source] for done in work if source in done.peaks)
             for source in sources
         },
+        answers=answers_of(own),
     )
 
 
