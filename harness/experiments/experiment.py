@@ -134,8 +134,8 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
     `workloads` names workloads of Spark: None for all, empty for none; `sql` is a directory of queries. With
-    a `cache` that is cold, what they read is put out of the hosts' memory before each trial. External programs
-    have `per_host` processes on a node; `growing` says whether their problem is so large for each node.
+    a `cache` that is cold, what they read is put out of the hosts' memory before each trial. Programs have
+    `per_host` processes on a node; `growing` says whether their problem is so large for each node.
     """
 
     name: Name

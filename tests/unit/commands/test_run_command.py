@@ -16,6 +16,7 @@ from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
 from harness.records.writer import Recording
+from harness.runtime.queries import text_digest
 from jobs.options import _parser, parse
 from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import FakeSpark
@@ -98,6 +99,31 @@ class TestCommandLine:
         assert "has configuration 1g, and new runs would have old" in capfd.readouterr().err
         assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
         assert len(spark.calls()) == 1
+
+    def test_runs_of_another_text_of_a_query_are_others(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("q").mkdir()
+        query = Path("q/q1.sql")
+        query.write_text("SELECT 1")
+        command = ["run", "--runs", "1", "--sql", "q"]
+        assert main(command) == main(command) == 0
+        assert len(spark.calls()) == 1
+        query.write_text("SELECT 2")
+        assert main(command) == 0
+        assert len(spark.calls()) == 2  # the run of the other text is none of these
+        recorded = a_run("1g", parameters={"queries": {"q1": text_digest("SELECT 1")}})
+        with Recording(Path("results"), recorded):
+            pass
+        assert main([*command, "--configuration=1g"]) == 2
+        assert "has a text of q1 with digest e004ebd5b553" in capfd.readouterr().err
+
+    def test_a_directory_without_queries_is_refused_before_spark_starts(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", "--sql", "nowhere"]) == 2
+        assert "--sql: nowhere is no directory" in capfd.readouterr().err
+        assert spark.calls() == []
 
 
 @pytest.mark.parametrize(

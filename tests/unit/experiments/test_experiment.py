@@ -148,6 +148,8 @@ class TestReading:
             ("trials = 4", 'warmup = "often"', "Invalid enum value 'often' - at `$.warmup`"),
             ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
             ('["group-by"]', "[]", "workloads: one name or more is expected, or a table"),
+            ("trials = 4", 'sql = "nowhere"', "sql: nowhere is no directory"),
+            ("mtu = 9000", 'tables = {t = "u"}', "configurations.fast: tables need the key sql"),
             (
                 "rows = 1000\nlayout",
                 "layout",
@@ -626,6 +628,23 @@ class TestRunExperiment:
         text = TEXT.replace('rate = "100mbit"', 'rate = "100mbit"\nspark = {"spark.x.y" = "1"}')
         site.run(text)
         assert site.properties == ["spark.x.y=1"]
+
+    @pytest.mark.parametrize("turns", ["runs", "rounds"])
+    def test_queries_are_passed_on_with_the_tables_of_each_configuration(
+        self, site: FakeSite, tmp_path: Path, turns: str
+    ) -> None:
+        query = tmp_path / "q1.sql"
+        query.write_text("SELECT 1")
+        tables = 'tables = {t = "hdfs:/t", rows = "orc:{dataset}"}'
+        text = f'turns = "{turns}"\nsql = "{tmp_path}"\n{TEXT}'.replace("mtu = 9000", tables)
+        text = text.replace('workloads = ["group-by"]', 'workloads = ["q1"]')
+        site.run(text.replace("runs = 2", "runs = 1"))
+        *_, fast = parse(list(site.arguments)).by_turn()
+        assert fast.queries == {"q1": "SELECT 1"}
+        assert fast.tables == {"t": "hdfs:/t", "rows": "orc:hdfs://m/upgrade/coded"}
+        before = site.read(text).id
+        query.write_text("SELECT 2")
+        assert site.read(text).id != before
 
     def test_a_run_whose_settings_were_lost_is_set_aside_and_repeated(
         self, site: FakeSite, capsys: pytest.CaptureFixture[str]

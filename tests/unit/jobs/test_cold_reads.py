@@ -30,7 +30,6 @@ def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
     uri = SimpleNamespace(getPath=lambda: "/d")
     return SimpleNamespace(
         directory=SimpleNamespace(scheme=scheme, path=SimpleNamespace(toUri=lambda: uri)),
-        manifest=SimpleNamespace(files={"part-0": 9}),
         stored=StoredFiles({"part-0": file}, addresses={"osd.1": "203.0.113.2:6801/7"}, **stored),
     )
 
@@ -50,7 +49,7 @@ def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
 def test_disks_are_counted_if_all_nodes_that_store_the_data_are(
     nodes: list[str], *, counted: bool
 ) -> None:
-    assert input_reader(SPARK, a_dataset(*nodes)) is (InputReader.STORAGE if counted else None)
+    assert input_reader(SPARK, [a_dataset(*nodes)]) is (InputReader.STORAGE if counted else None)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_local_files_are_on_disks_that_count_unless_a_server_has_them(
     done = SimpleNamespace(stdout=f"{file_system}\n")
     monkeypatch.setattr(cold_reads, "finished", lambda *_, **__: done)
     reader = InputReader.APPLICATION if counted else None
-    assert input_reader(SPARK, a_dataset(scheme="file")) is reader
+    assert input_reader(SPARK, [a_dataset(scheme="file")]) is reader
 
 
 def refused() -> None:
@@ -111,6 +110,23 @@ def test_storage_nodes_and_experiment_drop_what_a_trial_reads(
     monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
     monkeypatch.setattr(cold_reads, "run_on_nodes", run_on_nodes)
     monkeypatch.setattr(cold_reads, "wait_for_release", wait_for_release)
-    reads = ColdReads(SPARK, a_dataset("n1", page_cache=page_cache))
+    reads = ColdReads(SPARK, [a_dataset("n1", page_cache=page_cache)])
     reads.drop()
     assert (reads.failure, " ".join(calls)) == (failure, asked)
+
+
+def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dropped: list[str] = []
+    storage = SimpleNamespace(
+        drop_cached=lambda _, files: lambda: dropped.append(*files) or "denied"
+    )
+    monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
+    monkeypatch.setattr(cold_reads, "run_on_nodes", lambda _, drop: ({"a": ("n1", drop())}, {}))
+    reads = ColdReads(SPARK, [a_dataset("203.0.113.1:1"), a_dataset("203.0.113.9:1")])
+    reads.drop()
+    assert (len(dropped), reads.failure) == (2, "n1: denied")
+    assert input_reader(SPARK, reads.places[:1] * 2) is InputReader.STORAGE
+    assert input_reader(SPARK, reads.places) is None
+    assert input_reader(SPARK, []) is None

@@ -1,6 +1,7 @@
 """The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,12 @@ NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-ti
             "--workloads: unknown workload 'gruop-by'; did you mean group-by",
         ),
         (["--workloads", ","], "--workloads: no workload is named"),
+        (["--table", "a=b"], "--table has no effect without --sql"),
+        (["--sql", "nowhere"], "--sql: nowhere is no directory"),
+        (["--sql", "nowhere", "--table", "orders"], "--sql: nowhere is no directory"),
+        (["--table", "orders"], "--table 'orders' has no '='; write NAME=VALUE"),
+        (["--table", "a.b=x"], "--table 'a.b' is no name of a table"),
+        (["--table", "a="], "--table a has no URI"),
         (["--fact", "switch"], "--fact 'switch' has no '='"),
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
@@ -134,3 +141,33 @@ def test_turns_replace_configuration_and_dataset() -> None:
         ("2g", "file:///d"),
     ]
     assert by_turn[0].facts == {"nic": "x", "link": "1gbit"}
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> str:
+    """A directory with two queries."""
+    for name in ("q2", "q1"):
+        (tmp_path / f"{name}.sql").write_text(f"SELECT '{name}'")
+    return f"--sql={tmp_path}"
+
+
+def test_queries_are_workloads_and_take_turns_on_their_own_tables(queries: str) -> None:
+    turns = [TURN, {**TURN, "configuration": "2g", "tables": {"t": "qfs:/t", "u": "u"}}]
+    given = parse([queries, "--table=t=hdfs:/t", "--workloads=q2,q1", "--turns", json.dumps(turns)])
+    assert given.queries == {"q1": "SELECT 'q1'", "q2": "SELECT 'q2'"}
+    assert given.workloads == ("q2", "q1")
+    assert [dict(turn.tables) for turn in given.by_turn()] == [
+        {"t": "hdfs:/t"},
+        {"t": "qfs:/t", "u": "u"},
+    ]
+
+
+def test_cold_queries_need_tables(queries: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--cache cold with --sql needs --table" in refusal([queries, "--cache=cold"], capsys)
+    assert parse([queries, "--cache=cold", "--table=t=x"]).tables == {"t": "x"}
+
+
+def test_an_unknown_name_may_be_meant_for_a_query(
+    queries: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "did you mean q2 or q1?" in refusal([queries, "--workloads=q3"], capsys)

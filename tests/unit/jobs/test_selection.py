@@ -6,6 +6,7 @@ import pytest
 
 import jobs.workloads
 from harness.model.errors import BadInput, ClusterliftError
+from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
@@ -68,3 +69,17 @@ def test_workloads_that_cannot_write_are_omitted_with_the_reason() -> None:
     left = selection.without_writing("cannot write: full")
     assert (left.names, left.omitted) == (("sha-512",), {"write": "cannot write: full"})
     assert left.not_requested == selection.not_requested
+
+
+def test_queries_take_the_place_of_workloads_that_read_a_dataset() -> None:
+    queries = queries_of({"q2": "SELECT 2", "q1": "SELECT 1"})
+    selection = select_workloads(None, queries)
+    controls = tuple(name for name, workload in WORKLOADS.items() if workload.control)
+    assert (selection.names, selection.not_requested) == (("q2", "q1", *controls), ())
+    assert not selection.reads_data
+    assert select_workloads(["q1", "group-by"], queries).reads_data
+
+
+def test_a_query_with_the_name_of_a_workload_is_refused() -> None:
+    with pytest.raises(BadInput, match="--sql: group-by is the name of a workload; rename"):
+        select_workloads(None, queries_of({"group-by": "SELECT 1"}))

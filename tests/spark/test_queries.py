@@ -1,0 +1,205 @@
+"""Users' own queries: their answers are observed while they run, and tables are found in what they are."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.table import open_table
+from harness.analysis.compare.comparison import compare
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.answer import VARIES, RowsDigest
+from harness.model.errors import BadInput
+from harness.model.run import RecordedRun, Status, answers_of
+from harness.records.reader import load
+from jobs.options import parse
+from jobs.queries import Query
+from jobs.run import benchmark, build_context
+from jobs.sinks import SINKS
+
+QUERIES = {
+    "join": "SELECT c_name, count(*) AS n FROM customer JOIN orders USING (c_id) GROUP BY c_name",
+    "sums": "SELECT flag, avg(price) AS mean, sum(price) AS sum FROM items GROUP BY flag",
+    "random": "SELECT rand() > 0.5 AS coin FROM items",
+    "wrong": "SELECT no_such_column FROM items",
+}
+ITEMS = "SELECT id, int(id % 3) AS flag, id * 0.1D AS price FROM range(1000)"
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables in several formats, of several files, one of them with partitions."""
+    root = tmp_path_factory.mktemp("tables")
+    items = spark.sql(ITEMS)
+    items.write.partitionBy("flag").parquet(str(root / "items"))
+    spark.sql("SELECT id, id % 7 AS c_id FROM range(50)").write.orc(str(root / "orders"))
+    customer = spark.sql("SELECT id AS c_id, concat('c', id) AS c_name FROM range(7)")
+    customer.write.csv(str(root / "customer"), header=True)
+    return root
+
+
+@pytest.fixture
+def run_queries(spark: SparkSession, tables: Path, tmp_path: Path) -> Callable[..., RecordedRun]:
+    """A function that runs queries of QUERIES, two rounds, and returns what is recorded."""
+
+    def run_queries(*names: str, items: Path = tables / "items", code: int = 0) -> RecordedRun:
+        directory = tmp_path / "queries"
+        directory.mkdir(exist_ok=True)
+        for name, text in QUERIES.items():
+            (directory / f"{name}.sql").write_text(text)
+        found = {"items": items, "orders": tables / "orders", "customer": tables / "customer"}
+        arguments = [f"--table={name}={uri}" for name, uri in found.items()]
+        arguments += [f"--sql={directory}", f"--workloads={','.join(names)}", "--pi-samples=1000"]
+        arguments += ["--trials=2", "--warmup=0", f"--results={tmp_path}"]
+        arguments.append(f"--configuration={items.name}")
+        assert benchmark(spark, parse(arguments)) == code
+        [file] = (tmp_path / items.name).glob("*.jsonl")
+        return load(file)
+
+    return run_queries
+
+
+def answer_of(spark: SparkSession, text: str, sink: str = "noop") -> RowsDigest:
+    query = Query("q", text)
+    context = build_context(spark, None, parse(["--trials=1"]))
+    ready = SINKS[sink](query, context, 1)
+    ready.run()
+    [answer] = ready.answers()
+    return query.check(answer, context)
+
+
+def test_a_run_records_queries_tables_and_answers(run_queries: Callable[..., RecordedRun]) -> None:
+    recorded = run_queries("join", "sums", "calc-pi-dataframe")
+    parameters = recorded.run.parameters
+    assert list(parameters["queries"]) == ["join", "sums"]
+    facts = {
+        name: (each["format"], each["files"] > 0, each["bytes"] > 20, each["layout"])
+        for name, each in parameters["tables"].items()
+    }
+    assert facts == {
+        "items": ("parquet", True, True, "unknown"),
+        "orders": ("orc", True, True, "unknown"),
+        "customer": ("csv", True, True, "unknown"),
+    }
+    rows = {
+        name: [each.rows for each in answers_of(trials)]
+        for name, trials in recorded.by_workload.items()
+    }
+    assert rows == {"join": [7], "sums": [3], "calc-pi-dataframe": []}
+
+
+def test_a_row_that_changed_is_caught_by_name(
+    spark: SparkSession, run_queries: Callable[..., RecordedRun], tables: Path, tmp_path: Path
+) -> None:
+    changed = tmp_path / "changed"
+    other = spark.sql(ITEMS).selectExpr("id", "flag", "if(id = 5, price + 0.001D, price) AS price")
+    other.repartition(3).write.parquet(str(changed))
+    columns = [
+        ConfigurationRuns(path.name, (run_queries("join", "sums", items=path),))
+        for path in (tables / "items", changed)
+    ]
+    with pytest.raises(BadInput, match=r"^sums has another answer in 'changed', the weighted sum"):
+        compare(columns)
+    shown = compare(columns, allow_different_data=True)
+    notes = {row.workload: " ".join(row.cells[1].notes) for row in shown.rows}
+    assert "answer of sums: the weighted sum" in notes["sums"]
+    assert "answer" not in notes["join"]
+    assert "files of the tables" in " ".join(shown.columns[1].notes)
+
+
+def test_an_answer_that_varies_is_said_and_its_times_count(
+    run_queries: Callable[..., RecordedRun], capsys: Captured
+) -> None:
+    recorded = run_queries("random")
+    assert {trial.status for trial in recorded.trials} == {Status.OK}
+    assert len(answers_of(recorded.trials)) > 1
+    assert VARIES in capsys.readouterr().out
+
+
+def test_a_query_that_fails_has_the_reason_of_spark_and_the_others_go_on(
+    run_queries: Callable[..., RecordedRun],
+) -> None:
+    recorded = run_queries("wrong", "sums", code=1)
+    assert {trial.status for trial in recorded.by_workload["sums"]} == {Status.OK}
+    for trial in recorded.by_workload["wrong"]:
+        assert trial.error is not None
+        assert "no_such_column" in trial.error
+        assert "\n" not in trial.error
+
+
+SAME = [
+    ("SELECT id, id * 0.1D AS x FROM range(99)", "SELECT id, id * 0.1D AS x FROM range(99) ORDER BY x"),
+    ("SELECT sum(id / 9D) FROM range(0, 999, 1, 1)", "SELECT sum(id / 9D) FROM range(0, 999, 1, 7)"),
+    ("SELECT cast('NaN' AS double) AS x, null AS y", "SELECT cast('NaN' AS double) AS x, null AS y"),
+]  # fmt: skip
+DIFFERENT = [
+    ("SELECT 1 AS a, 2.5D AS x", "SELECT 1 AS a, 2.500001D AS x"),
+    ("VALUES (1, 2.5D), (2, 3.5D)", "VALUES (1, 3.5D), (2, 2.5D)"),  # the same numbers elsewhere
+    ("SELECT 1 AS a, null AS b", "SELECT null AS a, 1 AS b"),
+    ("SELECT 'x' AS a", "SELECT 'y' AS a"),
+    ("SELECT cast('NaN' AS double) AS x", "SELECT cast('inf' AS double) AS x"),
+    ("SELECT cast('NaN' AS double) AS x", "SELECT cast(null AS double) AS x"),
+    ("SELECT array(struct(1 AS a, 1D AS b)) AS x", "SELECT array(struct(1 AS a, 2D AS b)) AS x"),
+    ("SELECT array(struct(1 AS a, 1D AS b)) AS x", "SELECT array(struct(2 AS a, 1D AS b)) AS x"),
+    ("SELECT map('a', array(1F)) AS x", "SELECT map('a', array(2F)) AS x"),
+    ("SELECT map('a', 1F) AS x", "SELECT map('b', 1F) AS x"),
+    ("SELECT 1 AS a, 1 AS a", "SELECT 1 AS a, 2 AS a"),
+    ("SELECT 1 AS a", "SELECT 1 AS a WHERE false"),
+    ("SELECT X'01' AS a, date'2026-01-01' AS d", "SELECT X'02' AS a, date'2026-01-01' AS d"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_rows_in_another_order_are_the_same(
+    spark: SparkSession, one: str, other: str, sink: str
+) -> None:
+    assert not answer_of(spark, one).difference(answer_of(spark, other, sink))
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_another_value_anywhere_is_another_answer(
+    spark: SparkSession, one: str, other: str
+) -> None:
+    first, second = answer_of(spark, one), answer_of(spark, other)
+    assert first.difference(second)
+    assert not first.difference(answer_of(spark, one))
+
+
+def test_sums_that_are_not_finite_are_none(spark: SparkSession) -> None:
+    [found] = answer_of(spark, "VALUES (1.7e308D), (1.7e308D)").sums
+    assert (found.total, found.magnitude) == (None, None)
+
+
+def test_a_table_may_be_one_file_and_its_format_may_be_given(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    [file, *_] = sorted((tables / "orders").glob("*.orc"))
+    assert open_table(spark, "orders", str(file)).format_ == "orc"
+    unnamed = tmp_path / "hive"
+    unnamed.mkdir()
+    shutil.copy(file, unnamed / "000000_0")
+    assert open_table(spark, "orders", f"orc:{unnamed}").frame.count() > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("nowhere", r"--table t: file:/.*/nowhere does not exist"),
+        (".", r"--table t: .* has .*, of which the format is not clear; write t=FORMAT:URI"),
+        ("empty", r"--table t: .* has no files, of which the format is not clear"),
+        ("delta:items", r"cannot be read as delta \(submit with its --packages or --jars\): "),
+        ("orc:items", r"--table t: file:/.*/items cannot be read as orc: "),
+    ],
+)
+def test_what_is_no_table_is_one_line(
+    spark: SparkSession, tables: Path, given: str, reason: str
+) -> None:
+    (tables / "empty").mkdir(exist_ok=True)
+    format_, colon, name = given.rpartition(":")
+    with pytest.raises(BadInput, match=reason) as error:
+        open_table(spark, "t", f"{format_}{colon}{tables / name}")
+    assert "\n" not in str(error.value)
