@@ -57,7 +57,7 @@ class Application:
     """An application, from the lines of its event log, which are added one by one in their order."""
 
     def __init__(self) -> None:
-        self.version = "unknown"
+        self.version: str | None = None
         self._id = ""
         self._whole = _Work("", 0)
         self._environment: dict[str, Any] = {}

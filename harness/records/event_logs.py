@@ -56,10 +56,9 @@ def _read(files: Sequence[Path]) -> Application:
             try:
                 application.add(line)
             except ValueError as error:
+                version = f"Spark {application.version}: " if application.version else ""
                 reason = shorten(str(error), MAX_REASON)
-                raise BadInput(
-                    f"{path}:{number}: {reason} (written by Spark {application.version})"
-                ) from error
+                raise BadInput(f"{path}:{number}: {version}{reason}") from error
     if not application.name:
         raise BadInput(
             f"{files[0]}: not a whole event log of Spark: it does not say which application started"
