@@ -1,8 +1,6 @@
-"""Collect the driver's garbage between trials, and leave its heap as it was."""
+"""Collect the driver's garbage between trials, in a heap that is large from the first of them on."""
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -10,34 +8,29 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import java_packages
 
-MAX_FREE = "MaxHeapFreeRatio"
+LARGE_HEAP = {"MaxHeapFreeRatio": "100", "MinHeapFreeRatio": "90"}
+"""It may be free wholly, and nine tenths of it have to be, unless the largest one allowed is smaller."""
 
 
 def collect_garbage(spark: SparkSession) -> None:
     """Make Spark delete the shuffle files of earlier trials now, and not during a measured one."""
     gc.collect()
-    with heap_kept(spark):
-        java_packages(spark).System.gc()
+    _enlarge_heap(spark)
+    java_packages(spark).System.gc()
 
 
-@contextmanager
-def heap_kept(spark: SparkSession) -> Iterator[None]:
-    """Keep a full collection from shrinking the heap to little more than what lives in it.
+def _enlarge_heap(spark: SparkSession) -> None:
+    """Let collections make the heap large, and never small again.
 
-    In a heap that small, G1 marks what lives again and again while the next trials fill it: in one of three
-    runs in local mode, for a fifth of their processor time.
+    Each resizes it, by what lives in it. In a heap not much larger than that, G1 marks what lives again and
+    again while trials fill it: in one of three runs in local mode, for a fifth of their processor time.
     """
     try:
         machine = _virtual_machine(spark)
-        usual = str(machine.getVMOption(MAX_FREE).getValue())
-        machine.setVMOption(MAX_FREE, "100")
-    except (Py4JError, TypeError, AttributeError):  # not every virtual machine has the option
-        yield
-        return
-    try:
-        yield
-    finally:
-        machine.setVMOption(MAX_FREE, usual)
+        for option, percent in LARGE_HEAP.items():
+            machine.setVMOption(option, percent)
+    except (Py4JError, TypeError, AttributeError):
+        return  # not every virtual machine has these options
 
 
 def _virtual_machine(spark: SparkSession) -> Any:
