@@ -132,18 +132,23 @@ def _caveats(explanation: Explanation) -> str:
 
 
 def _causes(explanation: Explanation) -> Iterator[str]:
-    """Yield why nodes receive more than the shuffle on each side; one sentence if it is the same."""
-    found: dict[str, list[str]] = {}
-    for name, column, sides in zip(
-        SIDES,
+    """Yield why nodes receive more than the shuffle on each side."""
+    texts = []
+    for column, sides in zip(
         (explanation.before, explanation.after),
         zip(*((row.before, row.after) for row in explanation.rows), strict=True),
         strict=True,
     ):
         most = max((side.received_per_input_byte or 0.0 for side in sides if side), default=0.0)
-        if reason := cause(column, most):
-            found.setdefault(reason, []).append(name)
-    return (f"{' and '.join(names)}: {reason}." for reason, names in found.items())
+        texts.append(cause(column, most) or "")
+    return (f"{line}." for line in _by_side(texts))
+
+
+def _by_side(texts: Sequence[str]) -> Iterator[str]:
+    """Yield `before: ...` and `after: ...`, or one line if it is the same; nothing for an empty text."""
+    for text in dict.fromkeys(filter(None, texts)):
+        sides = (side for side, own in zip(SIDES, texts, strict=True) if own == text)
+        yield f"{' and '.join(sides)}: {text}"
 
 
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
@@ -152,13 +157,12 @@ def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
 
 def _notes(row: ExplainedRow) -> Iterator[str]:
     """Yield all notes on the row as one footnote; nothing if there are none."""
-    sides = zip(SIDES, row.cells, (row.before, row.after), strict=True)
-    notes = [
-        (side, (*cell.notes, *(_attribution_notes(attribution) if attribution else ())))
-        for side, cell, attribution in sides
+    texts = [
+        "; ".join((*cell.notes, *(_attribution_notes(attribution) if attribution else ())))
+        for cell, attribution in zip(row.cells, (row.before, row.after), strict=True)
     ]
-    if any(texts for _, texts in notes):
-        yield ". ".join(f"{side}: {'; '.join(texts)}" for side, texts in notes if texts)
+    if any(texts):
+        yield ". ".join(_by_side(texts))
 
 
 def _attribution_notes(attribution: Attribution) -> Iterator[str]:

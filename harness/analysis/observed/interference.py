@@ -5,14 +5,14 @@ of them: it shows only beside another run.
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
-from harness.words import count_of, percent
+from harness.words import count_of, join_names, percent
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
@@ -120,17 +120,25 @@ def busy_line(runs: Sequence[RecordedRun]) -> str | None:
 def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return how many measured trials do not count, and why; None if all do.
 
-    For example: `3 of 54 measured trials were disturbed and do not count: n2: it swapped (3)`. The
+    For example: `3 of 54 measured trials were disturbed and do not count: n1, n2: it swapped (3)`. The
     commonest reasons come first.
     """
-    # The numbers that follow a reason in brackets differ in every trial.
-    reasons = Counter(str(trial.disturbed).partition(" (")[0] for trial in disturbed_trials(runs))
-    if not reasons:
+    nodes: defaultdict[str, list[str]] = defaultdict(list)
+    for trial in disturbed_trials(runs):
+        # The numbers that follow a reason in brackets differ in every trial.
+        node, _, reason = str(trial.disturbed).partition(" (")[0].rpartition(": ")
+        nodes[reason].append(node)
+    if not nodes:
         return None
-    disturbed = reasons.total()
-    commonest = reasons.most_common(MAX_REASONS)
-    listed = [f"{reason} ({n})" for reason, n in commonest]
-    if more := disturbed - sum(n for _, n in commonest):
+    disturbed = sum(map(len, nodes.values()))
+    commonest = sorted(nodes.items(), key=lambda item: -len(item[1]))[:MAX_REASONS]
+    listed = [
+        ": ".join(
+            filter(None, [join_names(sorted(filter(None, set(of)))), f"{reason} ({len(of)})"])
+        )
+        for reason, of in commonest
+    ]
+    if more := disturbed - sum(len(of) for _, of in commonest):
         listed.append(f"others ({more})")
     trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
     verbs = ("was", "does") if disturbed == 1 else ("were", "do")

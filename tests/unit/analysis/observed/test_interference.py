@@ -40,18 +40,18 @@ class TestDisturbedTrials:
         assert sample.times_s == (11.0, 13.0)
 
     def test_are_a_caveat_that_groups_them_by_reason_whatever_the_numbers(self) -> None:
-        other = "n2: it swapped (7 MB/s, usually 0)"
+        other = "n3: it swapped (7 MB/s, usually 0)"
         runs = [run(disturbed=(None, SLOW, SWAPPED)), run(disturbed=(None, other))]
         line = (
             "3 of 5 measured trials were disturbed and do not count: "
-            "n2: it swapped (2); n1: processors slower than usual (1)"
+            "n2, n3: it swapped (2); n1: processors slower than usual (1)"
         )
         assert caveats(runs) == (line,)
 
     def test_have_their_rarest_reasons_counted_together(self) -> None:
-        reasons = [f"n{number}: it swapped (1)" for number in (1, 1, 2, 2, 3, 3, 4, 5)]
+        reasons = [f"n{number % 2}: reason {number} (1)" for number in (1, 1, 2, 2, 3, 3, 4, 5)]
         assert str(disturbed_line([run(disturbed=tuple(reasons))])).endswith(
-            "n1: it swapped (2); n2: it swapped (2); n3: it swapped (2); others (2)"
+            "n1: reason 1 (2); n0: reason 2 (2); n1: reason 3 (2); others (2)"
         )
 
     def test_that_are_none_are_no_caveat(self) -> None:
