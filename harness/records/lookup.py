@@ -143,11 +143,6 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
             )
             return f"the directory {directory} has no results files (*{SUFFIX}); {advice}"
     others = [child for child in results.glob("*") if results_files(child)]
-    if results_files(results) and {child.name for child in others} <= {PROBES}:
-        return (
-            f"{name!r} is neither a results file nor a directory with results files, and {results} is the "
-            "directory of one configuration; --results is that above it"
-        )
     known = sorted(_name_of(child, results) for child in others)
     return (
         f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "

@@ -1,16 +1,14 @@
 """The path MTU of every pair, the largest frames, and what packets of each size carry and cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
-from harness.analysis.network.mesh import PairMatrix, pair_matrix
-from harness.model.interface import HostLink
+from harness.analysis.network.mesh import pair_matrix
 from harness.model.link import COUNTED_BYTES
 from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, PATH_MTU
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.present.probes.mesh import pair_table
-from harness.words import count_of
 
 _FRAME = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
 
@@ -40,21 +38,7 @@ def path_sections(probed: RecordedProbes) -> Iterator[str]:
     if paths.hosts:
         table = pair_table(paths, "{:.0f}".format)
         yield f"path MTU in bytes; rows send, columns receive\n{table}\n{_FRAME}"
-        yield _limits(paths, probed.links())
     yield from _largest_frames(measurements)
-
-
-def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
-    """Say of how many paths the search ended at the sender's own MTU; nothing if of none."""
-    own = {host: link.mtu_bytes for host, link in links.items()}
-    ended = sum(value == own.get(pair[0]) for pair, value in paths.values.items())
-    if not ended:
-        return ""
-    which = f"{ended} of {count_of(len(paths.values), 'path')}"
-    return (
-        f"{which} {'carries' if ended == 1 else 'carry'} all that the sender's own MTU allows; whether "
-        "larger packets would arrive, only a larger MTU on the sender can show"
-    )
 
 
 def _largest_frames(measurements: Sequence[Measurement]) -> Iterator[str]:

@@ -189,14 +189,6 @@ class TestShow:
         assert "(there: 1g, 2.5g, rs/2.5g)" in capfd.readouterr().err
         assert main(["show", "rs/2.5g"]) == 0
 
-    def test_a_directory_of_one_configuration_is_not_that_of_all_results(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["show", "2.5g", "--results", str(results / "1g")]) == 2
-        assert "1g is the directory of one configuration; --results is that above it" in (
-            capfd.readouterr().err
-        )
-
     def test_a_directory_that_is_not_named_as_we_name_them_is_listed_by_its_path(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:

@@ -73,7 +73,7 @@ def _drawn(found: Sequence[Changed], series: Mapping[str, chart.Series]) -> char
     ends = _ends([change for _, change in found])
     parts = {
         title: [
-            _row(outcome, change, ends[1], series) | {"workload": names[outcome.workload]}
+            _row(outcome, change, series) | {"workload": names[outcome.workload]}
             for outcome, change in found
             if outcome.is_control is is_control
         ]
@@ -96,9 +96,7 @@ def _ends(changes: Sequence[Change]) -> tuple[float, float]:
     return min(0.0, *values, *(interval.low for interval in intervals)), high
 
 
-def _row(
-    outcome: Outcome, change: Change, highest: float, series: Mapping[str, chart.Series]
-) -> dict[str, Any]:
+def _row(outcome: Outcome, change: Change, series: Mapping[str, chart.Series]) -> dict[str, Any]:
     look = series[outcome.configuration].mark
     low, high = change.interval or (None, None)
     match change.verdict:
@@ -112,8 +110,7 @@ def _row(
         **look,
         "change": change.relative_change,
         "low": low,
-        "high": high and min(high, highest),
-        "is_cut": high is not None and high > highest,
+        "high": high,
         "text": outcome.text,
     }
 
@@ -128,7 +125,8 @@ def _x(ends: tuple[float, float], *, with_axis: bool) -> chart.Spec:
         "tickCount": 8,
     }
     title = "less time  ←  change  →  more time" if with_axis else None
-    return chart.quantity("change", scale={"domain": ends, "nice": True}, axis=axis, title=title)
+    scale = {"domain": ends, "nice": True, "clamp": True}
+    return chart.quantity("change", scale=scale, axis=axis, title=title)
 
 
 def _part(
@@ -141,7 +139,6 @@ def _part(
         "yOffset": {"field": "line", "type": "ordinal"},
         **chart.COLOUR,
     }
-    high = {**base, "x": {**x, "field": "high"}}
     interval = {**base, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
     marked = {**base, "x": x, **chart.SHAPE, "fill": chart.as_is("fill")}
     text = {
@@ -149,13 +146,11 @@ def _part(
         "color": {"value": chart.INK},
         "text": {"field": "text"},
     }
-    cut = [row for row in rows if row["is_cut"]]
     dot: dict[str, Any] = {"opacity": 1}
     return chart.layered(
         rows,
         chart.mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
         chart.mark("rule", interval, strokeWidth=2),
-        chart.mark("point", high, rows=cut, shape="triangle-right", filled=True, **dot),
         chart.mark("point", marked, size=75, strokeWidth=2, **dot),
         chart.mark("text", {**base, **text}, align="left"),
         px=(_WIDTH_PX, lines_px * len(workloads)),
