@@ -119,7 +119,7 @@ def redacted(value: Any) -> Any:
             return without_credentials(value)
         case dict():
             return {
-                redacted(name): _as_digest(below)
+                redacted(name): (below if below.startswith(DIGEST) else digest(below))
                 if isinstance(below, str) and SENSITIVE_NAME.search(name)
                 else redacted(below)
                 for name, below in value.items()
@@ -128,7 +128,3 @@ def redacted(value: Any) -> Any:
             return [redacted(below) for below in value]
         case _:
             return value
-
-
-def _as_digest(value: str) -> str:
-    return value if value.startswith(DIGEST) else digest(value)

@@ -73,22 +73,16 @@ def verdict(newest: Sequence[NewestProbe], network: Network, faults: Sequence[Fi
 
     `faults` are what the gate itself finds.
     """
-    return "".join(f"{line}\n" for line in _verdict_lines(newest, network, faults))
-
-
-def _verdict_lines(
-    newest: Sequence[NewestProbe], network: Network, faults: Sequence[Finding]
-) -> Iterator[str]:
-    yield from map(visible, dict.fromkeys(line for each in newest for line in remarks(each.probed)))
     found = len(faults) + sum(finding.is_fault for finding in network.findings)
-    yield f"{count_of(found, 'fault')} found" if found else f"no fault found: {_checked(network)}"
+    lines = [
+        *map(visible, dict.fromkeys(line for each in newest for line in remarks(each.probed))),
+        f"{count_of(found, 'fault')} found" if found else f"no fault found: {_checked(network)}",
+    ]
     for each in newest:
-        yield visible(f"from {each}")
-        yield from fault_lines(each.findings)
+        lines += [visible(f"from {each}"), *fault_lines(each.findings)]
     if faults:
-        yield "not as expected"
-        yield from fault_lines(faults)
-    yield from _soak_lines(newest, network)
+        lines += ["not as expected", *fault_lines(faults)]
+    return "".join(f"{line}\n" for line in (*lines, *_soak_lines(newest, network)))
 
 
 def _checked(network: Network) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.hosts.transports.host import TRANSPORTS, Host, Transport, by_local
+from harness.hosts.transports.host import TRANSPORTS, Host, by_local
 from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
 from harness.model.errors import BadInput
@@ -24,7 +24,11 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
         if not in_lab:
-            return command(_site_of(names, TRANSPORTS[via]), **others)
+            transport = TRANSPORTS[via]
+            # Only this machine's directories are known to be ours.
+            own = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's own default
+            local_dirs = own if transport is by_local else None
+            return command(Site(names, transport, local_dirs=local_dirs), **others)
         if via != DEFAULT_VIA:
             raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
         return command(_lab_site(names), **others)
@@ -32,12 +36,6 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in _HOST_OPTIONS:
         with_site = option(with_site)
     return with_site
-
-
-def _site_of(names: str | None, transport: Transport) -> Site:
-    """Return the hosts as a Site. Only this machine's directories are known to be ours."""
-    own = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's own default
-    return Site(names, transport, local_dirs=own if transport is by_local else None)
 
 
 def _lab_site(names: str | None) -> Site:

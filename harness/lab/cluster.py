@@ -141,7 +141,7 @@ def find_lab() -> Lab | None:
     containers = _containers()
     if not containers:
         return None
-    nodes = sorted(map(_node, containers), key=_by_number)
+    nodes = (Node(_service(c), str(c["Id"]), str(c["State"]["Status"])) for c in containers)
     worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
     environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"])
     storages = tuple(environment.get("STORAGE", "hdfs").split("-"))
@@ -152,7 +152,7 @@ def find_lab() -> Lab | None:
             f"the lab was started with CPUS={environment['CPUS']!r}, which is no number: remove "
             "it (clusterlift lab down), and start it with clusterlift lab up --cpus X"
         ) from error
-    return Lab(tuple(nodes), storages, cpus)
+    return Lab(tuple(sorted(nodes, key=_by_number)), storages, cpus)
 
 
 def running_lab() -> Lab:
@@ -186,10 +186,6 @@ def _containers(attempts: int = 3) -> list[dict[str, Any]]:
             raise
         return _containers(attempts - 1)  # a container may just have been removed
     return found
-
-
-def _node(container: dict[str, Any]) -> Node:
-    return Node(_service(container), str(container["Id"]), str(container["State"]["Status"]))
 
 
 def _service(container: dict[str, Any]) -> str:

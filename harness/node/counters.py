@@ -33,7 +33,8 @@ def read_node(
     counters |= kernel_counters(lambda path: cgroup.read_text(root / path))
     limits = cgroup.cpu_quota(root), cgroup.cpu_allowed(root), processors
     counters["quota_processors"] = min(limit for limit in limits if limit)
-    counters |= cgroup.throttling(root) | _usage(application, root) | _disks(root) | _heat(root)
+    counters |= cgroup.throttling(root) | _usage(application, root) | _heat(root)
+    counters |= dict(zip((READ, WRITTEN), disk_bytes(root) or (), strict=False))
     traffic = interface_traffic(root)
     request = sampler.READ if with_samples else sampler.begin(traffic, disk_names(root))
     answer = _ask_sampler(application, program, request)
@@ -86,11 +87,6 @@ def _heat(root: Path) -> dict[str, int]:
     files = root.glob("sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count")
     counts = [int(text) for file in files if (text := cgroup.read_text(file)).isdecimal()]
     return {"heat_throttles": sum(counts)} if counts else {}
-
-
-def _disks(root: Path) -> dict[str, int]:
-    found = disk_bytes(root)
-    return dict(zip((READ, WRITTEN), found, strict=True)) if found else {}
 
 
 def _usage(application: Application, root: Path) -> dict[str, Any]:

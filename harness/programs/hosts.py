@@ -71,10 +71,11 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
     facts = {host.name: own for host, own in described.items()}
     on_machine: dict[str, list[str]] = {}
     versions = []
-    descriptions = answers_of_all(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
-    for host, (boot, mpi) in descriptions.items():
+    descriptions = answers_of_all(hosts, ("sh", "-c", _DESCRIPTION), str)
+    for host, text in descriptions.items():
+        boot, _, mpi = text.partition("\n")
         on_machine.setdefault(boot or host.name, []).append(host.name)
-        versions.append(mpi)
+        versions.append(mpi.strip())
     processors = {
         machine: positive(facts[names[0]].get("cpus"), UNKNOWN_PROCESSORS) or UNKNOWN_PROCESSORS
         for machine, names in on_machine.items()
@@ -108,11 +109,6 @@ def exchanged_bytes(
         return None
     first, then = before[host].exchanged.get(device), after[host].exchanged.get(device)
     return None if first is None or then is None or then < first else then - first
-
-
-def _two_lines(text: str) -> tuple[str, str]:
-    first, _, second = text.partition("\n")
-    return first, second.strip()
 
 
 def parse_counters(text: str) -> HostCounters:

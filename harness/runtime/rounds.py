@@ -73,7 +73,8 @@ class Rounds:
     measured. `profile` is the number of profile rounds; None for one if there is a deadline, and time left
     until it: it comes before further measured rounds.
 
-    `stopped` is, in one line, why there are no more rounds; None if their number was fixed.
+    `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
+    no more rounds; None if their number was fixed.
     """
 
     def __init__(
@@ -100,16 +101,11 @@ class Rounds:
         self._started = self._last_end = clock()
         self._took_s: list[float] = []
         self._round = 0
-        self._total: int | None = None
+        self.total: int | None = None
         self._is_fixed = False
         if goal.warm_up is not None and goal.trials is not None and not has_deadline:
             self._is_fixed = True
-            self._total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
-
-    @property
-    def total(self) -> int | None:
-        """The number of all trials; None if it is not known yet."""
-        return self._total
+            self.total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
@@ -127,7 +123,7 @@ class Rounds:
         profile = self._profile
         if profile is None:
             profile = int(self._has_deadline and round_s <= self._seconds_left())
-        self._total = len(self._took_s) + profile * len(self._trials)
+        self.total = len(self._took_s) + profile * len(self._trials)
         for number in range(1, profile + 1):
             yield Phase.PROFILE, number
 
@@ -144,8 +140,8 @@ class Rounds:
     def outlook(self) -> str:
         """Return which workloads have not reached the goal, and the time that is left."""
         left = duration_text(self._left_s())
-        if self._total is not None:
-            return f"{left} left" if len(self._took_s) < self._total else "done"
+        if self.total is not None:
+            return f"{left} left" if len(self._took_s) < self.total else "done"
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"
@@ -162,8 +158,8 @@ class Rounds:
             trials = len(self._trials) * ((self.goal.warm_up or 0) + rounds)
             return average_s * max(0, trials - len(self._took_s))
 
-        if self._total is not None:
-            return average_s * (self._total - len(self._took_s))
+        if self.total is not None:
+            return average_s * (self.total - len(self._took_s))
         longest_s = min(self._seconds_left(), time_until(self._max_rounds))
         return max(longest_s, time_until(max(self._round, self._min_rounds)))
 

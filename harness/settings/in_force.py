@@ -21,7 +21,6 @@ from harness.settings.journal import PUT_BACK, SET, Entry, Journal
 from harness.settings.setting import (
     Change,
     Setting,
-    ShellCommand,
     failed_command,
     script,
     script_to_put_back,
@@ -231,15 +230,11 @@ def _set_all(changes: Sequence[Change], guards: Guards) -> None:
             raise answer
         code, errors = answer
         if code:
-            raise _error(host, commands[host], code, errors)
+            command = failed_command(commands[host], code)
+            line = error_line(errors) or f"exit code {code}"
+            raise HostError(f"{host}: {why_it_failed(command, line) if command else line}")
     for change, value in zip(changes, _values(changes), strict=True):
         if isinstance(value, HostError):
             raise value
         if value != change.setting.value:
             raise HostError(f"{change} is {value} after it was set to {change.setting.value}")
-
-
-def _error(host: Host, commands: Sequence[ShellCommand], code: int, errors: str) -> HostError:
-    command = failed_command(commands, code)
-    line = error_line(errors) or f"exit code {code}"
-    return HostError(f"{host}: {why_it_failed(command, line) if command else line}")

@@ -18,11 +18,6 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    @property
-    def of_reciprocal(self) -> "Interval":
-        """The interval of 1 / value, for values above 0."""
-        return Interval(1 / self.high, 1 / self.low)
-
     def max_distance(self, value: float) -> float:
         """Return the distance of `value` from the end that is farther away."""
         return max(self.high - value, value - self.low)

@@ -25,6 +25,7 @@ from harness.statistics.change import (
     changes_of_table,
     shift_of_controls,
 )
+from harness.statistics.median import Interval
 from harness.statistics.run_table import RunTable
 from harness.words import count_of, join_names
 
@@ -56,7 +57,7 @@ class Cell:
         return Performance(
             value,
             unit,
-            interval_s and interval_s.of_reciprocal,
+            interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
             {source: value / peak for source, peak in self.sample.peaks.items()},
         )
 

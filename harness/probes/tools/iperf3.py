@@ -80,16 +80,14 @@ def _report(report: Mapping[str, Any]) -> Report:
         raise ToolError(
             "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
         )
-    cpu = end.get("cpu_utilization_percent", {})
+    cpu, lost = (
+        end.get("cpu_utilization_percent", {}),
+        number_or_none(end["sum_sent"], "retransmits"),
+    )
     return Report(
         goodput_bit_s=goodput,
         seconds=number(received, "seconds"),
-        retransmits=_count_or_none(end["sum_sent"], "retransmits"),
+        retransmits=None if lost is None else int(lost),
         sender_cpu_percent=number_or_none(cpu, "host_total"),
         receiver_cpu_percent=number_or_none(cpu, "remote_total"),
     )
-
-
-def _count_or_none(values: Mapping[str, Any], key: str) -> int | None:
-    count = number_or_none(values, key)
-    return None if count is None else int(count)
