@@ -227,7 +227,7 @@ def explain(comparison: Comparison) -> Explanation:
     if not any(row.parts_s for row in rows):
         raise BadInput(
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
-            "explains the changes; run the benchmark again with this version of clusterlift"
+            "explains the changes; runs that clusterlift made have them, published tables have none"
         )
     return Explanation(before, after, rows, comparison.common_controls)
 

@@ -155,6 +155,13 @@ def test_show_prints_where_the_time_of_a_run_went() -> None:
     assert_golden("show-time.txt", shown.render(plain().before.runs[0]))
 
 
+def test_show_wraps_and_cuts_what_is_long() -> None:
+    options = a_side("1g", environment={"spark.driver.extraJavaOptions": "--add-opens=x " * 100})
+    printed = shown.render(options)
+    assert printed.count("--add-opens=x") < 30
+    assert all(len(line) <= 100 for line in printed.split("\n"))
+
+
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
     printed = " ".join(shown.render(troubled().after.runs[0]).split())
     assert "the event log is incomplete (jobs without an end: 1;" in printed
