@@ -20,6 +20,7 @@ from harness.probes.kinds import findings, kinds
 from harness.probes.options import integer_option
 from harness.probes.plan import run_probes
 from harness.probes.site import Site
+from harness.records.lookup import recorded_probes
 from harness.runtime.interrupt import interruptible
 from harness.terminal import show
 from harness.words import visible
@@ -84,11 +85,12 @@ def probe_command(kind: ProbeKind) -> Command:
             parameters={name: str(value) for name, value in parameters.items()},
             facts=dict(site.facts),
         )
+        earlier = recorded_probes(configuration, results) if configuration else []
         with plan.context, interruptible(once=True):
             probed = run_probes(
                 replace(plan, repeats=repeats), run, results if configuration else None
             )
-        found = findings(probed)
+        found = [*findings(probed), *kind.judge_change(earlier[::-1], probed)]
         notes = "".join(f"{visible(line)}\n" for line in remarks(probed))
         show(f"{notes}\n{kind.page(probed, found)}" if notes else kind.page(probed, found))
         if probed.source:

@@ -107,6 +107,11 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
     return [probed for directory in directories for probed in _probes(results_files(directory))]
 
 
+def recorded_probes(configuration: str, results: Path) -> list[RecordedProbes]:
+    """Return the probe runs of a configuration, sorted by their start; there may be none."""
+    return _probes(results_files(probes_directory(results, configuration)))
+
+
 def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
     found = sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
     check_no_run_twice(found)

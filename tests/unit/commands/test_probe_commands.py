@@ -255,3 +255,18 @@ def test_a_rack_without_a_host_that_can_be_used_is_refused_and_leaves_no_record(
     assert main(["probe", "racks", *racks, *where]) == 2
     assert "--rack b: none of its hosts can be used" in capsys.readouterr().err
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_disk_is_compared_with_earlier_probes_of_its_configuration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for results, bytes_s in ((tmp_path, 2e8), (None, 1e8)):
+        with ProbeRecording(ProbeRun("hdd", ("a",)), results) as probes:
+            probes.event(DISK_WRITE.of("a", bytes_s, "/data"))
+            probes.end(Ending.COMPLETED)
+    monkeypatch.setattr("harness.commands.probe.run_probes", lambda *_: probes.probed)
+    given = ("--hosts", "a=127.0.0.1", "--directory", "/data", "--results", str(tmp_path))
+    assert main(["probe", "disk", "--via", "local", *given]) == 0
+    assert main(["probe", "disk", "--via", "local", *given, "--configuration", "hdd"]) == 1
+    fault = "fault: a: /data writes at 50 % of what was measured before"
+    assert capsys.readouterr().out.count(fault) == 1
