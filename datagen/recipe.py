@@ -179,7 +179,6 @@ def xxhash64(*longs: int) -> int:
 
 
 def _xxh64(word: int, seed: int) -> int:
-    """Return XXH64 of the eight bytes of a word."""
     digest = (seed + _P5 + 8) & _WORD
     digest ^= (_rotate(word * _P2 & _WORD, 31) * _P1) & _WORD
     digest = (_rotate(digest, 27) * _P1 + _P4) & _WORD

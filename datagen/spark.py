@@ -95,7 +95,6 @@ def executor_cores(spark: SparkSession) -> dict[str, int]:
 
 
 def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
-    """Yield the id of each live executor and Spark's own summary of it."""
     listed = scala_context(spark).statusStore().executorList(True)  # noqa: FBT003  Java's signature
     for entry in map(listed.apply, range(listed.size())):
         # Spark lists the driver, too.

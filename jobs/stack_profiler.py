@@ -100,7 +100,6 @@ def _on_executors(
 
 
 def _tasks(answer: Mapping[str, Any]) -> Iterator[tuple[int, int, Seen]]:
-    """Yield the stage of each task, its number, and where it was seen."""
     found: list[Stack] = [()]
     for parent, frame in zip(answer.get("parents", ()), answer.get("frame_of", ()), strict=True):
         found.append((*found[parent], answer["frames"][frame]))

@@ -482,7 +482,6 @@ class _Turns(ExitStack):
 
 
 def _set_aside(file: Path, what: str, reason: str) -> None:
-    """Rename the file so that it is not read as results."""
     aside = file.rename(file.with_suffix(SET_ASIDE))
     say(f"{what}: {reason}; so {aside} does not count; the same command repeats it")
 

@@ -215,7 +215,6 @@ def _grouped(tasks: Iterable[SeenTask]) -> list[_Group]:
 
 
 def _sum(counts: Iterable[tuple[Key, tuple[int, int]]]) -> dict[Key, tuple[int, int]]:
-    """Return how often each key was seen running, and waiting, in all of these counts."""
     total: dict[Key, tuple[int, int]] = {}
     for key, (running, waiting) in counts:
         before = total.get(key, (0, 0))

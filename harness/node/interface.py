@@ -130,7 +130,6 @@ def read_offloads(text: str) -> dict[str, bool] | None:
 
 
 def _parts(text: str) -> dict[str, str]:
-    """Return the output of each program by the name of its part."""
     parts: dict[str, list[str]] = {}
     name = ""
     for line in text.splitlines():

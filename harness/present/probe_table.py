@@ -50,7 +50,6 @@ def _counts(cell: ProbeCell) -> Counts:
 
 
 def _without_unit(metric: str) -> str:
-    """Return a metric's name in words, without the unit at its end."""
     suffix = next(filter(metric.endswith, _UNIT_SUFFIXES), "")
     return metric.removesuffix(suffix).replace("_", " ")
 

@@ -142,7 +142,6 @@ def _sockperf_run(
 def _measure_rdma(
     hosts: Sequence[Host], message_bytes: int, pairing: Pairing, pairs_at_once: int
 ) -> Iterator[Measurement]:
-    """Count the RDMA devices of every host, and measure pairs of hosts that have one."""
     equipped = []
     for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
         if isinstance(devices, HostError):

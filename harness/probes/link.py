@@ -110,7 +110,6 @@ def _bond_text(bond: Bond) -> str:
 
 
 def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
-    """Yield each kernel setting once, or with the hosts' values if they differ."""
     names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
     for name in names:
         values = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}

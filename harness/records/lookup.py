@@ -156,6 +156,5 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
 
 
 def _name_of(directory: Path, results: Path) -> str:
-    """Return the name of the configuration that the directory is of; its path if it is not named like one."""
     name = unquote(directory.name)
     return name if configuration_directory(results, name) == directory else str(directory)

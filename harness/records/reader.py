@@ -145,6 +145,5 @@ def _described(line: bytes, kind: str, type_: type[T]) -> T:
 
 
 def _has_checksum(lines: Sequence[bytes]) -> bool:
-    """Return whether the last line ends with the checksum of all bytes before."""
     before, _, checksum = b"\n".join(lines).rpartition(CHECKSUM_KEY)
     return checksum.decode(errors="replace") == f'{hashlib.sha256(before).hexdigest()}"}}'

@@ -90,7 +90,6 @@ class Guard(HostProcess):
         return self._place(answer) is not None
 
     def _place(self, answer: str) -> int | None:
-        """Return in which line an answer is, None if it has not come."""
         return next((n for n, line in enumerate(self._lines) if line.startswith(answer)), None)
 
     def _answer(self, answer: str) -> tuple[int, str]:

@@ -105,7 +105,6 @@ def _name(subject: _Subject) -> str:
 
 
 def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> RunTable:
-    """Return the model of the subjects whose values are all greater than 0."""
     every = [run for runs in columns for run in runs]
     modelled = [
         subject

@@ -325,7 +325,6 @@ def busy_shares(disks: Iterable[TrialDisks]) -> list[float]:
 
 
 def _by_run(uses: Iterable[UseT], read: Callable[[UseT], float | None]) -> Iterator[list[float]]:
-    """Yield for each run what `read` knows of its trials."""
     for _, of_run in groupby(uses, lambda use: use.run.id):
         if known := [value for use in of_run if (value := read(use)) is not None]:
             yield known

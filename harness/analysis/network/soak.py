@@ -122,7 +122,6 @@ def _failures(flows: Iterable[SoakFlow]) -> list[Finding]:
 
 
 def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Iterator[Finding]:
-    """Yield the findings with the rounds and the first moment of the transfers that they name."""
     for finding in findings:
         own = [
             flow for flow in flows if finding.subject in {*flow.pair, ARROW.join(flow.pair)}

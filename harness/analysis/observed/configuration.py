@@ -213,7 +213,6 @@ def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
 
 
 def _joined(introduction: str, texts: Iterable[str]) -> Iterator[str]:
-    """Yield one line of all distinct texts; nothing if there are none."""
     if distinct := dict.fromkeys(texts):
         yield introduction + "; ".join(distinct)
 

@@ -42,7 +42,6 @@ def are_as_fast(factors: dict[str, float], factor: float) -> bool:
 
 
 def _rates(column: ConfigurationRuns) -> Iterator[tuple[str, float]]:
-    """Yield the bytes a second of a configuration's typical disk, by what says so."""
     cases = disk_cases(probe_measurements(column))
     for metric, source in ((DISK_READ, "reading"), (DISK_WRITE, "writing")):
         if rate := typical(cases, metric):

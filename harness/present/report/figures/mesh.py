@@ -58,7 +58,6 @@ def _pictures(meshes: Mapping[str, PairMatrix]) -> Iterator[Picture]:
 
 
 def _unit_prefix(meshes: Iterable[PairMatrix]) -> str:
-    """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
     highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
     return "G" if highest >= UNITS["g"] else "M"
 

@@ -23,7 +23,6 @@ def figure(evidence: Evidence) -> Figure | None:
 
 
 def _numbers(configuration: str, time: ScoredTime) -> dict[str, str]:
-    """Return a row of the table; `at least` and `at most` are the ends of the 95 % interval."""
     predicted = time.predicted
     return {
         "configuration": configuration,
