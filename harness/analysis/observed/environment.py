@@ -177,6 +177,7 @@ _IRRELEVANT = {
     "names, addresses and numbers of one application": """
         spark.app.* spark.executor.id spark.master spark.*.port spark.driver.host
         spark.driver.bindAddress spark.driver.appUIAddress spark.ui.* spark.yarn.app.*
+        spark.yarn.historyServer.address
         spark.org.apache.hadoop.yarn.server.webproxy.* spark.yarn.tags
         spark.org.apache.spark.deploy.yarn.AmIpFilter.* spark.yarn.appMasterEnv.CLUSTERLIFT_*""",
     "directories that no trial reads or writes": """
