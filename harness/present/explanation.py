@@ -187,7 +187,7 @@ _MAX_PARTS = 2
 def sentence(row: ExplainedRow, mark: str = "") -> str:
     """Return what happened to a workload and why, in one sentence; its `mark` follows the name.
 
-    Such as `repartition: -2.10 s, -1.80 s of it fetch wait; 96 % of input was node-local in both`.
+    Such as `repartition: -2.10 s, -1.80 s of it fetch wait; 96 % of input was node-local before, 40 % after`.
     """
     return f"{row.workload}{mark}: {'; '.join(_clauses(row))}"
 
@@ -247,9 +247,5 @@ def _main_parts(change_s: float, parts_s: Mapping[str, float]) -> str:
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
     then, now = before.node_local, after.node_local
-    if then is None or now is None:
-        return
-    if percent(then) == percent(now):
-        yield f"{percent(now)} of input was node-local in both"
-    else:
+    if then is not None and now is not None and percent(then) != percent(now):
         yield f"{percent(then)} of input was node-local before, {percent(now)} after"

@@ -242,10 +242,8 @@ class TestSentence:
 
     def test_names_the_main_part_of_the_change_and_the_input_locality(self) -> None:
         printed = self.sentences(plain())
-        assert (
-            "repartition: -7.54 s, -7.00 s of it fetch wait; 96 % of input was node-local"
-            in printed
-        )
+        assert "repartition: -7.54 s, -7.00 s of it fetch wait sha-512: " in printed
+        assert "96 % of input was node-local before, 40 % after" in printed
 
     def test_states_what_is_unknown(self) -> None:
         printed = self.sentences(troubled())
