@@ -30,8 +30,8 @@ def read_queries(directory: str) -> Mapping[str, str]:
     """
     files = [file for file in Path(directory).glob(f"*{SUFFIX}") if file.name[0] != "."]
     if not files:
-        reason = f"has no files *{SUFFIX}" if Path(directory).is_dir() else "is no directory"
-        raise BadInput(f"{directory} {reason}; each file of it is to have one query")
+        reason = f"has no file *{SUFFIX}" if Path(directory).is_dir() else "is no directory"
+        raise BadInput(f"{directory} {reason}; name one with a file NAME{SUFFIX} for each query")
     return {file.stem: _read(file) for file in sorted(files, key=_with_numbers)}
 
 

@@ -48,3 +48,24 @@ def test_spark_35_writes_the_same_rows(
         for directory in (dataset, path)
     ]
     assert digests[0] == digests[1]
+
+
+def test_spark_35_has_the_same_answers_to_queries(
+    spark: Spark, spark35: Spark, checkout: Path, dataset: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "q").mkdir()
+    (tmp_path / "q/sums.sql").write_text(
+        "SELECT prefix2, sum(float_val) AS sum, map('a', array(float(avg(integer_val)))) AS nested "
+        "FROM numbers GROUP BY prefix2"
+    )
+    found = []
+    for version in (spark, spark35):
+        options = ("--sql", "q", "--table", f"numbers={dataset}", "--workloads", "sums")
+        cwd = tmp_path / f"{len(found)}"
+        cwd.mkdir()
+        (cwd / "q").symlink_to(tmp_path / "q")
+        version.submit(checkout / "jobs/benchmark.py", *FAST, *options, cwd=cwd)
+        found += [trial.answers for trial in recorded(cwd / "results").trials]
+    [[before], [after]] = found
+    assert before.rows == 255
+    assert not before.difference(after)

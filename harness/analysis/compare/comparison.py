@@ -208,11 +208,11 @@ def _require_same_answers(baseline: ConfigurationRuns, other: ConfigurationRuns)
     found = list(different_answers(baseline.runs, other.runs))
     if found:
         name, before, after = found[0]
-        more = [f"; so do {join_names([each for each, *_ in found[1:]])}"] if found[1:] else []
+        more = f" (and so have {join_names([each for each, *_ in found[1:]])})" if found[1:] else ""
         raise BadInput(
             f"{name} has another answer in {other.name!r}, {after}, than in {baseline.name!r}, {before}"
-            f"{''.join(more)}: its tables or its text changed; `clusterlift compare` and `report` compare "
-            "them anyway with --allow-different-data"
+            f"{more}: the tables or the text changed; `clusterlift compare` and `report` compare them anyway "
+            "with --allow-different-data"
         )
 
 

@@ -64,7 +64,7 @@ def test_anything_else_is_one_line(tmp_path: Path, text: str, reason: str) -> No
 
 
 def test_a_directory_without_queries_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"has no files \*.sql"):
+    with pytest.raises(BadInput, match=r"has no file \*.sql"):
         read_queries(str(tmp_path))
     with pytest.raises(BadInput, match=r"nowhere is no directory"):
         read_queries(str(tmp_path / "nowhere"))
