@@ -17,6 +17,7 @@ from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
+from datagen.table import open_table
 from datagen.writer import Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
@@ -342,3 +343,11 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     found = storage.observe(by_hand, by_hand.entries())
     assert str(next(iter(found.layouts))) == "rs:3+2:1m"
     assert found.missing == 2
+
+
+def test_a_table_has_the_layout_of_all_its_files(spark: SparkSession, uri: str) -> None:
+    spark.range(9).selectExpr("id", "id % 2 AS half").write.partitionBy("half").orc(uri)
+    table = open_table(spark, "numbers", uri)
+    facts = table.as_facts()
+    assert (facts["format"], facts["layout"].partition(":")[0]) == ("orc", "replicated")
+    assert facts["files"] == sum(len(place.stored.files) for place in table.places or ()) > 1
