@@ -25,11 +25,8 @@ def written_sentences(explanation: Explanation) -> Iterator[str]:
 
 
 def _text(ratios: PerWrittenByte) -> str:
-    return (
-        f"{_number(ratios.stored)} stored ({visible(ratios.layouts)} takes {_number(ratios.promised)}), "
-        f"{_number(ratios.sent)} sent, {_number(ratios.to_disks)} to disks"
-    )
-
-
-def _number(ratio: float | None) -> str:
-    return "?" if ratio is None else f"{ratio:.2f}"
+    promised = f"{visible(ratios.layouts)} takes {ratios.promised:.2f}" if ratios.promised else ""
+    stored = f"stored ({promised})" if promised else "stored"
+    bytes_ = {stored: ratios.stored, "sent": ratios.sent, "to disks": ratios.to_disks}
+    known = [f"{ratio:.2f} {what}" for what, ratio in bytes_.items() if ratio is not None]
+    return ", ".join(known) or "unknown"

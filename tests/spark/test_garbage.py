@@ -9,15 +9,13 @@ from datagen.spark import java_packages
 from jobs import garbage
 
 
-def test_a_collection_makes_the_heap_nearly_ten_times_as_large_as_what_lives_in_it(
-    spark: SparkSession,
-) -> None:
+def test_no_collection_makes_the_heap_small(spark: SparkSession) -> None:
     garbage.collect_garbage(spark)
     java = java_packages(spark).java.lang
-    pools = java.management.ManagementFactory.getMemoryPoolMXBeans()
-    lives = sum(pool.getCollectionUsage().getUsed() for pool in pools if pool.getCollectionUsage())
-    runtime = java.Runtime.getRuntime()
-    assert runtime.totalMemory() >= min(runtime.maxMemory(), 8 * lives)
+    kind = java.Class.forName("com.sun.management.HotSpotDiagnosticMXBean")
+    machine = java.management.ManagementFactory.getPlatformMXBean(kind)
+    in_force = {name: machine.getVMOption(name).getValue() for name in garbage.LARGE_HEAP}
+    assert in_force == garbage.LARGE_HEAP
 
 
 def test_a_virtual_machine_without_the_options_collects_all_the_same(

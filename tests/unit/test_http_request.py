@@ -48,5 +48,5 @@ def test_an_answer_of_another_protocol_is_an_error_of_one_line() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve, daemon=True).start()
-        with pytest.raises(OSError, match="no answer in HTTP: BadStatusLine"):
+        with pytest.raises(OSError, match="the server does not answer in HTTP: BadStatusLine"):
             ask(Request(f"http://127.0.0.1:{listener.getsockname()[1]}", "/bucket"))

@@ -202,6 +202,6 @@ class TestChange:
     def test_without_any_task_metrics_the_error_says_what_to_do(self) -> None:
         with pytest.raises(
             BadInput,
-            match=r"no workload has task metrics in both '1g' and '2\.5g'.*; run the benchmark again",
+            match=r"no workload has task metrics in both '1g' and '2\.5g'.*; runs that clusterlift made have",
         ):
             explained([ok("w", 2.0)], [timed("w", 1.0)])
