@@ -16,7 +16,7 @@ from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
 from harness.runtime.command_line import given_command
-from harness.runtime.queries import text_digest
+from harness.runtime.queries import text_digests
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
 from jobs.executors import NodesDescription
@@ -50,7 +50,7 @@ def describe_run(
         "content_checked": dataset is not None and not options.skip_content_check,
     }
     if options.queries:
-        texts = {name: text_digest(text) for name, text in options.queries.items()}
+        texts = text_digests(options.queries)
         parameters[QUERIES] = {name: texts[name] for name in selection.names if name in texts}
         parameters[TABLES] = {table.name: table.as_facts() for table in tables}
     if series := current_series():

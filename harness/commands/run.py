@@ -25,7 +25,7 @@ from harness.records.series import (
     require_same_work,
 )
 from harness.runtime.clock import duration_text
-from harness.runtime.queries import text_digest
+from harness.runtime.queries import text_digests
 from harness.runtime.series import PROVEN, SERIES
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
@@ -223,7 +223,7 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     given = submission.given
     own = {name: getattr(given, name) for name in ("sink", "cache", "repartition", "pi_samples")}
     own["configuration"] = series.configuration  # a directory may have been renamed
-    own |= _texts({name: text_digest(text) for name, text in (given.sql or {}).items()})
+    own |= _texts(text_digests(given.sql))
     done = {
         recorded.source: {
             "cache": WARM,  # of older runs

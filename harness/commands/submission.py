@@ -15,7 +15,7 @@ from harness.minicluster.spark_configuration import DEFAULTS, properties_in, spa
 from harness.model.errors import BadInput
 from harness.records.series import Series
 from harness.runtime.own_driver import require_own_driver
-from harness.runtime.queries import text_digest
+from harness.runtime.queries import text_digests
 from harness.runtime.series import SparkOptions, series_of
 from harness.runtime.shared_options import read_shared_options
 
@@ -89,10 +89,8 @@ class Submission:
             raise BadInput(
                 "deploy mode cluster would leave the results on a node: use --deploy-mode client"
             )
-        queries = (
-            self.given.sql or {}
-        ).items()  # runs of other texts cannot stand for those of these
-        texts = [f"--sql={name}={text_digest(text)}" for name, text in queries]
+        # Runs of other texts are no runs of this series.
+        texts = [f"--sql={name}={own}" for name, own in text_digests(self.given.sql).items()]
         fs = os.environ.get("CLUSTERLIFT_FS", "")
         id_ = series_of(self.options, [*self.arguments, *texts], fs)
         return Series(self.given.results, self.given.configuration, id_)

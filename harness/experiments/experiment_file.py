@@ -25,7 +25,7 @@ from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.document import converted, toml_values
 from harness.runtime.option_values import what_exists
-from harness.runtime.queries import read_queries, text_digest
+from harness.runtime.queries import read_queries, text_digests
 from harness.settings.setting import Setting
 from harness.settings.simple import own_command
 from harness.words import shorten
@@ -294,7 +294,7 @@ def _id(values: Mapping[str, Any]) -> str:
             name: _with_format(table) for name, table in affecting["datasets"].items()
         }
     if "sql" in affecting:
-        affecting["sql"] = {n: text_digest(t) for n, t in read_queries(affecting["sql"]).items()}
+        affecting["sql"] = text_digests(read_queries(affecting["sql"]))
     text = json.dumps(affecting, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

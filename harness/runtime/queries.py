@@ -40,6 +40,11 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+def text_digests(texts: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the digest of each query's text by its name; without queries, none."""
+    return {name: text_digest(text) for name, text in (texts or {}).items()}
+
+
 def _with_numbers(file: Path) -> list[tuple[int, str]]:
     parts = re.findall(r"[0-9]+|[^0-9]+", file.stem)
     return [(int(part) if part[0] in "0123456789" else -1, part) for part in parts]
