@@ -18,6 +18,7 @@ class Query(Workload):
 
     bottleneck = Bottleneck.INPUT
     reads_data = False
+    reads_tables = True
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

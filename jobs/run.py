@@ -43,7 +43,7 @@ from harness.words import join_names, visible
 from jobs.cold_reads import ColdReads, Place, input_reader, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
-from jobs.queries import Query, queries_of
+from jobs.queries import queries_of
 from jobs.run_description import describe_run
 from jobs.sinks import sink_of
 from jobs.spark_event_log import EventLog
@@ -210,7 +210,7 @@ class ConfigurationSide:
                 context,
                 sink_of(each, options.sink),
                 log,
-                *(reads if each.reads_data or (tables and isinstance(each, Query)) else ()),
+                *(reads if each.reads_data or (tables and each.reads_tables) else ()),
             )
             for each in selection.workloads
         ]

@@ -69,6 +69,8 @@ class Workload(ABC):
     bottleneck: ClassVar[Bottleneck]
     reads_data: ClassVar[bool] = True
     """Whether it reads the rows of the dataset."""
+    reads_tables: ClassVar[bool] = False
+    """Whether it reads tables of the user's, if there are any."""
     control: ClassVar[bool] = False
     """Whether neither network nor storage can affect it: if its time changes, the machine changed."""
     writes: ClassVar[bool] = False
