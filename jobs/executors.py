@@ -35,6 +35,7 @@ from harness.node.node_links import NodeLinks
 from harness.node.processes import Application
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
+from harness.words import visible
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30
@@ -69,11 +70,13 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
 class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
-    `driver` is the name of the driver's node among them; None if it did not answer.
+    They are by the host that the cluster knows; `names` has the nodes' own names where these are others.
+    `driver` is the host of the driver's node; None if it did not answer.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
+    names: Mapping[str, str]
     driver: str | None
 
 
@@ -87,15 +90,18 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
     answers, _ = run_on_nodes(spark, partial(_describe_node, known))
     links: dict[str, dict[str, HostLink]] = {}
     machines = {}
-    for host, (machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
+    names = {}
+    for host, (name, machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
         machines[host] = read_machine(machine)
+        if name and name != host:
+            names[host] = visible(name)[:64]  # as long as Linux allows
         links[host] = {}
         for device, text in texts.items():
             with suppress(ToolError):  # the interface has disappeared meanwhile
                 links[host][device] = parse_link(host, device, text)
     own, _ = _identified(dict) or ("", None)
     driver = answers[own][0] if own in answers else None
-    return NodesDescription(links, machines, driver)
+    return NodesDescription(links, machines, names, driver)
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:
@@ -107,11 +113,11 @@ def _own_local_dirs(spark: SparkSession) -> str | None:
     return os.environ.get(LOCAL_DIRS, default)
 
 
-def _describe_node(directories: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return what this node reports about its machine, and about each of its interfaces, as text."""
+def _describe_node(directories: Mapping[str, str]) -> tuple[str, str, dict[str, str]]:
+    """Return this node's name, and what it reports about its machine and each of its interfaces, as text."""
     run = partial(finished, environment={**os.environ, **directories}, timeout_s=LINK_TIMEOUT_S)
     links = {device: run(link_command(device)).stdout for device in interface_traffic()}
-    return run(machine_command(sys.executable)).stdout, links
+    return platform.node(), run(machine_command(sys.executable)).stdout, links
 
 
 def run_on_nodes(

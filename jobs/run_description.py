@@ -40,6 +40,7 @@ def describe_run(
         **spark_facts(spark),
         "machines": {
             "driver": nodes.driver,
+            "names": nodes.names,
             "groups": machine_groups(nodes.machines),
         },
         "nodes": node_facts(nodes.links),

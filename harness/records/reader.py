@@ -18,6 +18,7 @@ from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbe
 from harness.model.run import RecordedRun, Run, RunEnd, Trial, moment_of
 from harness.records.document import MAX_REASON, decoded
 from harness.records.files import content_of
+from harness.records.node_names import naming, with_names
 from harness.records.shapes import CheckedRun
 from harness.records.writer import CHECKSUM_KEY, SCHEMA_VERSION
 from harness.runtime.disturbances import counted_trials
@@ -57,6 +58,7 @@ def load(path: Path) -> RecordedRun:
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
     needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
     trials, throughout = counted_trials(trials, needed)
+    run = replace(run, environment=with_names(run.environment))
     recorded = RecordedRun(
         run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout
     )
@@ -84,7 +86,8 @@ def _read(
         if not lines:
             raise ValueError("not a results file: it has no complete line")
         run = _head(lines[0], head_kind, head_type)
-        for number, line in enumerate(lines[1:], 2):
+        named = naming(run.environment) if isinstance(run, Run) else bytes
+        for number, line in enumerate(map(named, lines[1:]), 2):
             kind = _line(line).kind
             if end:
                 raise ValueError(f"lines follow after the end of the run: {_RESTORE}")

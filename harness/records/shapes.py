@@ -32,6 +32,7 @@ class CheckedNodeGroup(TypedDict):
 
 class CheckedMachines(TypedDict, total=False):
     driver: str | None
+    names: Mapping[str, Name]
     groups: Required[list[CheckedNodeGroup]]
 
 

@@ -77,6 +77,7 @@ def test_machines_are_described_and_links_for_the_interfaces_whose_bytes_are_cou
     nodes = describe_nodes(spark, str(tmp_path))
     [(host, links)] = nodes.links.items()
     assert host == platform.node() == nodes.driver
+    assert nodes.names == {}
     assert nodes.machines[host]["kernel"] == f"{platform.system()} {platform.release()}"
     assert nodes.machines[host]["cpus"] == str(os.cpu_count())
     assert nodes.machines[host]["local_dirs"]
@@ -93,9 +94,19 @@ def with_master(master: str) -> Any:
     return SimpleNamespace(sparkContext=SimpleNamespace(master=master))
 
 
+def test_a_node_has_its_own_name_beside_the_address_that_the_cluster_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hosts = {"172.18.0.2": "n1", "n2": "n2", "172.18.0.4": f"\x1b[2J{80 * 'n'}", "172.18.0.5": ""}
+    answers = {host: (host, (name, "", {})) for host, name in hosts.items()}
+    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, {}))
+    names = describe_nodes(with_master("spark://localhost:7077")).names
+    assert names == {"172.18.0.2": "n1", "172.18.0.4": rf"\x1b[2J{57 * 'n'}"}
+
+
 def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as containers of one machine that have its name."""
-    answers = {f"boot net:[{number}]": ("node-1", ("", {"eth0": ""})) for number in (1, 2)}
+    answers = {f"boot net:[{number}]": ("node-1", ("", "", {"eth0": ""})) for number in (1, 2)}
     monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, {}))
     nodes = describe_nodes(with_master("spark://localhost:7077"))
     assert nodes.links == {"node-1": {}}
