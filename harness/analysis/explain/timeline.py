@@ -89,9 +89,10 @@ def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
     return max(totals, default=None)
 
 
-def full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
-    """Return the directions in which a link is full in a slice."""
-    return {way for way in _WAYS if (part.bit_s(way) or 0) > FULL * limit.bit_s(way)}
+def _link_levels(part: LinkSlice, limit: Goodput) -> list[float | None]:
+    """Return what a link carries in either direction, as a part of what makes it full: beyond 1, it is."""
+    rates = ((part.bit_s(way), FULL * limit.bit_s(way)) for way in _WAYS)
+    return [rate and rate / most for rate, most in rates]
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,7 @@ class TrialLink(TrialUse):
         return tuple(map(self._level, self.slices))
 
     def _level(self, part: LinkSlice) -> float | None:
-        rates = ((part.bit_s(way), self.goodput.bit_s(way)) for way in _WAYS if self.goodput)
-        return max((rate / (FULL * most) for rate, most in rates if rate is not None), default=None)
+        return _highest(_link_levels(part, self.goodput)) if self.goodput else None
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def _trial_link(
     if busiest is None or not all(map(_are_enough, known)):
         return None
     by_node = [
-        [full_ways(part, limit) for part in of_node]
+        [_full(_WAYS, _link_levels(part, limit)) for part in of_node]
         for node, of_node in zip(nodes, slices, strict=True)
         if (limit := goodput_of(node.host))
     ]
@@ -230,27 +230,28 @@ def _trial_link(
 def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | None:
     """Return the disks of a trial; None if nothing is known of any, or too few slices of one."""
     nodes = [node for node in timeline.nodes if node.disk_busy_percent]
-    series = [timeline.series(node.disk_busy_percent) for node in nodes]
-    known = ([busy is not None for busy in of_node] for of_node in series)
+    series = [
+        [busy and busy / (100 * DISK_FULL) for busy in timeline.series(node.disk_busy_percent)]
+        for node in nodes
+    ]
+    known = ([level is not None for level in of_node] for of_node in series)
     if not nodes or not all(map(_are_enough, known)):
         return None
     slices = list(zip(*series, strict=True))
-    full = tuple(
-        {
-            node.host
-            for node, busy in zip(nodes, every, strict=True)
-            if (busy or 0) > 100 * DISK_FULL
-        }
-        for every in slices
-    )
+    hosts = [node.host for node in nodes]
+    full = tuple(_full(hosts, every) for every in slices)
     totals = [sum(filter(None, of_node)) for of_node in series]
     busiest = nodes[totals.index(max(totals))]
     name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
-    levels = (
-        max((busy / (100 * DISK_FULL) for busy in every if busy is not None), default=None)
-        for every in slices
-    )
-    return TrialDisks(run, trial, timeline, full, name, tuple(levels))
+    return TrialDisks(run, trial, timeline, full, name, tuple(map(_highest, slices)))
+
+
+def _full(names: Iterable[str], levels: Iterable[float | None]) -> set[str]:
+    return {name for name, level in zip(names, levels, strict=True) if (level or 0) > 1}
+
+
+def _highest(levels: Iterable[float | None]) -> float | None:
+    return max((level for level in levels if level is not None), default=None)
 
 
 def _are_enough(known: Sequence[bool]) -> bool:
