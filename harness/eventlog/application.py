@@ -7,7 +7,7 @@ numbered, in the order of its first job.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,9 +19,7 @@ from harness.model.spark_properties import recorded_properties
 from harness.redaction import digest, without_credentials
 from harness.words import first_line, shorten
 
-PLANS = "plans"
-"""The parameter of a run from an event log: of each workload's plan, the number of each operator."""
-
+WRITTEN_BY = "Spark's event log"
 NOT_LOGGED = (
     "event logs of Spark do not tell links, layouts, other load, or whether answers were right"
 )
@@ -30,8 +28,6 @@ MAX_NAME, MAX_ERROR = 60, 200
 _CALL_SITE = re.compile(r"(\S+ at )\S*/([^/\s]+:\d+)")
 _PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
 """What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
-_GENERATED = frozenset({"WholeStageCodegen", "InputAdapter"})
-"""Operators that follow from others."""
 _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 
@@ -46,7 +42,6 @@ class _Work:
     description: str
     started_ms: int
     outline: int = 0
-    operators: Mapping[str, int] | None = None
     is_job: bool = False
     workload: str = ""
     tasks: TrialAggregator | None = None
@@ -71,7 +66,6 @@ class Application:
         self._rounds: Counter[str] = Counter()
         self._without_tasks = 0
         self._outlines: dict[str, dict[int, int]] = {}
-        self._plans: dict[str, Mapping[str, int]] = {}
         self._readers: Readers = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
@@ -113,8 +107,7 @@ class Application:
             configuration=configuration,
             started_at=_moment(self._whole.started_ms),
             workloads=tuple(names.values()),
-            written_by="Spark's event log",
-            parameters={PLANS: {names[n]: plan for n, plan in self._plans.items() if n in names}},
+            written_by=WRITTEN_BY,
             environment=self._environment | executors | {"spark": self.version},
         )
         ending = Ending.COMPLETED if self.name in self._rounds else None
@@ -172,13 +165,8 @@ class Application:
         if root != number and root in self._sql:
             self._sql[number] = self._sql[root]
             return
-        operators = list(_operators(event["sparkPlanInfo"]))
-        self._sql[number] = _Work(
-            str(event.get("description") or ""),
-            as_ms(event["time"]),
-            hash(tuple(operators)),
-            Counter(operator for operator, _ in operators if operator not in _GENERATED),
-        )
+        about, outline = str(event.get("description") or ""), _outline(event["sparkPlanInfo"])
+        self._sql[number] = _Work(about, as_ms(event["time"]), outline)
 
     def _sql_ended(self, event: Any) -> None:
         work, error = (
@@ -250,8 +238,11 @@ class Application:
         numbers = self._outlines.setdefault(text, {})
         number = numbers.setdefault(work.outline, len(numbers) + 1)
         work.workload = text if number == 1 else f"{text} #{number}"
-        if work.operators:
-            self._plans.setdefault(work.workload, work.operators)
+
+
+def is_from_event_log(run: Run) -> bool:
+    """Return whether nothing but Spark's event log describes the run."""
+    return run.written_by == WRITTEN_BY
 
 
 def _job(event: Any, stages: Any, properties: Any) -> _Work:
@@ -267,14 +258,14 @@ def _job(event: Any, stages: Any, properties: Any) -> _Work:
     return _Work(about, as_ms(event["Submission Time"]), outline, is_job=True)
 
 
-def _operators(plan: Any) -> Iterator[tuple[str, str]]:
-    """Yield each operator of a plan, and what it does, without what differs each time."""
-    nodes = [plan]
+def _outline(plan: Any) -> int:
+    """Return what tells a plan from others, without what differs each time that it is made."""
+    nodes, found = [plan], list[str]()
     while nodes:
         node = nodes.pop()
-        name, about = (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))
-        yield name.strip(), about
+        found += (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))
         nodes += node["children"]
+    return hash(tuple(found))
 
 
 def _one_line(text: str, most: int = MAX_NAME) -> str:

@@ -10,7 +10,7 @@ from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
-from harness.eventlog.application import PLANS
+from harness.eventlog.application import is_from_event_log
 from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
@@ -226,7 +226,7 @@ _LAST_ROUND = "unless its last round is whole, that counts only for workloads wi
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    has_rounds = not any(PLANS in recorded.run.parameters for recorded in runs)
+    has_rounds = not any(is_from_event_log(recorded.run) for recorded in runs)
     for ending, description in _UNFINISHED.items():
         ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
         if ids:

@@ -158,10 +158,9 @@ class TestApplications:
 def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three applications before, three ten days later that are faster and read more."""
     monkeypatch.chdir(tmp_path)
-    joins = ["Project", "SortMergeJoin"], ["Project", "BroadcastHashJoin"]
     for side, about in (
-        ("before", {"wall_ms": 8_000, "input_bytes": 10**9, "operators": joins[0]}),
-        ("after", {"wall_ms": 4_000, "input_bytes": 14 * 10**8, "operators": joins[1], "day": 10}),
+        ("before", {"wall_ms": 8_000, "input_bytes": 10**9}),
+        ("after", {"wall_ms": 4_000, "input_bytes": 14 * 10**8, "day": 10}),
     ):
         for number in range(3):
             wall_ms = about["wall_ms"] + 10 * number  # type: ignore[operator]
@@ -181,7 +180,6 @@ class TestCommands:
         for note in (
             "recorded: 1970-01-11 here, 1970-01-01 in before",
             "input of the tasks: 1.4 times as many bytes here, 1000 MB in before",
-            "operators of the plan: 1 BroadcastHashJoin here, 1 SortMergeJoin in before",
             "do not tell links, layouts, other load",
         ):
             assert note in table, note
