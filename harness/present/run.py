@@ -9,6 +9,7 @@ from harness.analysis.compare.comparison import overview
 from harness.analysis.explain.attribution import attribute
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import pooled
+from harness.analysis.observed.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
@@ -22,13 +23,13 @@ _MAX_VALUE = 300
 
 
 def render(recorded: RecordedRun) -> str:
-    """Return everything that the file records, then the summary, its footnotes and the file's path."""
+    """Return what the file records, then the summary, its footnotes and the file's path."""
     run = recorded.run
     sections = (
         _section(f"run {run.id}", _identity(recorded)),
         _section("parameters", run.parameters),
         _section("facts", run.facts),
-        _section("environment", {**run.environment, **_machines(run.environment)}),
+        _section("environment", {**run.environment, **dict(_in_short(run.environment))}),
         _section("dataset", run.dataset),
         _trials(recorded.trials),
         *_attribution(recorded),
@@ -49,12 +50,12 @@ def _identity(recorded: RecordedRun) -> Mapping[str, Any]:
     }
 
 
-def _machines(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the facts of the nodes by their names: all of most nodes, what differs of the others."""
-    if not (machines := environment.get("machines")):
-        return {}
-    groups = machines["groups"]
-    return {"machines": {join_names(group["hosts"]): group["facts"] for group in groups}}
+def _in_short(environment: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the facts of nodes, alike ones together, and what of Spark's properties may explain times."""
+    if machines := environment.get("machines"):
+        yield "machines", {join_names(each["hosts"]): each["facts"] for each in machines["groups"]}
+    if conf := environment.get("spark_conf"):
+        yield "spark_conf", relevant_spark_conf(conf)
 
 
 def _section(title: str, facts: Mapping[str, Any] | None) -> str:

@@ -231,6 +231,12 @@ class TestGolden:
         )
         assert_golden("show.txt", run.render(interrupted))
 
+    def test_of_spark_what_differs_in_each_application_is_left_out(self) -> None:
+        conf = {"spark.app.id": "digest:9f86", "spark.executor.memory": "4g"}
+        printed = run.render(recorded(a_run(environment={"spark_conf": conf})))
+        assert "spark.executor.memory  4g" in printed
+        assert "digest" not in printed
+
     def test_a_run_that_was_killed_at_once(self) -> None:
         assert_golden("show-empty.txt", run.render(recorded(a_run(), ending=None)))
 
