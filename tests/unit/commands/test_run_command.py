@@ -143,6 +143,15 @@ def test_the_driver_runs_here(
     assert spark.calls() == []
 
 
+def test_spark_connect_in_the_environment_is_refused_before_spark_starts(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://h")
+    assert main(["run", "--master", "spark://h:7077"]) == 2
+    assert "submit without --remote, SPARK_REMOTE" in capfd.readouterr().err
+    assert spark.calls() == []
+
+
 def in_background(spark: FakeSpark, *arguments: str) -> subprocess.Popen[str]:
     """Start a command in a process group of its own, and wait until a run of it waits."""
     process = subprocess.Popen(
