@@ -25,7 +25,6 @@ MIN_MTU_BYTES, MAX_MTU_BYTES = 68, 10**6
 """RFC 791: what every link carries. Interfaces of today have up to 65,536."""
 
 Name = Annotated[str, Meta(min_length=1)]
-Integer = Annotated[int, Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Count = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
 Number = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 """Of a round, or of an execution."""

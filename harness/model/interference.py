@@ -71,22 +71,41 @@ MIN_EARLIER = 3
 MIN_LOOPS = 10
 """In two thirds of a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
 
+Parts = tuple[float | None, float | None]
+
+
+def _percent(value: float, usual: float) -> str:
+    return f"{percent(value)}, usually {percent(usual)}"
+
 
 @dataclass(frozen=True)
-class _Disturbance:
-    """A quantity of a node that must stay near its usual value.
+class Disturbance:
+    """A quantity of a node that must stay near its usual value, and may have to be alike on two sides.
 
-    - `read`: the quantity, as a rate or a share, so that long trials are not excluded more easily.
+    - `parts`: what a node adds to the quantity, and to what it is a share of: so long trials are not
+      excluded more easily. Of a trial with less than `least` of the latter, it is unknown.
     - `margin`: it disturbs from `usual + margin` on; with `is_factor`, from `usual * margin` on.
     - `at_first`: what is usual as long as that is not known; None: nothing is judged until then.
+    - `compared_as`: what the mean over all nodes and trials is called; empty if that is not compared.
+    - `may_explain`: the difference from which on two means may explain times; with `is_factor`, the factor.
+    - `busy`: the mean from which on trials ran on a busy machine; None if no mean says so.
     """
 
     name: str
-    read: Callable[[NodeInterference], float | None]
+    parts: Callable[[NodeInterference], Parts]
     margin: float
-    describe: Callable[[float, float], str]
+    describe: Callable[[float, float], str] = _percent
     is_factor: bool = False
     at_first: float | None = None
+    least: float = 0.0
+    compared_as: str = ""
+    may_explain: float = 0.0
+    busy: float | None = None
+
+    def of(self, node: NodeInterference) -> float | None:
+        """Return the quantity, as a rate or a share; None if it is unknown."""
+        part, whole = self.parts(node)
+        return part / whole if part is not None and whole and whole >= self.least else None
 
     def limit(self, usual: float) -> float:
         return usual * self.margin if self.is_factor else usual + self.margin
@@ -107,9 +126,9 @@ class EarlierTrials:
         """
         found = []
         for node in nodes:
-            own = self._values.setdefault((workload, node.host), [[] for _ in _DISTURBANCES])
-            for kind, values in zip(_DISTURBANCES, own, strict=True):
-                value = kind.read(node)
+            own = self._values.setdefault((workload, node.host), [[] for _ in DISTURBANCES])
+            for kind, values in zip(DISTURBANCES, own, strict=True):
+                value = kind.of(node)
                 if value is None:
                     continue
                 usual = _usual(values, kind)
@@ -121,7 +140,7 @@ class EarlierTrials:
         return max(found)[-1] if found else None
 
 
-def _usual(values: Sequence[float], kind: _Disturbance) -> float | None:
+def _usual(values: Sequence[float], kind: Disturbance) -> float | None:
     """Return the lower quartile of the earlier values, which rise.
 
     A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
@@ -136,69 +155,74 @@ def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str
     The limits are the same as of trials, with nothing as the usual value. Quantities that are judged by a
     factor are left out.
     """
-    for kind in _DISTURBANCES:
-        value = None if kind.is_factor else kind.read(node)
+    for kind in DISTURBANCES:
+        value = None if kind.is_factor else kind.of(node)
         if value is not None and value > kind.limit(0.0):
             amount, _, _ = kind.describe(value, 0.0).partition(",")  # without what is usual
             yield kind.name, amount
 
 
-def _loop_s(node: NodeInterference) -> float | None:
-    return node.loop_s if node.loops is not None and node.loops >= MIN_LOOPS else None
+def _loops(node: NodeInterference) -> Parts:
+    if node.loops is None or node.loop_s is None:
+        return None, None
+    return node.loop_s * node.loops, node.loops
 
 
-def _stolen_share(node: NodeInterference) -> float | None:
+def _stolen(node: NodeInterference) -> Parts:
     """Of the time in which a process wanted a processor."""
     if node.stolen_s is None or node.busy_s is None:
-        return None
-    return _share(node.stolen_s, node.busy_s + node.stolen_s)
+        return None, None
+    return node.stolen_s, node.busy_s + node.stolen_s
 
 
-def _others_share(node: NodeInterference) -> float | None:
-    return _share(node.others_s, node.duration_s * node.processors)
-
-
-def _quota_inverse(node: NodeInterference) -> float | None:
-    return 1 / node.quota_processors if node.quota_processors else None
-
-
-def _rate(read: Callable[[NodeInterference], float | None]) -> Callable[..., float | None]:
-    """Return a function of a node: what `read` returns, a second."""
-    return lambda node: _share(read(node), node.duration_s)
-
-
-def _share(part: float | None, whole: float) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
-def _percent(value: float, usual: float) -> str:
-    return f"{percent(value)}, usually {percent(usual)}"
+def _a_second(read: Callable[[NodeInterference], float | None]) -> Callable[..., Parts]:
+    return lambda node: (read(node), node.duration_s)
 
 
 def _mb_s(value: float, usual: float) -> str:
     return f"{value / 1e6:.0f} MB/s, usually {usual / 1e6:.0f}"
 
 
-_DISTURBANCES = (
+DISTURBANCES = (
     # The mean over a trial varies by less than 10 % on a quiet machine, and by a factor of 2 beside a
-    # neighbour on the same core. At 1.25, a bad quarter of an hour costs a fifth of the trials.
-    _Disturbance(
+    # neighbour on the same core. At 1.25, a bad quarter of an hour costs a fifth of the trials. A trial that
+    # computes is longer by the same factor; the means of quiet runs differ by less than 5 %.
+    Disturbance(
         "processors slower than usual",
-        _loop_s,
+        _loops,
         margin=1.25,
         describe=lambda value, usual: f"by {percent(value / usual - 1)}",
         is_factor=True,
+        least=MIN_LOOPS,
+        compared_as="processor speed (time of a fixed loop)",
+        may_explain=1.05,
     ),
     # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and
     # a machine that is never without it has another after three trials.
-    _Disturbance(STEAL, _stolen_share, 0.05, _percent, at_first=0.0),
+    Disturbance(
+        STEAL,
+        _stolen,
+        margin=0.05,
+        at_first=0.0,
+        compared_as="processor time that the hypervisor took",
+        may_explain=0.02,
+        busy=0.05,
+    ),
     # The same. What the work needs is usual, such as the daemons of a file system; they seldom take
-    # more than a fifth.
-    _Disturbance(OTHERS, _others_share, 0.05, _percent, at_first=0.2),
+    # more than a fifth, and work more on faster links.
+    Disturbance(
+        OTHERS,
+        lambda node: (node.others_s, node.duration_s * node.processors),
+        margin=0.05,
+        at_first=0.2,
+        compared_as="processor time of other processes",
+        may_explain=0.05,
+        busy=0.25,
+    ),
     # Not how often the quota stops the node: the same work in less time is stopped more often.
-    _Disturbance(
+    Disturbance(
         "its CPU limit was lowered",
-        _quota_inverse,
+        lambda node: (1, node.quota_processors),
         margin=1.05,
         describe=lambda value, usual: (
             f"to {significant(1 / value, 3)} processors, usually {significant(1 / usual, 3)}"
@@ -206,17 +230,23 @@ _DISTURBANCES = (
         is_factor=True,
     ),
     # Waiting for memory is seldom part of the work; each second of it is lost.
-    _Disturbance(MEMORY_WAIT, _rate(lambda node: node.memory_wait_s), 0.05, _percent),
-    _Disturbance(SWAPPED, _rate(lambda node: node.swapped_bytes), 1e6, _mb_s),
+    Disturbance(
+        MEMORY_WAIT,
+        _a_second(lambda node: node.memory_wait_s),
+        margin=0.05,
+        compared_as="time in which processes waited for memory",
+        may_explain=0.02,
+    ),
+    Disturbance(SWAPPED, _a_second(lambda node: node.swapped_bytes), 1e6, _mb_s),
     # A fault takes 0.1 to 10 ms of a disk: a hundred a second keep one busy.
-    _Disturbance(
+    Disturbance(
         FAULTS,
-        _rate(lambda node: node.major_faults),
+        _a_second(lambda node: node.major_faults),
         margin=100,
         describe=lambda value, usual: f"{value:.0f} a second, usually {usual:.0f}",
     ),
     # The kernel writes the files of earlier trials whenever it likes, which moves both by less.
-    _Disturbance(IO_WAIT, _rate(lambda node: node.io_wait_s), 0.2, _percent),
-    _Disturbance(DISKS, _rate(lambda node: node.others_disk_bytes), 50e6, _mb_s),
+    Disturbance(IO_WAIT, _a_second(lambda node: node.io_wait_s), 0.2),
+    Disturbance(DISKS, _a_second(lambda node: node.others_disk_bytes), 50e6, _mb_s),
 )
 """With the reasons of their limits; docs/noise.md has the figures behind them."""

@@ -6,113 +6,62 @@ of them: it shows only beside another run.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
-from harness.model.interference import NodeInterference
+from harness.model.interference import DISTURBANCES, Disturbance
 from harness.model.run import RecordedRun
 from harness.words import count_of, join_names, percent
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
+_COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
 
 
-@dataclass(frozen=True)
-class Disturbance:
-    """A mean over all nodes and all trials that count.
-
-    - `parts`: what a node adds to the quantity and to what it is a share of.
-    - `text`: writes a mean as people read it.
-    - `margin`: the difference between two configurations from which on it may explain their times;
-      with `is_factor`, the factor.
-    - `busy`: the mean from which on trials ran on a busy machine; None if no mean says so.
-    """
-
-    name: str
-    parts: Callable[[NodeInterference], tuple[float | None, float | None]]
-    margin: float
-    text: Callable[[float], str]
-    is_factor: bool = False
-    busy: float | None = None
-
-    def mean(self, runs: Iterable[RecordedRun]) -> float | None:
-        """Return the mean, None if no trial has the quantity."""
-        trials = measured_trials(runs)
-        nodes = (node for trial in trials for node in trial.interference or ())
-        known = [
-            (part, whole)
-            for part, whole in map(self.parts, nodes)
-            if part is not None and whole is not None
-        ]
-        whole = math.fsum(whole for _, whole in known)
-        return math.fsum(part for part, _ in known) / whole if whole else None
-
-    def differs(self, before: float, after: float) -> bool:
-        """Whether two means differ by the margin or more."""
-        if self.is_factor:
-            return max(before, after) >= min(before, after) * self.margin
-        return abs(after - before) >= self.margin
+def _mean(kind: Disturbance, runs: Iterable[RecordedRun]) -> float | None:
+    """Return the mean over all nodes and all trials that count; None if none has the quantity."""
+    nodes = (node for trial in measured_trials(runs) for node in trial.interference or ())
+    known = [
+        (part, whole)
+        for part, whole in map(kind.parts, nodes)
+        if part is not None and whole is not None
+    ]
+    whole = math.fsum(whole for _, whole in known)
+    return math.fsum(part for part, _ in known) / whole if whole else None
 
 
-def _loops(node: NodeInterference) -> tuple[float | None, float | None]:
-    if node.loops is None or node.loop_s is None:
-        return None, None
-    return 1e3 * node.loop_s * node.loops, node.loops
+def _text(kind: Disturbance, mean: float) -> str:
+    return f"{1e3 * mean:.3f} ms" if kind.is_factor else percent(mean)
 
 
-def _stolen(node: NodeInterference) -> tuple[float | None, float | None]:
-    if node.stolen_s is None or node.busy_s is None:
-        return None, None
-    return node.stolen_s, node.stolen_s + node.busy_s
-
-
-DISTURBANCES = (
-    # A trial that computes is longer by the same factor. The means of quiet runs differ by less.
-    Disturbance(
-        "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms".format, is_factor=True
-    ),
-    # What is taken away is missing: each percent of it is a percent of time, or nearly so.
-    Disturbance("processor time that the hypervisor took", _stolen, 0.02, percent, busy=0.05),
-    Disturbance(
-        "processor time of other processes",
-        lambda node: (node.others_s, node.duration_s * node.processors),
-        0.05,  # the file system's daemons are among them, and work more on faster links
-        percent,
-        busy=0.25,
-    ),
-    Disturbance(
-        "time in which processes waited for memory",
-        lambda node: (node.memory_wait_s, node.duration_s),
-        0.02,
-        percent,
-    ),
-)
-"""What may differ between two configurations, with the reasons of the margins."""
+def _differ(kind: Disturbance, before: float, after: float) -> bool:
+    if kind.is_factor:
+        return max(before, after) >= min(before, after) * kind.may_explain
+    return abs(after - before) >= kind.may_explain
 
 
 def interference_facts(runs: Sequence[RecordedRun]) -> Mapping[str, str]:
-    """Return each mean that is known, by the name of its disturbance."""
-    means = {kind: kind.mean(runs) for kind in DISTURBANCES}
-    return {kind.name: kind.text(mean) for kind, mean in means.items() if mean is not None}
+    """Return each mean that is known, by what it is called."""
+    means = ((kind, _mean(kind, runs)) for kind in _COMPARED)
+    return {kind.compared_as: _text(kind, mean) for kind, mean in means if mean is not None}
 
 
 def different_interference(
     baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, mean before and mean after of what differs by its margin or more."""
-    for kind in DISTURBANCES:
-        before, after = kind.mean(baseline), kind.mean(other)
-        if before is not None and after is not None and kind.differs(before, after):
-            yield kind.name, kind.text(before), kind.text(after)
+    for kind in _COMPARED:
+        before, after = _mean(kind, baseline), _mean(kind, other)
+        if before is not None and after is not None and _differ(kind, before, after):
+            yield kind.compared_as, _text(kind, before), _text(kind, after)
 
 
 def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
     found = [
-        f"{kind.name} was {kind.text(mean)}"
-        for kind in DISTURBANCES
-        if kind.busy is not None and (mean := kind.mean(runs) or 0.0) >= kind.busy
+        f"{kind.compared_as} was {_text(kind, mean)}"
+        for kind in _COMPARED
+        if kind.busy is not None and (mean := _mean(kind, runs) or 0.0) >= kind.busy
     ]
     return f"measured on a busy machine: {', '.join(found)}" if found else None
 

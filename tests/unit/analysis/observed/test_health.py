@@ -117,7 +117,7 @@ def test_nodes_that_differ_are_named_once() -> None:
 
 
 def test_every_disturbance_of_a_node_without_work_has_a_remedy() -> None:
-    judged = {kind.name for kind in interference._DISTURBANCES if not kind.is_factor}
+    judged = {kind.name for kind in interference.DISTURBANCES if not kind.is_factor}
     assert judged == module._REMEDIES.keys()
 
 
