@@ -1,6 +1,7 @@
 """Words and numbers for people: counts, percentages, names, shortened and escaped text."""
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from itertools import chain, count
 
@@ -61,6 +62,12 @@ def join_names(things: Sequence[object]) -> str:
     more = len(things) - _MAX_LISTED
     named = ", ".join(map(str, things[:_MAX_LISTED]))
     return f"{named} and {more} more" if more > 0 else named
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a sort key that orders the numbers within names by value."""
+    parts = re.split(r"(\d{1,18})", name)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def unique_name(name: str, taken: Collection[str]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.model.errors import BadInput
 from harness.runtime.option_values import parse_configuration
+from harness.words import natural_order
 
 SUFFIX = ".sql"
 MAX_BYTES = 2**20
@@ -32,7 +33,8 @@ def read_queries(directory: str) -> Mapping[str, str]:
     if not files:
         reason = f"has no file *{SUFFIX}" if Path(directory).is_dir() else "is no directory"
         raise BadInput(f"{directory} {reason}; name one with a file NAME{SUFFIX} for each query")
-    return {file.stem: _read(file) for file in sorted(files, key=_with_numbers)}
+    in_order = sorted(files, key=lambda file: natural_order(file.stem))
+    return {file.stem: _read(file) for file in in_order}
 
 
 def text_digest(text: str) -> str:
@@ -43,11 +45,6 @@ def text_digest(text: str) -> str:
 def text_digests(texts: Mapping[str, str] | None) -> dict[str, str]:
     """Return the digest of each query's text by its name; without queries, none."""
     return {name: text_digest(text) for name, text in (texts or {}).items()}
-
-
-def _with_numbers(file: Path) -> list[tuple[int, str]]:
-    parts = re.findall(r"[0-9]+|[^0-9]+", file.stem)
-    return [(int(part) if part[0] in "0123456789" else -1, part) for part in parts]
 
 
 def _read(file: Path) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from statistics import median
 
-from harness.analysis.network.mesh import RECEIVES, SENDS, natural_order
+from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.probe import ProbeSample
+from harness.words import natural_order
 
 MAX_HOSTS_BY_PAIR = 10
 """Pairs of so few hosts are shown one by one: ten hosts have 90."""

@@ -1,6 +1,5 @@
 """A metric of every pair of hosts, and the typical goodput."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from functools import cached_property
 from statistics import median
 
 from harness.model.probe import Measurement, Metric, Pair
+from harness.words import natural_order
 
 SENDS, RECEIVES = "sends", "receives"
 
@@ -83,12 +83,6 @@ def pair_matrix(
         values={pair: median(values) for pair, values in found.items() if values},
         errors={pair: error for pair, error in errors.items() if not found[pair]},
     )
-
-
-def natural_order(host: str) -> list[tuple[int, str]]:
-    """Return a sort key that orders the numbers within names by value."""
-    parts = re.split(r"(\d{1,18})", host)
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def typical_bit_s(goodput: PairMatrix) -> float | None:

@@ -13,7 +13,7 @@ from harness.analysis.network.judge import (
     reference_of,
     slow_findings,
 )
-from harness.analysis.network.mesh import PairMatrix, natural_order
+from harness.analysis.network.mesh import PairMatrix
 from harness.analysis.network.processor_limit import (
     MAX_BUSY_PERCENT,
     MAX_STOLEN_PERCENT,
@@ -24,7 +24,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.runtime.clock import HOUR, duration_text
-from harness.words import count_of
+from harness.words import count_of, natural_order
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
