@@ -2,7 +2,7 @@
 PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 ROWS          ?= 1000000
-# Trials of each workload in a run. Within MINUTES: as many as fit, but more runs come first.
+# Trials of each workload in a run. Default: of `make bench`, 2.
 TRIALS        ?= $(if $(filter aa runs,$(MAKECMDGOALS)),6)
 # The time that `make bench` may take, with all that it starts Spark for.
 MINUTES       ?= 5

@@ -28,7 +28,7 @@ from harness.runtime.option_values import (
 )
 from harness.runtime.shared_options import add_shared_options
 from harness.runtime.time_budget import seconds_left
-from harness.runtime.warm_up import AUTO
+from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads
 
@@ -111,10 +111,12 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
     parser = _parser()
     given = vars(parser.parse_args(arguments))
-    warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
-    if warmup is None and math.isfinite(seconds_left()):
+    if math.isfinite(seconds_left()):
         # Time buys runs, and a run that waits for steadiness takes several times as long.
-        warmup = 1
+        given["trials"] = given["trials"] or 1
+        given["warmup"] = 1 if given["warmup"] == AUTO else given["warmup"]
+    given["trials"] = given["trials"] or DEFAULT_TRIALS
+    warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
     precision, max_time_s = given.pop("precision"), given.pop("max_time")
     if precision is not None and trials is not None:
         parser.error("--precision has no effect without --trials auto")

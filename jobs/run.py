@@ -339,12 +339,11 @@ def build_context(
 
 
 def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
-    """Return the rounds to run: without time for more, one that is measured."""
+    """Return the rounds to run."""
     left_s = seconds_left()
-    goal = Goal(options.warmup, options.trials, options.precision)
     return Rounds(
         workloads,
-        goal if left_s else Goal(options.warmup, 1),
+        Goal(options.warmup, options.trials, options.precision),
         min(options.max_time_s or math.inf, left_s),
         has_deadline=0 < left_s < math.inf,
         profile=options.profile,

@@ -66,12 +66,11 @@ class Goal:
 class Rounds:
     """The rounds over all workloads: warm-up, then measured, then of the profile.
 
-    They go on until their number is reached if the goal fixes it, and else, or if the run `has_deadline`,
-    until every workload has reached the goal, or a limit of rounds or of time is met: no round starts that
-    would end later than `max_s` seconds after the first one began if it lasted as long as the last one. But
-    the trials that the goal requires are always run, unless the run has a deadline; and one round at least is
-    measured. `profile` is the number of profile rounds; None for one if there is a deadline, and time left
-    until it: it comes before further measured rounds.
+    They go on until their number is reached if the goal fixes it, and else until every workload has reached
+    the goal, or a limit of rounds or of time is met: no round starts that would end later than `max_s`
+    seconds after the first one began if it lasted as long as the last one. But the trials that the goal
+    requires are always run, and one round at least is measured. `profile` is the number of profile rounds;
+    None for one if the run `has_deadline`, and time left until it.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed.
@@ -95,15 +94,14 @@ class Rounds:
         self._has_deadline = has_deadline
         self._profile = profile
         self._max_rounds = ROUNDS_PER_TRIAL * goal.trials if goal.trials else MAX_TRIALS
-        required = 1 if has_deadline else goal.trials or 1
-        self._min_rounds = required + (goal.warm_up is None)
+        self._min_rounds = (goal.trials or 1) + (goal.warm_up is None)
         self._clock = clock
         self._started = self._last_end = clock()
         self._took_s: list[float] = []
         self._round = 0
         self.total: int | None = None
         self._is_fixed = False
-        if goal.warm_up is not None and goal.trials is not None and not has_deadline:
+        if goal.warm_up is not None and goal.trials is not None:
             self._is_fixed = True
             self.total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
 
@@ -118,7 +116,7 @@ class Rounds:
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
-        if self._failure() and not self._is_fixed:
+        if self._failure() and (self._profile is None or not self._is_fixed):
             return
         profile = self._profile
         if profile is None:
@@ -179,8 +177,7 @@ class Rounds:
             return str(self.goal)
         if self._round >= self._max_rounds:
             return "which is the limit"
-        to_come = 2 if self._has_deadline and self._profile is None else 1
-        if self._round >= self._min_rounds and to_come * round_s > self._seconds_left():
+        if self._round >= self._min_rounds and round_s > self._seconds_left():
             return "another would not have ended in time"
         return None
 

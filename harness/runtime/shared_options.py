@@ -33,9 +33,9 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     add("--sql", metavar="DIR", type=option_type(read_queries),
         help="run your own queries, each file NAME.sql of this directory, in place of the workloads that "
         "read a dataset")  # fmt: skip
-    add("--trials", type=_count_or_auto(1), default=DEFAULT_TRIALS, metavar="N",
+    add("--trials", type=_count_or_auto(1), metavar="N",
         help="number of trials of each workload that have to count, or auto: as many as every median "
-        "needs to be precise")  # fmt: skip
+        f"needs to be precise (default: {DEFAULT_TRIALS}; within --minutes of run or bench, 1)")  # fmt: skip
     add("--warmup", type=_count_or_auto(0), default=AUTO, metavar="N",
         help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
         "from where they no longer become faster, and rounds are run until that is so for every "

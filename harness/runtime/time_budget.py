@@ -24,7 +24,7 @@ class TimeBudget:
     """Plans turns of one or several runs within `total_s` seconds from now on.
 
     Runs differ more than trials, so time buys runs: a turn takes no longer than it must, and those that have
-    ended show how long that is. Only the last one that fits has all the time that is left.
+    ended show how long that is. Only the last one that fits has all the time that is left, for its profile.
     """
 
     def __init__(self, total_s: float, clock: Clock = time.monotonic) -> None:

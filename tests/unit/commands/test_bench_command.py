@@ -1,5 +1,6 @@
 """`clusterlift bench`, with a spark-submit that records runs without Spark."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,27 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
     assert runs[0][runs[0].index(BENCHMARK) :][1:] == [
         *("--dataset=data/rows-1000000", "--generate=--rows=1000000"),
         *("--configuration=default", "--results=results", "--repartition=8"),
+        *("--warmup=2", "--trials=2"),
+        "--workloads=group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf",
     ]
     output = capfd.readouterr().out
     assert "w         1.00 s" in output
     assert "2 runs of 1 trial each" in output
 
 
-def test_on_a_cluster_partitions_are_the_user_s_choice(spark: FakeSpark) -> None:
-    assert main(["bench", "--master", "yarn", "--runs", "1", "--trials", "3"]) == 0
+def test_on_a_cluster_partitions_rounds_and_java_are_the_user_s_choice(spark: FakeSpark) -> None:
+    assert main(["bench", "--master", "yarn", "--runs", "1", "--trials", "2"]) == 0
     [run] = spark.calls()
     assert run[:2] == ["--master", "yarn"]
-    assert not [word for word in run if "partition" in word]
-    assert run[-2:] == ["--trials", "3"]
+    assert not [word for word in run if re.search("partitions|-XX|--warmup|--trials=", word)]
+    assert run[-2:] == ["--trials", "2"]
+
+
+def test_a_user_s_queries_take_the_place_of_the_workloads(spark: FakeSpark) -> None:
+    Path("queries").mkdir()
+    Path("queries/one.sql").write_text("SELECT 1")
+    assert main(["bench", "--sql", "queries", "--runs", "1"]) == 0
+    assert not [word for call in spark.calls() for word in call if "--workloads" in word]
 
 
 @pytest.mark.parametrize("options", [["--properties-file", "conf/spark-defaults.conf"], []])

@@ -94,32 +94,6 @@ def precise(warm_up: int = 0) -> Goal:
     return Goal(warm_up, trials=None, precision=0.02)
 
 
-class TestADeadline:
-    @pytest.mark.parametrize(
-        ("warm_up", "max_s", "rounds"),
-        [(None, 25, 2), (None, 45, 4), (None, 500, 7), (1, 5, 1), (1, 45, 3), (1, 500, 6)],
-    )
-    def test_comes_before_the_trials_that_a_run_needs(
-        self, warm_up: int | None, max_s: float, rounds: int
-    ) -> None:
-        bench = Bench({"steady": steady(10)}, Goal(warm_up, trials=6), max_s, has_deadline=True)
-        assert bench.rounds == rounds
-        if warm_up:
-            assert bench.until.stopped == (
-                "after 6 rounds, every workload has 6 trials"
-                if rounds == 6
-                else f"after {count_of(rounds, 'round')}, another would not have ended in time; not reached: "
-                f"steady ({rounds} of 6 trials)"
-            )
-
-    def test_leaves_one_round_beside_the_warm_up(self) -> None:
-        bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s=1, has_deadline=True)
-        assert bench.rounds == 2
-        assert bench.until.stopped == (
-            "after 2 rounds, another would not have ended in time; not reached: steady (1 of 6 trials)"
-        )
-
-
 class TestAFixedNumber:
     def test_comes_in_order_warm_up_first_and_the_profile_last(self) -> None:
         plan = Rounds(["a"], Goal(1, 2), profile=1)
@@ -141,7 +115,7 @@ class TestProfileRounds:
         ("number", "max_s", "measured", "profiled"),
         [
             *((0, 500, 2, 0), (2, math.inf, 2, 2), (None, math.inf, 2, 0)),
-            *((None, 19, 1, 0), (None, 29, 1, 1), (None, 30, 2, 1), (None, 500, 2, 1)),
+            *((None, 0, 2, 0), (None, 29, 2, 0), (None, 30, 2, 1), (None, 500, 2, 1)),
         ],
     )
     def test_come_last_where_they_are_wanted_or_time_is_left(
@@ -156,6 +130,12 @@ class TestProfileRounds:
         )
         phases = [trial.phase for trial in bench.trials]
         assert phases == [Phase.MEASURED] * measured + [Phase.PROFILE] * profiled
+
+    def test_do_not_follow_in_what_is_left_of_the_time_if_all_trials_fail(self) -> None:
+        bench = Bench(
+            {"a": failing, "b": failing}, Goal(1, 2), 500, has_deadline=True, profile=None
+        )
+        assert {trial.phase for trial in bench.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
     @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
     def test_do_not_follow_if_all_trials_fail(self, workloads: str, rounds: int) -> None:
