@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count, islice
 
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
@@ -22,7 +23,8 @@ from harness.model.task_metrics import WrittenBytes
 class Destination:
     """A directory beside a dataset that one run writes to; a layout of None leaves the choice to the storage.
 
-    Each execution of a trial has a directory of its own in it, by its number from 1.
+    Each execution has a directory of its own in it, by its number from 1 in the run: a client of QFS that knew
+    a deleted directory of the same name finds nothing in the new one.
     """
 
     spark: SparkSession
@@ -30,6 +32,11 @@ class Destination:
     marker: Marker
     format: Format
     layout: Layout | None
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def take(self, executions: int) -> list[int]:
+        """Return the numbers of so many executions."""
+        return list(islice(self._numbers, executions))
 
     def writer(self, frame: DataFrame, number: int) -> DataFrameWriter:
         """Create the directory of an execution, request the layout, and return what saves the frame there."""

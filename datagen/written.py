@@ -1,7 +1,7 @@
 """What a run writes beside a dataset `rows`, from the first change to the last.
 
     rows.written/_generating       the marker: names the process; the first file to come, the last to go
-    rows.written/<token>-1/        what the first execution of a trial wrote; gone when the trial has ended
+    rows.written/<token>-1/        what the first execution of a run wrote; gone when its trial has ended
 
 The directory goes when the run ends. What a killed run leaves is removed when the dataset is opened next, if
 it is certain that its process has ended. Nothing that Spark or we have not written is ever removed.

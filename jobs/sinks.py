@@ -79,7 +79,7 @@ class StorageSink(Sink):
         self._workload, self._context = workload, context
         self._destination = destination = context.destination
         destination.clear()  # says why, if an earlier trial could not
-        self._numbers = range(1, executions + 1)
+        self._numbers = destination.take(executions)
         self._writers = [
             (destination.writer(workload.frame(context), number), destination.uri(number))
             for number in self._numbers

@@ -126,7 +126,7 @@ def test_what_happens_to_the_files_of_a_trial_fails_it_in_one_line(
     [trial] = run.trials
     assert (trial.error or "").startswith(error), trial.error
     assert {path.name for path in tmp_path.iterdir()} == {"dataset", "results"} | left
-    assert not list(tmp_path.glob("dataset.written/*-1"))
+    assert not list(tmp_path.glob("dataset.written/*-[0-9]*"))
     assert not list(tmp_path.glob("elsewhere/*"))
 
 
@@ -207,6 +207,13 @@ def test_a_run_that_writes_keeps_others_from_writing_and_not_from_reading(
             pass
         open_dataset(spark, dataset.uri)
         destination.marker.check()
+
+
+def test_trials_of_a_run_do_not_write_to_the_same_directories(
+    spark: SparkSession, write: Write
+) -> None:
+    with destination_beside(spark, write(RECIPE)) as destination:
+        assert [destination.take(2), destination.take(1)] == [[1, 2], [3]]
 
 
 def test_the_root_of_a_file_system_has_nothing_beside_it(
