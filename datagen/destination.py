@@ -23,8 +23,8 @@ from harness.model.task_metrics import WrittenBytes
 class Destination:
     """A directory beside a dataset that one run writes to; a layout of None leaves the choice to the storage.
 
-    Each execution has a directory of its own in it, by its number from 1 in the run: a client of QFS that knew
-    a deleted directory of the same name finds nothing in the new one.
+    Each execution has a directory of its own in it, by its number from 1 in the run: a client of QFS that
+    knew a deleted directory of the same name finds nothing in the new one.
     """
 
     spark: SparkSession

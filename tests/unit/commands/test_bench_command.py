@@ -64,7 +64,7 @@ def test_a_properties_file_names_a_cluster_too(
     Path("conf/spark-defaults.conf").write_text("# spark.master local\nspark.master = yarn\n")
     monkeypatch.setenv("SPARK_CONF_DIR", "conf" if not options else "no-such")
     assert main(["bench", *options, "--runs", "1"]) == 0
-    assert not [word for call in spark.calls() for word in call if "partition" in word]
+    assert not [word for call in spark.calls() for word in call if "partitions" in word]
 
 
 def test_the_same_command_adds_runs() -> None:

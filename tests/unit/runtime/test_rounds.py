@@ -13,7 +13,6 @@ from harness.runtime.rounds import (
     Goal,
     Rounds,
 )
-from harness.words import count_of
 from tests.unit.builders import failed, ok
 
 Duration = Callable[[int], float | None]
