@@ -46,7 +46,7 @@ def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, 
         return
     yield "", mount.type
     yield "_options", mount.options
-    for disk in _disks_below(root / "sys/dev/block" / mount.number):
+    for disk in _disks_of(mount, root):
         yield "_disk", _description(disk)
     size = os.statvfs(directory)
     used = size.f_blocks - size.f_bfree
@@ -75,12 +75,23 @@ def _disks_below(device: Path) -> set[Path]:
 
 
 class _Mount(NamedTuple):
-    """A mounted file system; `number` is that of its device: `8:1`, or `0:30` of none, and of a Btrfs."""
+    """A mounted file system; `number` is that of its device, such as `8:1`; `0:30` is of none."""
 
     point: str
     number: str
     type: str
+    source: str
     options: str
+
+
+def _disks_of(mount: _Mount, root: Path) -> set[Path]:
+    """Return the disks that have the bytes of a file system; none if that is unknown, as of ZFS."""
+    devices = [root / "sys/dev/block" / mount.number]
+    if mount.type == "btrfs":  # its number is of no device; the kernel lists all devices of each Btrfs
+        name = (root / mount.source.lstrip("/")).resolve().name
+        pools = (each for each in root.glob("sys/fs/btrfs/*/devices") if (each / name).exists())
+        devices = [device for pool in pools for device in pool.iterdir()]
+    return set[Path]().union(*map(_disks_below, devices))
 
 
 def _mount_of(place: Path, root: Path) -> _Mount | None:
@@ -94,11 +105,11 @@ def _read_mount(line: str) -> _Mount:
     """Read a line such as `28 1 8:1 / /data rw,noatime shared:1 - ext4 /dev/sda1 rw,data=ordered`."""
     front, _, back = line.partition(" - ")
     _, _, number, _, point, own = front.split()[:6]
-    type_, _, shared = f"{back} ".split(" ", 2)
+    type_, source, shared = f"{back}  ".split(" ", 2)
     point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), point).rstrip("/")
     options = dict.fromkeys([*own.split(","), *shared.strip().split(",")])
     kept = (each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING)
-    return _Mount(point, number, type_, ",".join(kept).strip(","))
+    return _Mount(point, number, type_, source, ",".join(kept).strip(","))
 
 
 def _text(file: Path) -> str:

@@ -89,9 +89,45 @@ def test_a_directory_on_an_array_has_the_disks_of_the_array(tmp_path: Path, data
     assert facts[-1] in {("_used", "less than 90 %"), ("_used", "90 % or more")}
 
 
-def test_a_file_system_without_a_disk_has_none(tmp_path: Path, data: Path) -> None:
-    mounted(tmp_path, "20 1 0:30 / / rw - overlay overlay rw,lowerdir=/a:/b")
-    assert [value for _, value in place_facts(data, tmp_path)][:2] == ["overlay", "rw"]
+def test_a_directory_on_btrfs_has_the_disks_of_all_its_devices(tmp_path: Path, data: Path) -> None:
+    pool = tmp_path / "sys/fs/btrfs/0c8b6b0e-2d3f/devices"
+    pool.mkdir(parents=True)
+    add(tmp_path, "sda", HDD)
+    add(tmp_path, "sda/sda3", {"partition": "3"}, is_partition=True)
+    add(tmp_path, "nvme0n1", FLASH)
+    add(tmp_path, "dm-0", {"dm/name": "pool"})
+    (tmp_path / "sys/devices/dm-0/slaves").mkdir()
+    (tmp_path / "sys/devices/dm-0/slaves/nvme0n1").symlink_to(tmp_path / "sys/devices/nvme0n1")
+    for device in ("sda/sda3", "dm-0"):
+        (pool / Path(device).name).symlink_to(tmp_path / "sys/devices" / device)
+    (tmp_path / "dev/mapper").mkdir(parents=True)
+    (tmp_path / "dev/mapper/pool").symlink_to("../dm-0")
+    mounted(
+        tmp_path,
+        "22 1 0:45 /@ / rw,noatime shared:1 - btrfs /dev/mapper/pool rw,compress=zstd:1,subvolid=256",
+    )
+    facts = list(place_facts(data, tmp_path))
+    assert facts[:2] == [("", "btrfs"), ("_options", "rw,noatime,compress=zstd:1")]
+    disks = {value for key, value in facts if key == "_disk"}
+    assert disks == {"Samsung SSD 980 (1,000 GB)", "ST4000NM0035-1V4 (4,001 GB, rotational)"}
+
+
+@pytest.mark.parametrize(
+    ("file_system", "type_", "options"),
+    [
+        ("overlay overlay rw,lowerdir=/a:/b", "overlay", "rw"),
+        ("zfs tank/data rw,xattr,noacl", "zfs", "rw,xattr,noacl"),
+        ("nfs4 n1:/data rw,vers=4.2,addr=10.0.0.1,hard", "nfs4", "rw,vers=4.2,hard"),
+        ("btrfs /dev/sda3 rw", "btrfs", "rw"),
+        ("tmpfs  rw", "tmpfs", "rw"),
+    ],
+)
+def test_where_the_kernel_does_not_tell_the_disk_none_is_named(
+    tmp_path: Path, data: Path, file_system: str, type_: str, options: str
+) -> None:
+    add(tmp_path, "sda", HDD)
+    mounted(tmp_path, f"20 1 0:30 / / rw - {file_system}")
+    assert list(place_facts(data, tmp_path))[:2] == [("", type_), ("_options", options)]
     assert not [key for key, _ in place_facts(data, tmp_path) if key == "_disk"]
 
 
