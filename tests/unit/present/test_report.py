@@ -25,7 +25,8 @@ from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
-from harness.model.run import Ending, Phase
+from harness.model.run import Ending, InputReader, Phase
+from harness.model.task_metrics import DiskBytes
 from harness.present import comparison_json
 from harness.present.comparison_table import comparison_table
 from harness.present.quantities import time_text
@@ -34,7 +35,7 @@ from harness.present.report.answer import Answer, Tone, answers
 from harness.present.report.chart import labels
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Figure, Section, sections
-from harness.present.report.figures import change, link_use, mesh, time_spent, trials
+from harness.present.report.figures import change, disk_use, link_use, mesh, time_spent, trials
 from harness.present.report.outcome import outcomes
 from harness.present.use_table import link_section
 from harness.words import visible
@@ -49,8 +50,10 @@ from tests.unit.builders import (
     ok,
     recorded,
 )
+from tests.unit.metrics_builders import task_metrics
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, scaled
 from tests.unit.svg import elements_of, texts_of
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 ROOT = Path(__file__).parents[3]
 
@@ -240,6 +243,33 @@ class TestLinkFigure:
         without_probes = known(link_use.figure.draw(Evidence(rich)))
         in_theory = "Links carry in 1g-rs: 941.5 Mbit/s (in theory, at 1gbit as declared)."
         assert in_theory in without_probes.remarks
+
+
+class TestDiskFigure:
+    def test_it_says_what_disks_moved_where_input_came_from_and_how_long_one_was_full(self) -> None:
+        timeline = a_timeline(a_node("n1", disk_busy=[100, 0], busiest_disk="sdb"), slices=2)
+        half_cold = {"disk": DiskBytes(30_000_000, 5_000_000), "input_read_by": InputReader.STORAGE}
+        tasks = task_metrics(input_bytes_by_locality={"ANY": 60_000_000})
+        trial = a_trial("sort", timeline, tasks=tasks, **half_cold)
+        older = ok("sort", 2.0)
+        comparison = compare([configured("hdd", [trial]), configured("old", [older])])
+        figure = known(disk_use.figure.draw(Evidence(comparison)))
+        assert figure.numbers.rows == (
+            (
+                *("sort", "hdd", "30 MB", "5.0 MB", "mixed (50 % from disks)"),
+                *("n1: sdb", "1.00 s", "50%", "between stages"),
+            ),
+        )
+
+    def test_it_says_what_disks_moved_where_a_control_group_limits_them(self) -> None:
+        timeline = a_timeline(a_node("n1", disk_busy=[100, 0]), slices=2)
+        trial = a_trial("sort", timeline, disk=DiskBytes(0, 5_000_000))
+        columns = [configured(n, [trial], facts={"disk_limited": n}) for n in ("a", "b")]
+        figure = known(disk_use.figure.draw(Evidence(compare(columns))))
+        assert [row[2:] for row in figure.numbers.rows] == [("0", "5.0 MB", *["-"] * 5)] * 2
+
+    def test_there_is_none_without_disks(self, rich: Comparison) -> None:
+        assert disk_use.figure.draw(Evidence(rich)) is None
 
 
 def drawn(section: Section, measured: Mapping[str, Sequence[Measurement]]) -> Figure:

@@ -1,0 +1,45 @@
+"""What disks did in each workload and configuration: what they read and wrote, how long one was full."""
+
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.explain.timeline import disk_uses, trial_disks
+from harness.analysis.observed.sample import measured_trials
+from harness.model.cache import cache_text, disk_share
+from harness.present.data_table import DataTable
+from harness.present.quantities import UNKNOWN, if_known, share, size_text, time_text
+from harness.present.report.figure import Evidence, Figure, Section
+from harness.present.use_table import DISK_IS_FULL
+
+LEGEND = "Read and written: by the disks of all nodes, for any process; medians of the trials."
+
+
+@partial(Section, 55, "disks", "What disks did")
+def figure(evidence: Evidence) -> Figure | None:
+    """Return the figure; None if it is unknown of every trial what disks read and wrote."""
+    rows = list(_rows(evidence.comparison))
+    return Figure(DataTable.of(rows), remarks=(LEGEND, DISK_IS_FULL)) if rows else None
+
+
+def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
+    """Yield a row for each workload and configuration, in the order of the table; none of controls."""
+    controls = comparison.common_controls
+    uses = {column.name: disk_uses(trial_disks(column, controls)) for column in comparison.columns}
+    for workload in (row.workload for row in comparison.rows if row.workload not in controls):
+        for column in comparison.columns:
+            trials = [each for each in measured_trials(column.runs) if each.workload == workload]
+            if moved := [each.disk for each in trials if each.disk]:
+                use = uses[column.name].get(workload)
+                yield {
+                    "workload": workload,
+                    "configuration": column.name,
+                    "read": size_text(median(disk.read_bytes for disk in moved)),
+                    "written": size_text(median(disk.written_bytes for disk in moved)),
+                    "input": if_known(disk_share(trials), cache_text),
+                    "busiest disk": use.busiest if use else UNKNOWN,
+                    "disk full": if_known(use.full_s if use else None, time_text),
+                    "of the time": if_known(use.full_share if use else None, share),
+                    "mostly during stage": (use.stage if use else None) or UNKNOWN,
+                }
