@@ -75,7 +75,7 @@ def lab() -> None:
     show_default=True,
     metavar="NAMES",
     help=f"One or more file systems of {', '.join(LAYOUTS)}, with commas between them; the first is Spark's "
-    "default. QFS needs QFS_TARBALL (a URL or a file) or QFS_HOME.",
+    "default. QFS needs QFS_HOME: the directory of an unpacked binary tarball of QFS.",
 )
 def up_command(nodes: int, cpus: float, storages: tuple[str, ...]) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""

@@ -32,8 +32,8 @@ class QfsHome:
             raise self._missing(name)
         return path
 
-    def class_path(self) -> str:
-        """Return the jars that Spark needs, separated by colons. Raises BadInput without any.
+    def jars(self) -> list[Path]:
+        """Return the jars that Spark needs. Raises BadInput without any.
 
         These are the jar for the newest Hadoop and, unless that contains it, QFS's own Java API.
         """
@@ -41,11 +41,11 @@ class QfsHome:
         jars = [self._newest("hadoop-*-qfs-*.jar")]
         if any(self.libraries.glob("qfs-access-*.jar")):
             jars.append(self._newest("qfs-access-*.jar"))
-        return ":".join(map(str, jars))
+        return jars
 
     def spark_properties(self) -> dict[str, str]:
         """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without jars."""
-        classes, libraries = self.class_path(), str(self.libraries)
+        classes, libraries = ":".join(map(str, self.jars())), str(self.libraries)
         return {
             "spark.driver.extraClassPath": classes,
             "spark.executor.extraClassPath": classes,

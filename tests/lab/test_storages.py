@@ -1,19 +1,14 @@
-"""The lab with HDFS, QFS and Ceph at the same time. QFS's tarball comes from a web server."""
+"""The lab with HDFS, QFS and Ceph at the same time."""
 
 import json
 import os
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
 from harness.lab.cluster import Lab
-from harness.lab.qfs_tarball import qfs_variables
-from harness.local_spark import ROOT
 from harness.model.run import Status
 
 from .conftest import new_lab, runs
@@ -53,31 +48,14 @@ applied = "worker-4-stores-nothing"
 
 
 @pytest.fixture(scope="module")
-def tarball() -> Iterator[str]:
-    """The URL of a tarball of QFS."""
-    if not (os.environ.get("QFS_TARBALL") or os.environ.get("QFS_HOME")):
-        pytest.skip("neither QFS_HOME nor QFS_TARBALL is set: there is no QFS")
-    location = qfs_variables("qfs")["QFS_TARBALL"]
-    if "://" in location:
-        yield location
-        return
-    directory, name = (ROOT / location).parent, (ROOT / location).name
-    handler = partial(SimpleHTTPRequestHandler, directory=directory)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/{name}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def lab(request: pytest.FixtureRequest, tarball: str) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """A lab of four workers with three file systems."""
+    if not os.environ.get("QFS_HOME"):
+        pytest.skip("QFS_HOME is not set: there is no QFS")
     for fixture in ("engine", "results"):
         request.getfixturevalue(fixture)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("QFS_TARBALL", tarball)
-        with new_lab("--storage", STORAGES) as lab:
-            yield lab
+    with new_lab("--storage", STORAGES) as lab:
+        yield lab
 
 
 @pytest.mark.parametrize(

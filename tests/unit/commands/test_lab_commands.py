@@ -259,36 +259,24 @@ class TestQfsTarball:
     def _checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "checkout/docker").mkdir(parents=True)
         monkeypatch.setattr(qfs_tarball, "ROOT", tmp_path / "checkout")
-        monkeypatch.delenv("QFS_TARBALL", raising=False)
         monkeypatch.delenv("QFS_HOME", raising=False)
 
     def test_without_any_qfs_the_error_says_what_to_set(self, fake: InstallFakes) -> None:
         fake(docker="exit 0")
-        with pytest.raises(BadInput, match=r"--storage qfs: set QFS_TARBALL .*, or QFS_HOME"):
+        with pytest.raises(BadInput, match="QFS_HOME is not set; set it to the directory of"):
             qfs_tarball.qfs_variables("qfs")
 
     def test_an_image_that_has_qfs_needs_no_tarball(self, fake: InstallFakes) -> None:
         fake(docker="echo 0123abcd")
         assert qfs_tarball.qfs_variables("qfs") == {}
 
-    def test_a_url_is_passed_to_the_build(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("QFS_TARBALL", "https://example.org/qfs.tgz")
-        assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "https://example.org/qfs.tgz"}
-
-    def test_a_file_is_copied_to_the_build_context(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "given.tgz").write_bytes(b"tar")
-        monkeypatch.setenv("QFS_TARBALL", str(tmp_path / "given.tgz"))
-        assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "docker/qfs.tgz"}
-        assert (tmp_path / "checkout/docker/qfs.tgz").read_bytes() == b"tar"
-
-    def test_qfs_home_is_always_packed_to_the_same_bytes(
+    def test_what_the_image_needs_is_always_packed_to_the_same_bytes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         home = tmp_path / "qfs"
         libraries = ["lib/libqfs_access.so", "lib/hadoop-3.4.1-qfs-2.jar", "lib/qfs-access-2.jar"]
-        for name in [*qfs_tarball.PROGRAMS, *libraries]:
+        needed = [*qfs_tarball.PROGRAMS, *libraries]
+        for name in [*needed, "lib/hadoop-2.10.2-qfs-2.jar", "bin/filelister"]:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_bytes(b"x")
             (home / name).chmod(0o755)
@@ -299,7 +287,7 @@ class TestQfsTarball:
             packed.append((tmp_path / "checkout/docker/qfs.tgz").read_bytes())
         assert packed[0] == packed[1]
         with tarfile.open(fileobj=io.BytesIO(packed[0])) as archive:
-            assert "qfs/bin/metaserver" in archive.getnames()
+            assert sorted(archive.getnames()) == sorted(f"qfs/{name}" for name in needed)
 
 
 def test_compose_gets_its_second_file_as_input_and_leaves_no_container_of_a_failed_build(
