@@ -23,7 +23,9 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 def cpu_allowed(root: Path = Path("/")) -> int | None:
     """Return on how many processors this process may run; None if on all of them."""
     online = _numbers_in(read_text(root / "sys/devices/system/cpu/online"))
-    allowed = _allowed("Cpus", root) & online
+    status = read_text(root / "proc/self/status")
+    listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
+    allowed = _numbers_in(listed[1]) & online if listed else set()
     return len(allowed) if 0 < len(allowed) < len(online) else None
 
 
@@ -48,16 +50,6 @@ def throttling(root: Path = Path("/")) -> dict[str, float]:
     return found
 
 
-def cpu_weight(root: Path = Path("/")) -> str | None:
-    """Return the share of busy processors that the group gets beside others: `cpu.weight 79`."""
-    for group in _groups("cpu", root):
-        for name in ("cpu.weight", "cpu.shares"):
-            if text := read_text(group / name):
-                return f"{name} {text}"
-        break  # groups above share with others
-    return None
-
-
 def memory_limit(root: Path = Path("/")) -> int | None:
     """Return the bytes that the group may use, by the tightest limit; None without any."""
     texts = (
@@ -68,17 +60,6 @@ def memory_limit(root: Path = Path("/")) -> int | None:
     return min(
         (int(text) for text in texts if text.isdecimal() and int(text) < _NO_LIMIT), default=None
     )
-
-
-def memory_allowed(root: Path = Path("/")) -> int | None:
-    """Return the bytes of the NUMA nodes whose memory this process may use; None if it may use all."""
-    allowed = _allowed("Mems", root)
-    found = {}
-    for directory in (root / "sys/devices/system/node").glob("node[0-9]*"):
-        if total := re.search(r"MemTotal: +(\d+) kB", read_text(directory / "meminfo")):
-            found[int(directory.name[len("node") :])] = int(total[1]) * 1024
-    kept = [count for node, count in found.items() if node in allowed]
-    return sum(kept) if 0 < len(kept) < len(found) else None
 
 
 def cpu_used_s(root: Path = Path("/")) -> float | None:
@@ -99,14 +80,6 @@ def io_group(process: int, root: Path = Path("/")) -> Path | None:
 def _quotas(root: Path) -> dict[Path, float]:
     """Return the quotas, in processors, of the group and of the groups above it that have one."""
     return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
-
-
-def _allowed(kind: str, root: Path) -> set[int]:
-    """Return the processors or NUMA nodes (`Cpus`, `Mems`) that this process may use, also absent ones."""
-    lists = re.findall(
-        rf"^{kind}_allowed_list:\s*(\S+)", read_text(root / "proc/self/status"), re.MULTILINE
-    )
-    return _numbers_in(lists[0]) if lists else set()
 
 
 def _numbers_in(text: str) -> set[int]:
@@ -178,5 +151,5 @@ def read_text(file: Path) -> str:
 
 
 if __name__ == "__main__":
-    for read in (cpu_quota, cpu_allowed, cpu_weight, memory_limit, memory_allowed):
+    for read in (cpu_quota, cpu_allowed, memory_limit):
         print(f"/{read.__name__}:{read() or ''}")  # noqa: T201  this is its answer

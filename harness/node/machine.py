@@ -109,8 +109,8 @@ def _least(lines: Sequence[str]) -> str | None:
     return f"{least:g}" if 0 < least < math.inf else None
 
 
-def _least_gib(lines: Sequence[str]) -> str | None:
-    return f"{min(map(int, lines)) / 2**30:.3g} GiB"
+def _gib(lines: Sequence[str]) -> str | None:
+    return f"{int(lines[0]) / 2**30:.3g} GiB"
 
 
 def _counted(lines: Sequence[str]) -> str | None:
@@ -191,8 +191,7 @@ FACTS = (
     ),
     MachineFact("clock_synchronised", "clock synchronised", "/adjtimex", _is_synchronised),
     MachineFact("cpu_limit", "CPU limit", "/cpu_quota /cpu_allowed", _least),
-    MachineFact("cpu_weight", "CPU weight", "/cpu_weight"),
-    MachineFact("memory_limit", "memory limit", "/memory_limit /memory_allowed", _least_gib),
+    MachineFact("memory_limit", "memory limit", "/memory_limit", _gib),
     MachineFact("disks", "disks", "/disks", _counted),
     *(
         MachineFact(f"disk_{key}", f"{name} of the disks", f"/disk_{key}", _distinct)
