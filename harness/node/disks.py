@@ -1,12 +1,10 @@
 """The bytes that a node's disks read and wrote, each counted once although block devices stand on others.
 
-Device mapper, md, bcache and drbd count the bytes of the disks below them again, and the disks of a mirror
-each count what was written once. So the devices on top count, as they do in /proc/PID/io. Loop devices and
-zram are no disks: they keep their bytes in a file or in memory.
+The disks count, and not the partitions and volumes on them, which count the same bytes again. But each disk of
+a RAID array counts its part of what was written once: there, the array counts, as it does in /proc/PID/io.
 """
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.model.task_metrics import DiskBytes
@@ -56,49 +54,38 @@ def disk_growth(before: NodeReading, after: NodeReading) -> DiskBytes | None:
 
 def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
     """Return the bytes that all disks read and wrote since the node booted; None if there is no disk."""
-    devices = [stat.parent for stat in root.glob("sys/block/*/stat")]
-    below = {device: {each.name for each in device.glob("slaves/*")} for device in devices}
-    disks = [device for device in devices if (device / "device").exists()]
-    # A disk behind several NVMe controllers has a hidden path through each: `nvme0c1n1` of `nvme0n1`.
-    hidden = [device for device in disks if read_text(device / "hidden") == "1"]
-    if any(any(_sectors(path)) and not any(_sectors(_head(path))) for path in hidden):
-        # Before Linux 6.3 the paths alone count, and nothing does for the partitions of such a disk.
-        return _difference([disk for disk in disks if not below[disk]], [])
-    # A partition is a directory in its device's.
-    parts = {each.name: each for dev in devices for each in (dev, *dev.glob(f"{dev.name}*"))}
-
-    def is_on_disk(part: Path) -> bool:
-        device = part if part in below else part.parent
-        return device in disks or any(is_on_disk(parts[n]) for n in below[device] & parts.keys())
-
-    caches = {name for name, part in parts.items() if (part / "bcache/set").exists()}
-    held = caches.union(*below.values())
-    top = [each for each in devices if each not in hidden and each.name not in held]
-    top = [each for each in top if is_on_disk(each)]
-    rest = [part for name, part in parts.items() if name in held and part.parent in top]
-    return _difference(top, rest) if top else None
-
-
-def _difference(counted: Sequence[Path], again: Sequence[Path]) -> tuple[int, int]:
-    """Return the bytes that devices read and wrote, without those that some of them count `again`."""
-    signed = [(1, *_sectors(each)) for each in counted] + [(-1, *_sectors(each)) for each in again]
+    counted = [(1, disk) for disk in _disks(root)]
+    if not counted:
+        return None
+    for array in root.glob("sys/block/md*"):
+        members = list(array.glob("slaves/*"))
+        # Before Linux 6.3, partitions of a disk with several paths count nothing.
+        if any(any(_sectors(member)) for member in members):
+            counted += [(1, array), *((-1, member) for member in members)]
+    signed = [(sign, *_sectors(device)) for sign, device in counted]
     read = sum(sign * sectors for sign, sectors, _ in signed)
     written = sum(sign * sectors for sign, _, sectors in signed)
     return read * _SECTOR, written * _SECTOR
 
 
 def disk_names(root: Path = Path("/")) -> list[str]:
-    """Return the disks themselves, without what stands on them, as /proc/diskstats names them.
+    """Return the disks themselves, without what stands on them, as /proc/diskstats names them."""
+    return sorted(disk.name.replace("!", "/") for disk in _disks(root))
 
-    Of a disk behind several NVMe controllers, the paths count if it does not count itself.
+
+def _disks(root: Path) -> list[Path]:
+    """Return the devices with hardware.
+
+    A disk behind several NVMe controllers has a hidden path through each, `nvme0c1n1` of `nvme0n1`: before
+    Linux 6.3 the paths count, and the disk itself does not.
     """
     files = root.glob("sys/block/*/stat")
     disks = [file.parent for file in files if (file.parent / "device").exists()]
-    return sorted(
-        disk.name.replace("!", "/")
+    return [
+        disk
         for disk in disks
         if read_text(disk / "hidden") != "1" or not any(_sectors(_head(disk)))
-    )
+    ]
 
 
 def _head(path: Path) -> Path:

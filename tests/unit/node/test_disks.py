@@ -36,12 +36,8 @@ STACKS = {
         *("sda 80 disk", "sda/sda1 70", "sdb 90 disk", "sdb/sdb1 70", "md0 70 sda1 sdb1"),
         "md0/md0p1 60",
     ),
-    "bcache": (
-        *("sdb 100 disk", "nvme0n1 100 disk", "nvme0n1/nvme0n1p2 100 cache", "bcache0 100 sdb"),
-        "loop7 5",
-    ),
-    "a mirror as the cache of bcache": (
-        *("sda 99 disk", "sdb 99 disk", "md0 99 sda sdb cache", "sdc 40 disk", "bcache0 100 sdc"),
+    "a mirror of which no partition counts": (
+        *("nvme0n1 0 disk", "nvme0c0n1 100 disk hidden", "nvme0n1/nvme0n1p3 0", "md0 100 nvme0n1p3"),
     ),
     "drbd": ("sda 100 disk", "sda/sda7 80", "drbd1 80 sda7"),
     "a file as a disk": ("vda 100 disk", "loop0 100", "dm-0 100 loop0", "zram0 900", "ram0 9", "nbd0 9"),
@@ -51,18 +47,20 @@ STACKS = {
 
 def make_blocks(root: Path, *lines: str) -> None:
     """Make /sys/block: a line has a device or partition, its sectors, what it is and what it stands on."""
+    made: dict[str, Path] = {}
     for path, sectors, *words in map(str.split, lines):
         directory = root / SYS_BLOCK / path
+        made[directory.name] = directory
         directory.mkdir(parents=True)
         half = int(sectors) // 2
         (directory / "stat").write_text(f"9 0 {half} 0 9 0 {int(sectors) - half} 0 0 0 0 0 0\n")
         (directory / "hidden").write_text(f"{int('hidden' in words)}\n")
         (directory / "slaves").mkdir()
         for word in words:
-            made = {"disk": "device", "cache": "bcache/set", "hidden": ""}.get(
-                word, f"slaves/{word}"
-            )
-            (directory / made).mkdir(parents=True, exist_ok=True)
+            if word == "disk":
+                (directory / "device").mkdir()
+            elif word != "hidden":
+                (directory / "slaves" / word).symlink_to(made[word])
 
 
 @pytest.mark.parametrize("stack", STACKS)
