@@ -15,7 +15,6 @@ from harness.lab.storages import ceph_bucket
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import cache_directory, locked
 
-NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER = "master"
 RESULTS = "/opt/clusterlift/results"
 LOCAL_DIRS = "/data"
@@ -167,12 +166,6 @@ def running_lab() -> Lab:
 def networks() -> list[str]:
     """Return the names of the lab's networks."""
     return docker("network", "ls", "--filter", lab_filter(), "--format", "{{.Name}}").split()
-
-
-def max_mtu() -> int:
-    """Return the largest MTU, in bytes, that the lab's networks carry."""
-    found = json.loads(docker("network", "inspect", *networks()))
-    return min(int(network["Options"].get(NETWORK_MTU, 1500)) for network in found)
 
 
 def _containers(attempts: int = 3) -> list[dict[str, Any]]:

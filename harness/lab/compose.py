@@ -14,7 +14,6 @@ from harness.lab.cluster import MASTER, Lab, project
 from harness.lab.engine import NO_OUTPUT, run_showing_output
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
-from harness.model.link import MAX_MTU
 from harness.records.directories import kept_in
 from harness.words import count_of, last_line
 
@@ -116,7 +115,6 @@ class Compose:
             "STORAGE": self.shape.storage_variable,
             "NODES": str(self.shape.workers),
             "CPUS": f"{self.shape.cpus:g}",
-            "MTU": str(MAX_MTU),
             # Compose takes a relative path for one beside its file, and a mere name for a volume.
             "RESULTS": str(results_directory()),
             # Whole lines, which can be passed on, instead of a display that is redrawn.

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from harness.lab.cluster import Node, max_mtu
+from harness.lab.cluster import Node
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import MIN_MTU, Link
+from harness.model.link import Link
 from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
 from harness.settings.setting import ShellCommand, why_it_failed
 
@@ -42,19 +42,12 @@ def read_links(nodes: Sequence[Node]) -> list[Link]:
 def set_links(nodes: Sequence[Node], change: Callable[[Link], Link]) -> list[Link]:
     """Apply `change` to each node's link and return the new links.
 
-    Raises BadInput for an MTU that the lab's network does not carry, ClusterliftError that names the
-    missing kernel module.
+    Raises ClusterliftError that names the missing kernel module.
     """
-    largest = max_mtu()
 
     def set_link(node: Node) -> Link:
         before = read_link(node)
         after = change(before)
-        if not MIN_MTU <= after.mtu <= largest:
-            raise BadInput(
-                f"--mtu {after.mtu}: the lab's network carries {MIN_MTU} to {largest}; "
-                "`clusterlift lab up` makes one that carries 9000"
-            )
         for command in commands_to_change(before, after):
             run_link_command(node, command)
         return after

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.lab import links
 from harness.lab.cluster import Node
 from harness.lab.links import (
     commands_to_change,
@@ -13,7 +12,7 @@ from harness.lab.links import (
     run_link_command,
     set_links,
 )
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.settings.rate import HANDLE, limit_outgoing
 
@@ -70,7 +69,6 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
             return answer
 
         monkeypatch.setattr(Node, "execute", execute)
-        monkeypatch.setattr(links, "max_mtu", lambda: 9000)
         return seen
 
     return install
@@ -122,12 +120,3 @@ class TestNodes:
         answers({"tc": "!RTNETLINK answers: Operation not permitted"})
         with pytest.raises(ClusterliftError, match=r"worker-1: tc qdisc .* not permitted"):
             run_link_command(NODE, limit_outgoing("eth0", Link(MBIT, 1500)))
-
-    def test_an_mtu_that_the_network_does_not_carry_is_refused(
-        self, answers: Answers, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        seen = answers({"ip -j": '[{"mtu": 1500}]', "tc -j": "[]"})
-        monkeypatch.setattr(links, "max_mtu", lambda: 1500)
-        with pytest.raises(BadInput, match=r"--mtu 9000: .* carries 576 to 1500"):
-            set_links([NODE], lambda _: Link(None, 9000))
-        assert all(" -j " in line for line in seen)
