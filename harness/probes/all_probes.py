@@ -11,13 +11,7 @@ from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.mesh import MESH_OPTIONS, PAIR_PROGRAMS, Mesh
-from harness.probes.options import (
-    MESSAGE_BYTES,
-    message_option,
-    port_option,
-    seconds_option,
-    streams_option,
-)
+from harness.probes.options import port_option, seconds_option, streams_option
 from harness.probes.path_mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
@@ -25,48 +19,33 @@ from harness.probes.traffic import Load
 
 
 def all_probes(
-    hosts: Sequence[Host],
-    load: Load,
-    pairs: Mesh,
-    *,
-    message_bytes: int | None = MESSAGE_BYTES,
+    hosts: Sequence[Host], load: Load, pairs: Mesh, *, with_latency: bool = True
 ) -> ProbePlan:
-    """Return a plan that measures links, path MTUs, transfers, and latencies.
+    """Return a plan that measures links, path MTUs, transfers and, `with_latency`, latencies.
 
-    `pairs` says between which pairs of hosts. `message_bytes` is the size of the latency probe's messages;
-    with None, latencies are not measured.
+    `pairs` says between which pairs of hosts.
     """
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
         steps = path_mtu_steps(usable, links, pairs.pairing)
         steps += pairs.steps(usable, load)
-        if message_bytes is not None:
-            steps += latency_steps(
-                usable, load, message_bytes, pairs.pairing, pairs_at_once=pairs.pairs_at_once
-            )
+        if with_latency:
+            steps += latency_steps(usable, load, pairs.pairing, pairs_at_once=pairs.pairs_at_once)
         return steps
 
-    latency_programs = () if message_bytes is None else LATENCY_PROGRAMS
+    latency_programs = LATENCY_PROGRAMS if with_latency else ()
     programs = dict.fromkeys((*MTU_PROGRAMS, *PAIR_PROGRAMS, *latency_programs))
     return ProbePlan(hosts, tuple(programs), make_steps, parameters=pairs.parameters(load))
 
 
 def _plan(
-    site: Site,
-    *,
-    seconds: int,
-    streams: int,
-    port: int,
-    message_bytes: int,
-    no_latency: bool,
-    **choice: Any,
+    site: Site, *, seconds: int, streams: int, port: int, no_latency: bool, **choice: Any
 ) -> ProbePlan:
-    hosts = site.hosts()
     return all_probes(
-        hosts,
+        site.hosts(),
         Load(seconds, streams, first_port=port),
         Mesh(**choice),
-        message_bytes=None if no_latency else message_bytes,
+        with_latency=not no_latency,
     )
 
 
@@ -84,7 +63,6 @@ KIND = ProbeKind(
         seconds_option,
         streams_option,
         *MESH_OPTIONS,
-        message_option,
         click.option(
             "--no-latency",
             is_flag=True,

@@ -27,7 +27,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.options import message_option, port_option, seconds_option
+from harness.probes.options import port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
 from harness.probes.tools import perftest, sockperf
@@ -45,6 +45,7 @@ from harness.probes.traffic import (
 from harness.words import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
+MESSAGE_BYTES = 64
 SET_UP_S = 3.0
 START_S = 2
 """From sockperf's start to its first message (measured, version 3.7: it finds out the rate of the clock)."""
@@ -57,7 +58,6 @@ _LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0"
 def latency_steps(
     hosts: Sequence[Host],
     load: Load,
-    message_bytes: int,
     pairing: Pairing = round_robin,
     *,
     pairs_at_once: int = MAX_PAIRS,
@@ -71,20 +71,18 @@ def latency_steps(
         ProbeStep(
             f"latency: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}, {case}",
             load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
-            partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
+            partial(_measure, [Flow(a, b) for a, b in pairs], load, case),
         )
         for all_pairs in pairing(hosts)
         for pairs in batches(all_pairs, pairs_at_once)
         for case in (IDLE, LOADED)
     ]
-    rdma = partial(_measure_rdma, hosts, message_bytes, pairing, pairs_at_once)
+    rdma = partial(_measure_rdma, hosts, pairing, pairs_at_once)
     return [*steps, ProbeStep("rdma", RDMA_STEP_S, rdma)]
 
 
-def _measure(
-    flows: Sequence[Flow], load: Load, message_bytes: int, case: str
-) -> Iterator[Measurement]:
-    round_trips, transfers = _run_messages(flows, load, message_bytes, is_loaded=case == LOADED)
+def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
+    round_trips, transfers = _run_messages(flows, load, is_loaded=case == LOADED)
     for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
@@ -99,7 +97,7 @@ def _measure(
 
 
 def _run_messages(
-    flows: Sequence[Flow], load: Load, message_bytes: int, *, is_loaded: bool
+    flows: Sequence[Flow], load: Load, *, is_loaded: bool
 ) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
     """Send a message to and fro on each path for `load.seconds`, if `is_loaded` while a transfer fills it.
 
@@ -112,7 +110,7 @@ def _run_messages(
         sessions = open_runs(
             flows,
             load.first_port,
-            lambda flow, port: _sockperf_run(remotes, flow, port, load.seconds, message_bytes),
+            lambda flow, port: _sockperf_run(remotes, flow, port, load.seconds),
         )
         for run in transfers:
             run.start()
@@ -125,10 +123,10 @@ def _run_messages(
 
 
 def _sockperf_run(
-    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
+    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int
 ) -> ClientServerRun[RoundTrips]:
     address = flow.receiver.address
-    client = sockperf.client(address, port, message_bytes=message_bytes, seconds=seconds)
+    client = sockperf.client(address, port, message_bytes=MESSAGE_BYTES, seconds=seconds)
     return ClientServerRun(
         remotes,
         server=(flow.receiver, sockperf.server(address, port)),
@@ -140,7 +138,7 @@ def _sockperf_run(
 
 
 def _measure_rdma(
-    hosts: Sequence[Host], message_bytes: int, pairing: Pairing, pairs_at_once: int
+    hosts: Sequence[Host], pairing: Pairing, pairs_at_once: int
 ) -> Iterator[Measurement]:
     equipped = []
     for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
@@ -152,12 +150,12 @@ def _measure_rdma(
             equipped.append(host)
     for pairs in pairing(equipped) if len(equipped) > 1 else ():
         for batch in batches(pairs, pairs_at_once):
-            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch], message_bytes)
+            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch])
 
 
-def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:
+def _measure_rdma_pairs(flows: Sequence[Flow]) -> Iterator[Measurement]:
     with RemoteProcesses() as remotes:
-        sessions = open_runs(flows, 0, lambda flow, _: _perftest_run(remotes, flow, message_bytes))
+        sessions = open_runs(flows, 0, lambda flow, _: _perftest_run(remotes, flow))
         for session in sessions:
             session.start()
         latencies = [session.finish() for session in sessions]
@@ -170,26 +168,24 @@ def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[M
             yield RDMA_P999.of(flow.pair, latency.p999_us)
 
 
-def _perftest_run(
-    remotes: RemoteProcesses, flow: Flow, message_bytes: int
-) -> ClientServerRun[RdmaLatency]:
+def _perftest_run(remotes: RemoteProcesses, flow: Flow) -> ClientServerRun[RdmaLatency]:
     return ClientServerRun(
         remotes,
-        server=(flow.receiver, perftest.server(message_bytes)),
-        client=(flow.sender, perftest.client(flow.receiver.address, message_bytes)),
+        server=(flow.receiver, perftest.server(MESSAGE_BYTES)),
+        client=(flow.sender, perftest.client(flow.receiver.address, MESSAGE_BYTES)),
         listening=perftest.LISTENING,
         parse=lambda completed: perftest.read_latency(completed.output),
         timeout_s=RDMA_TIMEOUT_S,
     )
 
 
-def _plan(site: Site, *, seconds: int, port: int, message_bytes: int) -> ProbePlan:
+def _plan(site: Site, *, seconds: int, port: int) -> ProbePlan:
     load = Load(seconds, first_port=port)
     return ProbePlan(
         site.hosts(),
         LATENCY_PROGRAMS,
-        lambda hosts, _links: latency_steps(hosts, load, message_bytes),
-        parameters={"seconds": seconds, "message_bytes": message_bytes},
+        lambda hosts, _links: latency_steps(hosts, load),
+        parameters={"seconds": seconds, "message_bytes": MESSAGE_BYTES},
     )
 
 
@@ -205,7 +201,7 @@ KIND = ProbeKind(
     LATENCY,
     "Measure the round trip time of small messages, on an idle link and beside a transfer.",
     _plan,
-    options=(seconds_option, message_option, port_option),
+    options=(seconds_option, port_option),
     measures=(LATENCY, RDMA),
     tables=(
         ProbeTable(

@@ -14,7 +14,6 @@ from harness.probes.traffic import FIRST_PORT
 from harness.runtime.option_values import parse_time
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-MESSAGE_BYTES = 64
 
 
 def integer_option(
@@ -58,12 +57,6 @@ at_once_option = integer_option(
     WholeNumber(1, 2048),
     MAX_PAIRS,
     "Pairs that are measured at the same time; each takes four processes on this machine.",
-)
-message_option = integer_option(
-    "--message-bytes",
-    WholeNumber(14, 65000),
-    MESSAGE_BYTES,
-    "Size of the messages whose latency is measured.",
 )
 sizes_option = click.option(
     "--sizes",

@@ -219,7 +219,7 @@ def test_the_oversubscription_of_an_uplink_is_measured(uplink_mbit: int, ratio: 
 
 def test_latency_grows_under_load() -> None:
     with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-        found = measured(latency_steps(hosts_of(made, names), SHORT, 64))
+        found = measured(latency_steps(hosts_of(made, names), SHORT))
         [idle], [loaded] = (
             best(found, ROUND_TRIPS_PER_S, case).values() for case in (IDLE, LOADED)
         )

@@ -21,13 +21,13 @@ def test_as_many_pairs_are_measured_by_rdma_at_once_as_by_tcp(
     """More may share a link, or need more open files than this machine allows."""
     measured: list[int] = []
 
-    def measure(flows: Sequence[Flow], _: int) -> Iterator[Measurement]:
+    def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
         measured.append(len(flows))
         yield from ()
 
     has_a_device = CompletedCommand(0, "mlx5_0", "")
     monkeypatch.setattr(remote_process, "run_all", lambda asked: [has_a_device] * len(asked))
     monkeypatch.setattr(latency, "_measure_rdma_pairs", measure)
-    *_, rdma = latency.latency_steps(HOSTS, Load(1), 64, pairs_at_once=pairs_at_once)
+    *_, rdma = latency.latency_steps(HOSTS, Load(1), pairs_at_once=pairs_at_once)
     assert len(list(rdma.measure())) == len(HOSTS)
     assert measured == batches
