@@ -1,24 +1,23 @@
 """Read facts and counters of hosts around the trials of a program: machines, processors, traffic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.hosts.remote_process import answers_of_all, ask_all
 from harness.hosts.transports.host import Host
-from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MAX_QUANTITY
-from harness.node import interference as of_nodes
+from harness.node.counters import kernel_counters
 from harness.node.kernel import positive
-from harness.node.machine import MachineFacts, machine_command, read_machine
-from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
+from harness.node.machine import MachineFacts, lines_by_path, machine_command, read_machine
+from harness.node.processor_ticks import ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.node.snapshot import NodeReading
 from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _COUNTERS = (
-    "cut -d ' ' -f 1 /proc/uptime; getconf CLK_TCK; cat /proc/stat /proc/self/net/dev; "
-    "cat /sys/class/infiniband/*/ports/*/counters/port_*_data 2>/dev/null | sed 's/^/rdma /'"
+    "grep -s . /dev/null /proc/uptime /proc/stat /proc/vmstat /proc/pressure/* /proc/self/net/dev; "
+    "cat /sys/class/infiniband/*/ports/*/counters/port_*_data 2>/dev/null | sed 's/^/rdma:/'"
 )
 _RDMA_WORD_BYTES = 4
 """The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
@@ -26,20 +25,6 @@ RDMA_PORTS = "its RDMA ports"
 """Stands for all of them, where names of interfaces do."""
 UNKNOWN_PROCESSORS = 10**6
 """Processors of a machine that does not say how many it has."""
-
-
-@dataclass(frozen=True)
-class HostCounters:
-    """Counters of a host since it booted: seconds, and bytes received and sent.
-
-    Times are called as a node's counters are. `exchanged` has the bytes by interface, and of RDMA_PORTS.
-    """
-
-    clock_s: float
-    processors: int
-    busy_s: float
-    stolen_s: float
-    exchanged: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -84,42 +69,37 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
     return Machines(facts, distinct or None, on_machine, processors)
 
 
-def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
-    """Return the counters by the names of the hosts that answered."""
+def read_counters(hosts: Sequence[Host]) -> dict[str, NodeReading]:
+    """Return the counters and the traffic by the names of the hosts that answered."""
     found = ask_all(hosts, ("sh", "-c", _COUNTERS), parse_counters)
-    return {host.name: each for host, each in found.items() if isinstance(each, HostCounters)}
-
-
-def interference(
-    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
-) -> ClusterInterference | None:
-    """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
-    sides = (
-        {name: NodeReading(name, name, vars(own)) for name, own in side.items()}
-        for side in (before, after)
-    )
-    return of_nodes.interference(*sides)
+    return {
+        host.name: replace(each, host=host.name, namespace=host.name)
+        for host, each in found.items()
+        if isinstance(each, NodeReading)
+    }
 
 
 def exchanged_bytes(
-    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str, device: str
+    before: Mapping[str, NodeReading], after: Mapping[str, NodeReading], host: str, device: str
 ) -> int | None:
     """Return the bytes that a host received and sent over an interface, or RDMA_PORTS; None if unknown."""
     if host not in before or host not in after:
         return None
-    first, then = before[host].exchanged.get(device), after[host].exchanged.get(device)
-    return None if first is None or then is None or then < first else then - first
+    first, then = (side[host].traffic.get(device) for side in (before, after))
+    if first is None or then is None or sum(then) < sum(first):
+        return None
+    return sum(then) - sum(first)
 
 
-def parse_counters(text: str) -> HostCounters:
+def parse_counters(text: str) -> NodeReading:
     """Return what a host's files in /proc say. Raise one of UNEXPECTED if they cannot be read."""
-    lines = text.splitlines()
-    ticks, processors = ticks_of_all_processors(lines)[0], len(ticks_of_each_processor(lines))
-    clock_s = round(float(lines[0]), 2)  # as the kernel writes it
-    busy_s, stolen_s = (used / int(lines[1]) for used in (ticks.used_by_processes, ticks.stolen))
-    if not processors or not all(0 <= s <= MAX_QUANTITY for s in (clock_s, busy_s, stolen_s)):
+    lines = lines_by_path(text)
+    counters = kernel_counters(lambda path: "\n".join(lines.get(f"/{path}", ())))
+    counters["clock_s"] = float(lines["/proc/uptime"][0].split()[0])
+    counters["processors"] = len(ticks_of_each_processor(lines["/proc/stat"]))
+    if not counters["processors"] or not all(0 <= n <= MAX_QUANTITY for n in counters.values()):
         raise ValueError("no processor, or no clock")
-    exchanged = {name: sum(counted) for name, counted in interface_bytes(lines).items()}
-    if words := [int(line.split()[1]) for line in lines if line.startswith("rdma ")]:
-        exchanged[RDMA_PORTS] = sum(words) * _RDMA_WORD_BYTES
-    return HostCounters(clock_s, processors, busy_s, stolen_s, exchanged)
+    traffic = interface_bytes(lines["/proc/self/net/dev"])
+    if words := lines.get("rdma"):
+        traffic[RDMA_PORTS] = sum(map(int, words)) * _RDMA_WORD_BYTES, 0
+    return NodeReading("", counters=counters, traffic=traffic)

@@ -24,14 +24,14 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.work import DECLARED_PEAK, Work
+from harness.node.interference import interference
 from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
+from harness.node.snapshot import NodeReading
 from harness.programs.hosts import (
     RDMA_PORTS,
-    HostCounters,
     describe_hosts,
     exchanged_bytes,
-    interference,
     read_counters,
 )
 from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
@@ -83,7 +83,7 @@ def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> 
         raise error
     if network == RDMA:
         for host, counters in read_counters(checked.hosts).items():
-            if RDMA_PORTS not in counters.exchanged:
+            if RDMA_PORTS not in counters.traffic:
                 raise BadInput(
                     f"{host}: --network rdma needs an RDMA device, and /sys/class/infiniband has none"
                 )
@@ -145,8 +145,8 @@ class _Trials:
     def _run_one(self, phase: Phase, number: int, reference: str | None) -> None:
         program, placement = self._planned.program, self._planned.placement
         started_at = timestamp()
-        before: Mapping[str, HostCounters] = {}
-        after: Mapping[str, HostCounters] = {}
+        before: Mapping[str, NodeReading] = {}
+        after: Mapping[str, NodeReading] = {}
         omitted = program.omitted(placement)
         able = [name for name in program.workloads if name not in omitted]
         try:
@@ -170,7 +170,7 @@ class _Trials:
         self._say(phase, number, outcomes, disturbed)
 
     def _require_traffic(
-        self, before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
+        self, before: Mapping[str, NodeReading], after: Mapping[str, NodeReading]
     ) -> None:
         """Raise ToolError if the messages did not take the links that are recorded."""
         if len(self._planned.placement.hosts) == 1:

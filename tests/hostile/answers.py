@@ -88,17 +88,16 @@ _MACHINE = """/uname:x86_64
 /proc/sys/net/core/rmem_max:212992
 /proc/sys/vm/swappiness:60
 """
-_COUNTED = """{clock}.25
-100
-cpu  1000 50 300 {idle} 10 0 20 40 0 0
-cpu0 500 25 150 {half} 5 0 10 20 0 0
-cpu1 500 25 150 {half} 5 0 10 20 0 0
-intr 12345 0 0
-Inter-|   Receive                                                |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop
-    lo:     100       1    0    0    0     0          0         0      100       1    0    0
-  eth0: {received}    4000    0    0    0     0          0         0  {sent}    2000    0    0
-rdma 123456
+_COUNTED = """/proc/uptime:{clock}.25 1800.00
+/proc/stat:cpu  1000 50 300 {idle} 10 0 20 40 0 0
+/proc/stat:cpu0 500 25 150 {half} 5 0 10 20 0 0
+/proc/stat:cpu1 500 25 150 {half} 5 0 10 20 0 0
+/proc/stat:intr 12345 0 0
+/proc/vmstat:pgmajfault 17
+/proc/pressure/memory:some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000
+/proc/self/net/dev:    lo:     100       1    0    0    0     0          0         0      100       1
+/proc/self/net/dev:  eth0: {received}    4000    0    0    0     0          0         0  {sent}    2000
+rdma:123456
 """
 _ticks = {"count": 0}
 
@@ -198,7 +197,7 @@ COMMANDS = {
         r"mpirun --version",
         _always("5f9c2f4e-6a4b-4b5c-8d3e-0f1a2b3c4d5e mpirun (Open MPI) 4.1.4\n"),
     ),
-    "counters": Command("getconf CLK_TCK", _counters),
+    "counters": Command("/proc/uptime /proc/stat ", _counters),
     "program": Command("CLUSTERLIFT_JOB=.* mpirun ", _mpirun),
     "daemon of a program": Command("CLUSTERLIFT_JOB=.* orted ", _always("", after_s=PROGRAM_S)),
     "user": Command("^id -u", _always("0\n")),

@@ -6,54 +6,50 @@ from dataclasses import replace
 import pytest
 
 from harness.hosts.transports.host import Host, by_local
+from harness.node.interference import interference
+from harness.node.snapshot import NodeReading
 from harness.programs import hosts
 from harness.programs.hosts import (
     RDMA_PORTS,
-    HostCounters,
     Machines,
     describe_hosts,
     exchanged_bytes,
-    interference,
     parse_counters,
 )
 
-PRINTED = """1000.25
-100
-cpu  1000 50 300 9000 10 0 20 40 0 0
-cpu0 500 25 150 4500 5 0 10 20 0 0
-cpu1 500 25 150 4500 5 0 10 20 0 0
-intr 12345 0 0
-ctxt 99
-Inter-|   Receive                                                |  Transmit
- face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop
-    lo:     100       1    0    0    0     0          0         0      100       1    0    0
-  eth0: 5000000    4000    0    0    0     0          0         0  3000000    2000    0    0
+PRINTED = """/proc/uptime:1000.25 1800.00
+/proc/stat:cpu  1000 50 300 9000 10 0 20 40 0 0
+/proc/stat:cpu0 500 25 150 4500 5 0 10 20 0 0
+/proc/stat:cpu1 500 25 150 4500 5 0 10 20 0 0
+/proc/stat:intr 12345 0 0
+/proc/vmstat:pgmajfault 17
+/proc/pressure/memory:some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000
+/proc/self/net/dev:Inter-|   Receive                               |  Transmit
+/proc/self/net/dev: face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets
+/proc/self/net/dev:    lo:     100       1    0    0    0     0          0         0      100       1
+/proc/self/net/dev:  eth0: 5000000    4000    0    0    0     0          0         0  3000000    2000
 """
 
 
-def counters(text: str = PRINTED) -> HostCounters:
-    return parse_counters(text)
+def counters(text: str = PRINTED) -> NodeReading:
+    return replace(parse_counters(text), host="n1", namespace="n1")
 
 
-def later(seconds: float = 10, stolen_s: float = 0, traffic: int = 0) -> HostCounters:
-    first = counters()
-    return HostCounters(
-        first.clock_s + seconds,
-        first.processors,
-        first.busy_s + 5,
-        first.stolen_s + stolen_s,
-        {"eth0": first.exchanged["eth0"] + traffic},
-    )
+def later(received: int) -> NodeReading:
+    text = PRINTED.replace("1000.25", "1010.25").replace("5000000", str(received))
+    return counters(text.replace("cpu  1000 50 300 9000 10 0 20 40", "cpu  1500 50 300 9000 10 0 20 240"))
 
 
 class TestCounters:
     def test_are_read_from_proc(self) -> None:
-        assert counters() == HostCounters(1000.25, 2, 13.5, 0.4, {"lo": 200, "eth0": 8_000_000})
+        assert counters().counters == {
+            "clock_s": 1000.25, "processors": 2, "busy_s": 13.5, "stolen_s": 0.4,
+            "memory_wait_s": 2.0, "major_faults": 17,
+        }  # fmt: skip
+        assert counters().traffic == {"lo": (100, 100), "eth0": (5_000_000, 3_000_000)}
 
     def test_what_the_hypervisor_took_is_known_by_host(self) -> None:
-        [node] = (
-            interference({"n1": counters(), "gone": counters()}, {"n1": later(stolen_s=2)}) or ()
-        )
+        [node] = interference({"n1": counters(), "gone": counters()}, {"n1": later(0)}) or ()
         assert (node.host, node.duration_s, node.processors) == ("n1", 10, 2)
         assert (node.busy_s, node.stolen_s) == (pytest.approx(5), pytest.approx(2))
 
@@ -61,7 +57,7 @@ class TestCounters:
         assert interference({"n1": counters()}, {}) is None
 
     def test_bytes_are_those_of_both_directions(self) -> None:
-        before, after = {"n1": counters()}, {"n1": later(traffic=700)}
+        before, after = {"n1": counters()}, {"n1": later(5_000_700)}
         assert exchanged_bytes(before, after, "n1", "eth0") == 700
         assert exchanged_bytes(before, after, "n1", "eth1") is None
         assert exchanged_bytes(before, {}, "n1", "eth0") is None
@@ -74,14 +70,14 @@ class TestCounters:
         self, first: int | None, then: int | None, expected: int | None
     ) -> None:
         before, after = (
-            {"n1": replace(counters(), exchanged={} if counted is None else {RDMA_PORTS: counted})}
+            {"n1": replace(counters(), traffic={} if counted is None else {RDMA_PORTS: (counted, 0)})}
             for counted in (first, then)
         )
         assert exchanged_bytes(before, after, "n1", RDMA_PORTS) == expected
 
     def test_words_of_all_rdma_ports_are_counted_as_bytes(self) -> None:
-        text = f"{PRINTED}rdma 100\nrdma 20\n"
-        assert counters(text).exchanged[RDMA_PORTS] == 480
+        text = f"{PRINTED}rdma:100\nrdma:20\n"
+        assert counters(text).traffic[RDMA_PORTS] == (480, 0)
 
 
 class TestMachines:

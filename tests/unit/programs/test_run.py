@@ -13,8 +13,9 @@ from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
 from harness.node.machine import facts_by_node
 from harness.node.node_links import node_facts
+from harness.node.snapshot import NodeReading
 from harness.programs import run as module
-from harness.programs.hosts import HostCounters, Machines
+from harness.programs.hosts import Machines
 from harness.programs.mpi import MpiJob, Placement
 from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.programs.run import ProgramRun, run_program
@@ -76,13 +77,14 @@ class Cluster:
             return output
         raise output
 
-    def read_counters(self, hosts: tuple[Host, ...]) -> dict[str, HostCounters]:
+    def read_counters(self, hosts: tuple[Host, ...]) -> dict[str, NodeReading]:
         self._readings += 1
         n = self._readings
-        exchanged = {"eth0": 2 * n * self.exchanged}
-        return {
-            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, exchanged) for h in hosts
-        }
+        counters = {
+            "clock_s": n * 10.0, "processors": 2, "busy_s": n * 5.0, "stolen_s": n * self.stolen_s
+        }  # fmt: skip
+        traffic = {"eth0": (n * self.exchanged, n * self.exchanged)}
+        return {h.name: NodeReading(h.name, h.name, counters, traffic) for h in hosts}
 
 
 FACTS = {"n1": {"kernel": "Linux 6.1"}, "n2": {"kernel": "Linux 6.1"}}
