@@ -2,16 +2,16 @@
 
 import json
 import os
+import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
-from harness.child_process import finished
+from harness.child_process import ENGLISH
 from harness.lab.cluster import MASTER, Lab, project
-from harness.lab.engine import NO_OUTPUT, run_showing_output
+from harness.lab.engine import NO_OUTPUT
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
 from harness.records.directories import kept_in
@@ -26,6 +26,7 @@ CPU_PERIOD_US = 20_000
 kernel's default of 100 ms, work of 0.15 s of half a processor varied by 11 %; in this one by 2 %."""
 SUMMARY = "ERROR: Encountered errors while bringing up the project."
 """The last line of Compose 1.29 after any error; the reason is before it."""
+_STANDARD_ERROR = 2
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ class Compose:
     variables: Mapping[str, str]
 
     def build(self) -> None:
-        """Build the image, and show the progress line by line. A failed build leaves no container.
+        """Build the image, and show the progress on standard error. A failed build leaves no container.
 
-        Raises ClusterliftError with the last line if the build fails.
+        Raises ClusterliftError if the build fails.
         """
-        self._run(run_showing_output, "build", "--force-rm", MASTER)
+        self._run("build", "--force-rm", MASTER, output=_STANDARD_ERROR)
 
     def up(self) -> None:
         """Start the containers that do not run. Raises ClusterliftError if one cannot be started.
@@ -107,9 +108,9 @@ class Compose:
         """
         with kept_in(results_directory(), "results", "set RESULTS to a directory of your own"):
             pass
-        self._run(finished, "up", "--detach", "--no-build", *self.shape.services)
+        self._run("up", "--detach", "--no-build", *self.shape.services)
 
-    def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
+    def _run(self, *arguments: str, output: int = subprocess.PIPE) -> None:
         environment = {
             **os.environ,
             "STORAGE": self.shape.storage_variable,
@@ -117,9 +118,8 @@ class Compose:
             "CPUS": f"{self.shape.cpus:g}",
             # Compose takes a relative path for one beside its file, and a mere name for a volume.
             "RESULTS": str(results_directory()),
-            # Whole lines, which can be passed on, instead of a display that is redrawn.
-            "BUILDKIT_PROGRESS": "plain",
             **self.variables,
+            **ENGLISH,
         }
         # A file without a name, which Compose opens as its standard input: nothing is left if we are killed.
         with tempfile.TemporaryFile("w+", encoding="utf-8") as added:
@@ -127,7 +127,12 @@ class Compose:
             added.seek(0)
             files = ("-f", str(FILE), "-f", "/dev/stdin")
             command = [*self.program, "--project-name", project(), *files, *arguments]
-            done = runner(command, environment, added)
+            done = subprocess.run(  # noqa: S603  Compose, with arguments of ours
+                command, env=environment, stdin=added, stdout=output, stderr=output, text=True,
+                errors="replace", check=False,
+            )  # fmt: skip
         if done.returncode:
-            reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
+            reason = "see above"
+            if done.stderr is not None:
+                reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")

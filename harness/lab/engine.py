@@ -2,17 +2,12 @@
 
 import re
 import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
-from typing import IO
 
-from harness.child_process import ENGLISH, finished
+from harness.child_process import finished
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import say
 from harness.words import last_line
 
 NO_OUTPUT = "no message"
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 _NO_ENGINE = re.compile(
     r"cannot connect|failed to connect|error during connect|daemon (is )?running", re.IGNORECASE
@@ -37,37 +32,6 @@ def last_message(container: str) -> str:
     if done.returncode:
         raise _error("logs", done.stderr)
     return last_line(f"{done.stdout}\n{done.stderr}", NO_OUTPUT)
-
-
-def run_showing_output(
-    command: Sequence[str],
-    environment: Mapping[str, str],
-    stdin: IO[str],
-) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end and show each line of its output on standard error as it comes.
-
-    The result's `stderr` is all that the program printed, to either stream.
-    """
-    lines = []
-    with subprocess.Popen(
-        command,
-        env={**environment, **ENGLISH},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None  # noqa: S101  it is a pipe
-        try:
-            for line in process.stdout:
-                lines.append(line)
-                if text := _COLOUR.sub("", line).rstrip():
-                    say(text)
-        except BaseException:
-            process.kill()  # or leaving the block would wait for it
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, "", "".join(lines))
 
 
 def docker_program() -> str:
