@@ -132,7 +132,5 @@ class Compose:
                 errors="replace", check=False,
             )  # fmt: skip
         if done.returncode:
-            reason = "see above"
-            if done.stderr is not None:
-                reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
-            raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")
+            printed = "see above" if done.stderr is None else done.stderr.replace(SUMMARY, "")
+            raise ClusterliftError(f"compose {arguments[0]} failed: {last_line(printed, NO_OUTPUT)}")

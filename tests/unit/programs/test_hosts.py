@@ -37,7 +37,7 @@ def counters(text: str = PRINTED) -> NodeReading:
 
 def later(received: int) -> NodeReading:
     text = PRINTED.replace("1000.25", "1010.25").replace("5000000", str(received))
-    return counters(text.replace("cpu  1000 50 300 9000 10 0 20 40", "cpu  1500 50 300 9000 10 0 20 240"))
+    return counters(text.replace("cpu  1000 ", "cpu  1500 ").replace(" 0 20 40 ", " 0 20 240 "))
 
 
 class TestCounters:
@@ -70,8 +70,8 @@ class TestCounters:
         self, first: int | None, then: int | None, expected: int | None
     ) -> None:
         before, after = (
-            {"n1": replace(counters(), traffic={} if counted is None else {RDMA_PORTS: (counted, 0)})}
-            for counted in (first, then)
+            {"n1": replace(counters(), traffic={RDMA_PORTS: (n, 0)} if n is not None else {})}
+            for n in (first, then)
         )
         assert exchanged_bytes(before, after, "n1", RDMA_PORTS) == expected
 
