@@ -127,10 +127,11 @@ class Compose:
             added.seek(0)
             files = ("-f", str(FILE), "-f", "/dev/stdin")
             command = [*self.program, "--project-name", project(), *files, *arguments]
-            done = subprocess.run(  # noqa: S603  Compose, with arguments of ours
+            done = subprocess.run(
                 command, env=environment, stdin=added, stdout=output, stderr=output, text=True,
                 errors="replace", check=False,
             )  # fmt: skip
         if done.returncode:
             printed = "see above" if done.stderr is None else done.stderr.replace(SUMMARY, "")
-            raise ClusterliftError(f"compose {arguments[0]} failed: {last_line(printed, NO_OUTPUT)}")
+            reason = last_line(printed, NO_OUTPUT)
+            raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")

@@ -20,7 +20,8 @@ def qfs_variables(tag: str) -> dict[str, str]:
     Without QFS_HOME, return nothing if the image of this tag has QFS already. Raises BadInput if there is no
     QFS to install.
     """
-    if not os.environ.get("QFS_HOME") and docker("image", "ls", "--quiet", f"{IMAGE}:{tag}").strip():
+    image = ("image", "ls", "--quiet", f"{IMAGE}:{tag}")
+    if not os.environ.get("QFS_HOME") and docker(*image).strip():
         return {}
     tarball, target = _pack(qfs_home()), ROOT / IN_BUILD_CONTEXT
     new = target.with_suffix(".new")

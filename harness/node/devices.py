@@ -87,7 +87,8 @@ class _Mount(NamedTuple):
 def _disks_of(mount: _Mount, root: Path) -> set[Path]:
     """Return the disks that have the bytes of a file system; none if that is unknown, as of ZFS."""
     devices = [root / "sys/dev/block" / mount.number]
-    if mount.type == "btrfs":  # its number is of no device; the kernel lists all devices of each Btrfs
+    # The number of a Btrfs is of no device, but the kernel lists the devices of each.
+    if mount.type == "btrfs":
         name = (root / mount.source.lstrip("/")).resolve().name
         pools = (each for each in root.glob("sys/fs/btrfs/*/devices") if (each / name).exists())
         devices = [device for pool in pools for device in pool.iterdir()]

@@ -1,7 +1,7 @@
 """The bytes that a node's disks read and wrote, each counted once although block devices stand on others.
 
-The disks count, and not the partitions and volumes on them, which count the same bytes again. But each disk of
-a RAID array counts its part of what was written once: there, the array counts, as it does in /proc/PID/io.
+The disks count, and not the partitions and volumes on them, which count the same bytes again. But each disk
+of a RAID array counts its part of what was written once: there, the array counts, as in /proc/PID/io.
 """
 
 import re

@@ -181,7 +181,7 @@ class TestCompose:
         self, fake: InstallFakes, capfd: pytest.CaptureFixture[str]
     ) -> None:
         fake(docker_compose="echo first; echo last >&2; exit 1")
-        with pytest.raises(ClusterliftError, match="^compose build failed: see above$"):
+        with pytest.raises(ClusterliftError, match=r"^compose build failed: see above$"):
             COMPOSE.build()
         assert capfd.readouterr() == ("", "first\nlast\n")
 
