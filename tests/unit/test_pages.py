@@ -13,6 +13,7 @@ from datagen import generate
 from datagen.storage import storages
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.profile import profiled_time
+from harness.analysis.explain.written import per_written_byte
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.score import summarise
 from harness.cli import main
@@ -32,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
 SHUFFLES = ROOT / "results/file-systems-shuffle"
+WRITES = ROOT / "results/file-systems-warm"
 PROFILED = ROOT / "results/profiled-rates"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
@@ -166,6 +168,26 @@ def test_the_table_of_shuffles_is_that_of_the_committed_results() -> None:
         seconds = [text for _, [text], _ in figures]
         assert cells == [figures[0][0], *seconds, ", ".join(received)]
     assert len(table) == 6
+
+
+def test_the_table_of_writes_is_that_of_the_committed_results() -> None:
+    table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "of writes")}
+    for name, cells in table.items():
+        column = find_configuration(name, WRITES)
+        layout, _, received = figures_of([column])
+        found = per_written_byte(column.runs, "write")
+        assert found
+        assert found.sent
+        assert cells[:4] == [
+            layout,
+            f"{found.stored:.2f}",
+            f"{found.promised:.2f}",
+            f"{found.sent - median(received):.2f}",
+        ]
+        assert cells[5:] == [
+            figures_of([column], workload)[1][0] for workload in ("write", "sort-write")
+        ]
+    assert len(table) == 7
 
 
 def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
