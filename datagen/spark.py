@@ -28,8 +28,8 @@ ENDED = "Spark has ended"
 NO_REASON = "no reason given"
 
 
-def start_session(name: str, *packages: object) -> SparkSession:
-    """Return the session that spark-submit configured, and start it if necessary.
+def start_session(name: str, *packages: object, fair: bool = False) -> SparkSession:
+    """Return the session that spark-submit configured, and start it if necessary; with a `fair` scheduler.
 
     Functions of our packages, and of `packages`, are sent to the executors by value: executors need
     Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start,
@@ -49,6 +49,8 @@ def start_session(name: str, *packages: object) -> SparkSession:
     conf.setIfMissing("spark.sql.codegen.cache.maxEntries", "1000")
     # Spark does not count what other threads read for a task: vectored reads of local files and of S3A.
     conf.setIfMissing("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
+    if fair:  # else the tasks of a job wait for all those of the job before it
+        conf.setIfMissing("spark.scheduler.mode", "FAIR")
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
     _silence_accumulators(spark)

@@ -28,7 +28,7 @@ from jobs.run import benchmark
 def main() -> int:
     """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
-    spark = start_session("clusterlift benchmark", jobs)
+    spark = start_session("clusterlift benchmark", jobs, fair=options.streams > 1)
     gc.freeze()  # before each trial, garbage is looked for: never in what was imported
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         return benchmark(spark, options)

@@ -62,6 +62,7 @@ class BenchmarkOptions:
     - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
     - `profile`: the number of profile rounds after all others; None for one if time is left.
     - `seed`: of the order of the workloads in each round.
+    - `streams`: how many run all workloads but controls at the same time.
     - `sink`: a name in SINKS.
     - `cache`: COLD if what trials read has to come from the disks, else WARM.
     - `facts`: what the user declares.
@@ -82,6 +83,7 @@ class BenchmarkOptions:
     max_time_s: float | None
     profile: int | None
     seed: str
+    streams: int
     sink: str
     cache: str
     repartition: int
@@ -130,6 +132,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         parser.error(str(error))
     if tables and not queries:
         parser.error("--table has no effect without --sql")
+    if given["streams"] > 1 and given["cache"] == COLD:
+        parser.error("--cache cold: of several streams, one finds in memory what another one read")
     if queries and given["cache"] == COLD and not (tables or given["turns"]):
         parser.error("--cache cold with --sql needs --table: other files are not known")
     words = given.pop("generate")

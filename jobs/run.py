@@ -48,7 +48,8 @@ from jobs.run_description import describe_run
 from jobs.sinks import sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.workload import Context, Selection, select_workloads
+from jobs.streams import Streams, StreamsExecutions, in_streams
+from jobs.workload import Context, Selection, Workload, select_workloads
 
 DEFAULT_RECIPE = Recipe(rows=300_000)
 
@@ -63,7 +64,9 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
 
     Raises BadInput, before the first trial, if the run is not possible as requested.
     """
+    named = options.workloads is not None
     selection = select_workloads(options.workloads, queries_of(options.queries))
+    selection = in_streams(selection, options.streams, named=named)
     by_turn = options.by_turn()
     for each in by_turn:
         check_writable(each.results, each.configuration)
@@ -86,7 +89,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         )
     with ExitStack() as stack:
         selection, destinations = reserved_destinations(
-            spark, selection, datasets.values(), stack, named=options.workloads is not None
+            spark, selection, datasets.values(), stack, named=named
         )
         for name, reason in selection.omitted.items():
             say(f"{name} is left out: {reason}")
@@ -204,15 +207,21 @@ class ConfigurationSide:
         self._cold_reads = ColdReads(spark, places) if places and options.cache == COLD else None
         # Where the files of a table are not known, neither is who reads them.
         reads = self._cold_reads, input_reader(spark, places) if all(known) else None
+        together = selection.in_streams
+        work: list[Workload | Streams] = [
+            each for each in selection.workloads if each not in together
+        ]
+        if together:
+            work.insert(0, Streams(selection, options.sink, options.seed))
         self.runners = [
             SparkTrialRunner(
                 each,
                 context,
-                sink_of(each, options.sink),
+                StreamsExecutions if isinstance(each, Streams) else sink_of(each, options.sink),
                 log,
                 *(reads if each.reads_data or (tables and each.reads_tables) else ()),
             )
-            for each in selection.workloads
+            for each in work
         ]
         self._links: NodeLinks = {}
         self._recording: Recording | None = None

@@ -86,6 +86,12 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         "writing_workloads": list(selection.writing),
         "not_requested": list(selection.not_requested),
     }
+    if selection.in_streams:
+        parameters |= {
+            "streams": selection.streams,
+            "in_streams": [workload.name for workload in selection.in_streams],
+            "data_workloads": [selection.names[0], *parameters["data_workloads"]],
+        }
     limits = {"precision": options.precision, "max_time_s": options.max_time_s}
     return parameters | {name: limit for name, limit in limits.items() if limit is not None}
 

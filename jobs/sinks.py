@@ -4,12 +4,15 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, TypeVar
 
 from pyspark.sql import Column, DataFrame, Observation
 
 from datagen.spark import cancel_jobs_on_error, wait_for_events
+from harness.model.answer import RowsDigest
 from harness.model.errors import WrongAnswer
+from harness.model.run import Trial
 from harness.model.task_metrics import WrittenBytes
 from jobs.executors import outside_trials
 from jobs.workload import Answer, Context, Workload
@@ -20,20 +23,23 @@ DATA, ANSWER = "data", "answer"
 """The observations of a workload: of the rows that it reads, and of its own rows."""
 
 
-class Sink(ABC):
-    """Frames of a workload that are ready to be forced, each once, one after the other."""
+class Executions(ABC):
+    """What a trial executes, ready to be forced once."""
 
     @abstractmethod
     def run(self) -> None:
-        """Force the computation of every frame. Only this is timed."""
+        """Force it. Only this is timed."""
+
+    def parts(self, trial: Trial) -> list[Trial]:
+        """Return the trials of what ran within this one, which are checked; none of most sinks."""
+        return []
 
     @abstractmethod
-    def answers(self) -> Sequence[Answer]:
-        """Return what is observed of each frame."""
+    def check(self) -> list[RowsDigest]:
+        """Compare answers and plans with what is right; return answers that no oracle knows.
 
-    @abstractmethod
-    def plans(self) -> Sequence[str]:
-        """Return the tree of operators that Spark executed for each frame, after all adaptive changes."""
+        Raise WrongAnswer if they differ.
+        """
 
     def written(self) -> WrittenBytes | None:
         """Return what was written, averaged over the frames, and prove how it is stored; None of no files."""
@@ -43,16 +49,40 @@ class Sink(ABC):
         """Remove what was written."""
 
 
+class Sink(Executions):
+    """Frames of a workload that are ready to be forced, each once, one after the other."""
+
+    def __init__(self, workload: Workload, context: Context) -> None:
+        self._workload, self._context = workload, context
+
+    @abstractmethod
+    def answers(self) -> Sequence[Answer]:
+        """Return what is observed of each frame."""
+
+    @abstractmethod
+    def plans(self) -> Sequence[str]:
+        """Return the tree of operators that Spark executed for each frame, after all adaptive changes."""
+
+    def check(self) -> list[RowsDigest]:
+        workload, context = self._workload, self._context
+        plans, answers = self.plans(), self.answers()
+        # If there are no rows to read, Spark may leave out any part of the plan.
+        if context.totals.rows or not workload.reads_data:
+            for plan in plans:
+                workload.check_plan(plan)
+        return [found for each in answers if (found := workload.check(each, context))]
+
+
 class NoopSink(Sink):
     """Spark's noop data source: it computes every row and stores none."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
-        self._spark = context.spark
+        super().__init__(workload, context)
         self._observations = []
         self._writers = []
-        for number in range(executions):
-            # All frames observe the same rows, and Spark distinguishes their observations by name alone.
-            named = {name: Observation(f"{name} {number}") for name in (DATA, ANSWER)}
+        for _ in range(executions):
+            # Spark names each: of frames at once, it would mix up what is observed under one name.
+            named = {name: Observation() for name in (DATA, ANSWER)}
             observed, observations = _observed_frame(workload, context, named)
             self._observations.append(observations.values())
             self._writers.append(observed.write.format("noop").mode("overwrite"))
@@ -68,7 +98,7 @@ class NoopSink(Sink):
         ]
 
     def plans(self) -> list[str]:
-        return _plans_of_writes(self._spark, len(self._writers))
+        return _plans_of_writes(self._context.spark, len(self._writers))
 
 
 class StorageSink(Sink):
@@ -76,7 +106,7 @@ class StorageSink(Sink):
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
         assert context.destination is not None  # noqa: S101  the run has reserved it
-        self._workload, self._context = workload, context
+        super().__init__(workload, context)
         self._destination = destination = context.destination
         destination.clear()  # says why, if an earlier trial could not
         self._numbers = destination.take(executions)
@@ -108,25 +138,27 @@ class StorageSink(Sink):
 
 
 def _plans_of_writes(session: Any, number: int) -> list[str]:
-    """Return the executed plans of the latest writes, so many.
+    """Return the executed plans of the latest writes of the current job group, so many.
 
     Only the status store of Spark's UI has them. A queue of events fills the store, and pyspark has no public
     way to it.
     """
     wait_for_events(session)
     store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
-    latest = store.executionsList().takeRight(number)
-    executions = [latest.apply(index) for index in range(latest.size())]
+    listed = store.executionsList()
     ours = session.sparkContext.getLocalProperty("spark.job.description")
-    if [execution.description() for execution in executions] != [ours] * number:
+    newest_first = map(listed.apply, reversed(range(listed.size())))
+    found = list(islice((each for each in newest_first if each.description() == ours), number))
+    if len(found) < number:
         raise WrongAnswer("Spark lost an event with an executed plan")
-    return [executed_tree(str(each.physicalPlanDescription())) for each in executions]
+    return [executed_tree(str(each.physicalPlanDescription())) for each in reversed(found)]
 
 
 class RddCountSink(Sink):
     """Converts every row to a Python object and counts the objects, as the benchmark of 2020 did."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
+        super().__init__(workload, context)
         names = {name: name for name in (DATA, ANSWER)}
         self._frames = []
         for _ in range(executions):

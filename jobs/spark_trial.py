@@ -1,10 +1,10 @@
 """The trials of a workload on Spark: prepare under a job group, force with a sink, check the answer."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -23,9 +23,10 @@ from harness.runtime.trials import PreparedTrial
 from jobs.cold_reads import ColdReads
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
-from jobs.sinks import Sink, SinkFactory
+from jobs.sinks import Executions
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
+from jobs.streams import Streams
 from jobs.workload import Context, Workload
 
 PENDING_INTERRUPT_S = 1.0
@@ -33,15 +34,15 @@ PENDING_INTERRUPT_S = 1.0
 
 @dataclass(frozen=True)
 class SparkTrialRunner:
-    """A workload, what it runs on, the sink that forces it, and the event log of its trials.
+    """A workload or streams, what it runs on, the sink that forces it, and the event log of its trials.
 
     `cold_reads` puts its input out of memory before each trial, None to leave it there; `input_read_by` is
     as in Trial.
     """
 
-    workload: Workload
+    workload: Workload | Streams
     context: Context
-    sink: SinkFactory
+    sink: Callable[[Any, Context, int], Executions]
     log: EventLog
     cold_reads: ColdReads | None = None
     input_read_by: InputReader | None = None
@@ -82,7 +83,7 @@ class _PreparedSparkTrial:
 
     runner: SparkTrialRunner
     spark: SparkSession
-    sink: Sink
+    sink: Executions
     executions: int
     executors_before: Mapping[str, str]
     nodes_before: NodesSnapshot
@@ -143,15 +144,13 @@ class _PreparedSparkTrial:
             written=written,
         )
 
-    def check(self) -> list[RowsDigest]:
-        workload, context = self.runner.workload, self.runner.context
+    def parts(self, trial: Trial) -> list[Trial]:
         with _spark_loss_detected(self.spark):
-            plans, answers = self.sink.plans(), self.sink.answers()
-        # If there are no rows to read, Spark may leave out any part of the plan.
-        if context.totals.rows or not workload.reads_data:
-            for plan in plans:
-                workload.check_plan(plan)
-        return [found for each in answers if (found := workload.check(each, context))]
+            return self.sink.parts(trial)
+
+    def check(self) -> list[RowsDigest]:
+        with _spark_loss_detected(self.spark):
+            return self.sink.check()
 
 
 @contextmanager

@@ -166,16 +166,24 @@ class Selection:
     """The workloads of a run, in order.
 
     `omitted` has the reason for each workload that cannot run here, by name; `not_requested` names the
-    workloads that the user did not choose.
+    workloads that the user did not choose. With `streams`, workloads but controls run in so many at once.
     """
 
     workloads: tuple[Workload, ...]
     omitted: Mapping[str, str]
     not_requested: tuple[str, ...]
+    streams: int = 1
+
+    @property
+    def in_streams(self) -> tuple[Workload, ...]:
+        """The workloads that run in several streams at once; controls, which nothing may affect, do not."""
+        return tuple(each for each in self.workloads if self.streams > 1 and not each.control)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(workload.name for workload in self.workloads)
+        """The names of all that is timed; the first is that of all streams together, if there are several."""
+        together = (f"streams-{self.streams}",) if self.in_streams else ()
+        return together + tuple(workload.name for workload in self.workloads)
 
     @property
     def reads_data(self) -> bool:

@@ -221,11 +221,13 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
     """
     given = submission.given
-    own = {name: getattr(given, name) for name in ("sink", "cache", "repartition", "pi_samples")}
+    names = ("streams", "sink", "cache", "repartition", "pi_samples")
+    own = {name: getattr(given, name) for name in names}
     own["configuration"] = series.configuration  # a directory may have been renamed
     own |= _texts(text_digests(given.sql))
     done = {
         recorded.source: {
+            "streams": 1,
             "cache": WARM,  # of older runs
             **recorded.run.parameters,
             **(recorded.run.dataset or {}),

@@ -15,6 +15,7 @@ from harness.model.limits import (
     MAX_PI_SAMPLES,
     MAX_PROFILE_ROUNDS,
     MAX_RUNS,
+    MAX_STREAMS,
     MAX_TRIALS,
 )
 from harness.model.link import rate_text
@@ -134,7 +135,8 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     `warmup` is a number of trials, or "auto": until the workload is steady. `profile` is the number of
     profile rounds of a run.
     `workloads` names workloads of Spark: None for all, empty for none; `sql` is a directory of queries. With
-    a `cache` that is cold, what they read is put out of the hosts' memory before each trial. Programs have
+    a `cache` that is cold, what they read is put out of the hosts' memory before each trial. Several
+    `streams` run all but controls at the same time. Programs have
     `per_host` processes on a node; `growing` says whether their problem is so large for each node.
     """
 
@@ -145,6 +147,7 @@ class Measuring(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"] = "auto"
     workloads: tuple[str, ...] | None = None
     sql: str | None = None
+    streams: Annotated[int, msgspec.Meta(ge=1, le=MAX_STREAMS)] = 1
     sink: Literal["noop", "rdd-count"] | None = None
     cache: Literal["warm", "cold"] = "warm"
     profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0

@@ -14,6 +14,7 @@ from harness.hosts.transports.host import Host
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.lab.storages import layout_problem
 from harness.local_spark import ROOT
+from harness.model.cache import COLD
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
@@ -159,6 +160,10 @@ class ExperimentFile(Measuring, frozen=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
+        if self.streams > 1 and self.cache == COLD:
+            raise ValueError(
+                "streams: of several, one finds in memory what another one read: cache cannot be cold"
+            )
         for contradiction in self._contradictions():
             raise ValueError(contradiction)
 

@@ -433,6 +433,7 @@ class _ExperimentRunner:
             "--results": self._site.path_there(self._results),
             "--sql": experiment.sql and self._site.path_there(Path(experiment.sql).absolute()),
             "--workloads": ",".join(experiment.workloads or ()),
+            "--streams": str(experiment.streams) if experiment.streams > 1 else "",
             "--sink": experiment.sink or "",
             "--cache": experiment.cache,
             "--profile": str(experiment.profile or ""),

@@ -9,6 +9,7 @@ MAX_PER_HOST = 1024
 MAX_PI_SAMPLES = 10**13
 MAX_PROFILE_ROUNDS = 100
 MAX_RUNS = 1000
+MAX_STREAMS = 100
 MIN_RUNS = 2
 """Runs on either side without which nothing is claimed: a single run may be an outlier."""
 

@@ -80,6 +80,8 @@ class CheckedParameters(TypedDict, total=False):
     cache: str | None
     trials: Count | str
     warmup: Count | str | None
+    streams: Count | None
+    in_streams: _Names
     repartition: Count | None
     pi_samples: Count | None
     content_checked: bool | None

@@ -12,6 +12,7 @@ from harness.model.limits import (
     DEFAULT_SINK,
     MAX_PARTITIONS,
     MAX_PI_SAMPLES,
+    MAX_STREAMS,
     MAX_TRIALS,
     SINK_NAMES,
 )
@@ -41,6 +42,9 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
         "from where they no longer become faster, and rounds are run until that is so for every "
         f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
         "not compared")  # fmt: skip
+    add("--streams", type=whole_number(1, MAX_STREAMS), default=1, metavar="N",
+        help="number of streams, as many users would be, that each run all workloads but the controls at the "
+        "same time, in an order of its own")  # fmt: skip
     add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
         help="what forces the computation of workloads that do not write: Spark's noop data source, or "
         "df.rdd.count() as in the benchmark of 2020")  # fmt: skip

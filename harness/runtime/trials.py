@@ -60,6 +60,9 @@ class PreparedTrial(Protocol):
         Quantities are averages over its executions; timeline and profile are of all executions.
         """
 
+    def parts(self, trial: Trial) -> Sequence[Trial]:
+        """Return the checked trials of what ran within this one; none of most. `check` comes next."""
+
     def check(self) -> Iterable[RowsDigest] | None:
         """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ.
 
@@ -149,14 +152,16 @@ def run_trials(
                 for runner in shuffled(side.runners, seed, number):
                     name = side.label + runner.name
                     group = f"{name} {phase} {round_}"
-                    trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
-                    side.finished(trial)
-                    verdict = replace(judged(trial, earlier), workload=name)
-                    plan.finished(verdict)
-                    progress(verdict)
+                    trials, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
+                    for trial in trials:
+                        side.finished(trial)
+                        workload = side.label + trial.workload
+                        verdict = replace(judged(trial, earlier), workload=workload)
+                        plan.finished(verdict)
+                        progress(verdict)
                     if lost:
                         return Ending.SPARK_LOST
-                    executions[name] = next_executions(trial)
+                    executions[name] = next_executions(trials[0])
     except KeyboardInterrupt:
         return Ending.INTERRUPTED
     except SparkLost as error:
@@ -180,8 +185,8 @@ def next_executions(trial: Trial) -> int:
 
 def _run_trial(
     runner: TrialRunner, group: str, phase: Phase, round_: int, executions: int, clock: Clock
-) -> tuple[Trial, bool]:
-    """Return one trial, whose jobs are in this group, and whether it lost Spark."""
+) -> tuple[list[Trial], bool]:
+    """Return one trial, whose jobs are in this group, and its parts; and whether it lost Spark."""
     started_at = timestamp()
 
     def trial(status: Status, wall_s: float | None = None, error: str | None = None) -> Trial:
@@ -197,16 +202,19 @@ def _run_trial(
             executions=executions,
         )
 
+    parts: Sequence[Trial] = ()
     try:
         with runner.prepare(group, executions, profiled=phase is Phase.PROFILE) as prepared:
             start = clock()
             prepared.run()
             wall_s = (clock() - start) / executions
             found = prepared.observed(trial(Status.OK, wall_s))
+            parts = prepared.parts(found)
             found = replace(found, answers=distinct(prepared.check() or ()))
     except Exception as error:  # noqa: BLE001  any error of a workload is that trial's outcome
-        return trial(Status.FAILED, error=error_line(error)), isinstance(error, SparkLost)
-    return found, False
+        found = trial(Status.FAILED, error=error_line(error))
+        return [found, *parts], isinstance(error, SparkLost)
+    return [found, *parts], False
 
 
 def error_line(error: BaseException) -> str:

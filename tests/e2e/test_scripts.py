@@ -124,6 +124,14 @@ def test_trials_continue_until_the_time_is_over(
     assert "sha-512" in run.run.parameters["not_requested"]
 
 
+def test_streams_share_the_executors_fairly(spark: Spark, checkout: Path, tmp_path: Path) -> None:
+    options = ("--streams", 2, "--workloads", "supersteps", *FAST)
+    spark.submit(checkout / "jobs/benchmark.py", *options, cwd=tmp_path)
+    run = recorded(tmp_path / "results")
+    assert run.run.environment["spark_conf"]["spark.scheduler.mode"] == "FAIR"
+    assert [trial.workload for trial in run.trials] == ["streams-2", "supersteps"]
+
+
 @pytest.mark.slow
 def test_without_options_a_dataset_is_generated_once(
     spark: Spark, checkout: Path, tmp_path: Path

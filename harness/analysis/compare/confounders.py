@@ -13,6 +13,7 @@ from harness.analysis.observed.environment import (
     LAYOUT,
     REPARTITION,
     SAMPLES,
+    STREAMS,
     as_text,
     client_facts,
     content,
@@ -80,7 +81,20 @@ def confounders(
     )
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
     logged = (Confounder(*each) for each in different_logs(baseline, other))
-    return (*facts, *answers, *logged, *disturbed, *_different_cache(baseline, other))
+    found = (*facts, *answers, *logged, *disturbed, *_different_cache(baseline, other))
+    together = _in_streams([*before, *after])
+    return tuple(
+        replace(each, workloads=each.workloads | together)
+        if each.workloads and each.workloads & together
+        else each
+        for each in found
+    )
+
+
+def _in_streams(runs: Sequence[Run]) -> frozenset[str]:
+    """Return what ran at the same time in several streams: what affects one of these affects all."""
+    own = [(run.parameters.get("in_streams") or (), run.workloads[:1]) for run in runs]
+    return frozenset(name for parts, whole in own if parts for name in (*whole, *parts))
 
 
 def _different_cache(
@@ -141,9 +155,11 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
     names = {name for run in runs for name in run.workloads}
     controls = {name for run in runs for name in run.parameters.get("controls") or ()}
     readers = _data_readers(before, controls), _data_readers(after, controls)
+    together = _in_streams(runs)
     workloads_of_fact = {
         REPARTITION: frozenset({"repartition"}),
-        SAMPLES: frozenset(names.difference(*readers, *map(query_facts, runs))),
+        SAMPLES: frozenset(names.difference(*readers, *map(query_facts, runs), together)),
+        STREAMS: together,
     }
     for found in _of_group("parameters", parameter_facts, before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))

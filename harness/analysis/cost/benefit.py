@@ -133,14 +133,15 @@ def predicted_saving(prediction: Prediction) -> Saving:
 def saving(comparison: Comparison, index: int) -> Saving | None:
     """Return the saving of the column with this index; None if no workload has enough runs.
 
-    A workload that counts its work saves no time: it is asked how much it does, not when it ends.
+    A workload that counts its work saves no time: it is asked how much it does, not when it ends. Of streams,
+    the time of all together counts, and not those within it.
     """
-    controls = comparison.common_controls
+    left_out = comparison.common_controls | named_by_runs(comparison.columns, "in_streams")
     tested = [
         # Beyond the controls, a change is relative to the time that was to be expected without it.
         (row.workload, summary.time_s / (1 + change.relative_change), change)
         for row in comparison.rows
-        if row.workload not in controls
+        if row.workload not in left_out
         and row.cells[index].sample.unit is None
         and (summary := row.cells[index].summary)
         and (change := row.cells[index].change)

@@ -153,6 +153,7 @@ def _require_same_work(name: str, runs: Sequence[Run]) -> None:
         for parameter in ("sink", "repartition", "pi_samples", "problem")
     }
     work["cache"] = [run.parameters.get("cache") or WARM for run in runs]
+    work["streams"] = [run.parameters.get("streams") or 1 for run in runs]
     # What reads no data is the same beside any.
     work["dataset digest"] = [run.dataset.get("digest") for run in runs if run.dataset is not None]
     texts = [run.parameters.get(QUERIES) or {} for run in runs]
@@ -192,6 +193,11 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
     shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
+    streams = filter(None, (recorded.run.parameters.get("streams") for recorded in runs))
+    means = (
+        f"{n} streams at once: a workload has the geometric mean of its times in them"
+        for n in streams
+    )
     return (
         *_unfinished(runs),
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
@@ -201,6 +207,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_joined("the data's layout differed from the manifest: ", drifts),
         *_link_errors(runs),
         *_joined("", shared),
+        *_joined("", means),
         *_joined("", (line for recorded in runs for line in unlike_peers(recorded.run))),
         *_joined("emulated: ", emulations(runs)),
     )

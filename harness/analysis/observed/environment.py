@@ -22,7 +22,7 @@ from harness.node.node_links import links_by_host
 from harness.words import count_of
 
 NOT_SET = "not set"
-LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
+LAYOUT, REPARTITION, SAMPLES, STREAMS = "layout", "--repartition", "--pi-samples", "--streams"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
     | {"Spark version", "Java version", KERNEL, "executors"}
@@ -55,6 +55,7 @@ def parameter_facts(run: Run) -> Facts:
         "warm-up rounds": parameters.get("warmup"),
         REPARTITION: parameters.get("repartition"),
         SAMPLES: parameters.get("pi_samples"),
+        STREAMS: parameters.get("streams") or 1,
         "emulated": is_emulated(run),
         "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
         "CPU period of an emulated node": run.facts.get("cpu_period") if is_emulated(run) else None,

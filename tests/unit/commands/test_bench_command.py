@@ -117,6 +117,8 @@ def test_an_interrupted_run_leaves_a_table(
         ({"dataset": {"uri": "d", "layout": {}, "rows": 10}}, ["--rows", "5"], "rows 10, "),
         ({"parameters": {"sink": "noop"}}, ["--sink", "rdd-count"], "sink noop, "),
         ({"parameters": {"repartition": 16}}, [], "repartition 16, "),
+        ({"parameters": {}}, ["--streams", "4"], "streams 1, "),
+        ({"parameters": {"streams": 4}}, [], "streams 4, "),
     ],
 )
 def test_work_that_no_table_could_pool_is_refused_before_anything_is_run(

@@ -148,6 +148,11 @@ class TestReading:
             ("trials = 4", 'warmup = "often"', "Invalid enum value 'often' - at `$.warmup`"),
             ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
             ('["group-by"]', "[]", "workloads: one name or more is expected, or a table"),
+            (
+                "trials = 4",
+                'streams = 2\ncache = "cold"',
+                "streams: of several, one finds in memory",
+            ),
             ("trials = 4", 'sql = "nowhere"', "sql: nowhere is no directory"),
             ("mtu = 9000", 'tables = {t = "u"}', "configurations.fast: tables need the key sql"),
             (
@@ -743,8 +748,11 @@ class TestRunExperiment:
             site.run()
 
     def test_optional_values_become_options(self, site: FakeSite) -> None:
-        site.run(f'sink = "rdd-count"\nrepartition = 16\nprofile = 2\nwarmup = 0\n{TEXT}')
+        site.run(
+            f'sink = "rdd-count"\nrepartition = 16\nstreams = 4\nprofile = 2\nwarmup = 0\n{TEXT}'
+        )
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(site.arguments)
+        assert site.arguments[site.arguments.index("--streams") + 1] == "4"
         assert site.arguments[site.arguments.index("--profile") + 1] == "2"
         assert site.arguments[site.arguments.index("--warmup") + 1] == "0"
         assert "--pi-samples" not in site.arguments

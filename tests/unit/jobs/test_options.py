@@ -8,7 +8,7 @@ import pytest
 from jobs.options import parse
 from tests.unit.builders import known
 
-NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-time")
+NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "precision", "max-time")
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,8 @@ NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-ti
             ["--trials", "9", "--warmup", "1", "--max-time", "1h"],
             "--max-time has no effect without --trials auto or --warmup auto",
         ),
+        (["--streams", "0"], "--streams: 0 is out of range: it must be from 1 to 100"),
+        (["--streams=2", "--cache=cold"], "--cache cold: of several streams, one finds in memory"),
         (["--generate=--rows=5"], "--generate needs --dataset"),
         (["--dataset=d", "--generate='"], "--generate: No closing quotation"),
         (["--warmup", "some"], "--warmup: 'some' is not a whole number"),

@@ -81,10 +81,14 @@ class FakeRunner:
     groups: list[str] = field(default_factory=list)
     profiled: list[bool] = field(default_factory=list)
     executions: list[int] = field(default_factory=list)
+    within: tuple[str, ...] = ()
 
     def observed(self, trial: Trial) -> Trial:
         self.observe_step()
         return replace(trial, **self.found)
+
+    def parts(self, trial: Trial) -> list[Trial]:
+        return [replace(trial, workload=name) for name in self.within]
 
     def __enter__(self) -> Self:
         return self
@@ -199,6 +203,20 @@ class TestTurns:
     def test_an_interrupt_before_a_turn_does_too(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
         assert run_trials([side], Rounds(["a"], Goal(0, 1)), SEED) is Ending.INTERRUPTED
+
+
+class TestParts:
+    @pytest.mark.parametrize(("check", "status"), [(nothing, "ok"), (raising(OSError()), "failed")])
+    def test_of_a_trial_follow_it_whether_it_failed_or_not(self, check: Step, status: str) -> None:
+        """And the rounds and the line of progress know them."""
+        side = FakeSide([FakeRunner("all", check=check, within=("a", "b"))], "1g: ")
+        ended: list[Trial] = []
+        rounds = Rounds(["1g: all", "1g: a", "1g: b"], Goal(0, 2))
+        assert run_trials([side], rounds, SEED, ended.append) is Ending.COMPLETED
+        found = [(trial.workload, trial.status) for trial in side.trials]
+        assert found == [("all", status), ("a", "ok"), ("b", "ok")] * 2
+        assert [trial.workload for trial in ended] == ["1g: all", "1g: a", "1g: b"] * 2
+        assert rounds.total == len(ended)
 
 
 class TestClock:

@@ -419,6 +419,7 @@ class TestRunsOfDifferentWork:
         [
             ({"parameters": {"sink": "rdd-count"}}, "sink"),
             ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
+            ({"parameters": {"sink": "noop", "streams": 4}}, "streams"),
             ({"dataset": {"uri": "file:/d", "layout": {}, "digest": "b"}}, "dataset digest"),
         ],
     )

@@ -282,6 +282,26 @@ class TestOfSomeWorkloads:
         difference = only(with_parameters(pi_samples=1000))
         assert affected(difference) == set(CONTROLS)
 
+    def test_what_affects_one_of_several_streams_affects_all_but_the_controls(self) -> None:
+        streams = {"streams": 4, "in_streams": [*READING]}
+        names = ("streams-4", *WORKLOADS)
+        one, other, alone = (
+            a_side(name, workloads=names, parameters=PARAMETERS | changed)
+            for name, changed in (
+                ("one", streams),
+                ("other", streams | {"repartition": 16}),
+                ("alone", {}),
+            )
+        )
+        difference = only(other, one)
+        assert difference.fact == "--repartition"
+        assert difference.workloads == {"streams-4", *READING}
+        difference = only(one, alone)
+        assert difference.describe("alone") == "--streams: 4 here, 1 in alone"
+        assert difference.workloads == {"streams-4", *READING}
+        samples = replace(other, parameters=one.parameters | {"pi_samples": 5})
+        assert affected(only(samples, one)) == set(CONTROLS)
+
     def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:
         older = {key: value for key, value in PARAMETERS.items() if key != "data_workloads"}
         before, after = (

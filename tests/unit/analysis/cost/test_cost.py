@@ -73,6 +73,14 @@ class TestSaving:
             is None
         )
 
+    def test_of_streams_is_that_of_all_together(self) -> None:
+        parameters = {"streams": 2, "in_streams": ["a"]}
+        sides = [
+            in_runs(column(name, {"streams-2": times, "a": times}, parameters=parameters))
+            for name, times in (("1g", SIX), ("2.5g", scaled(0.5)))
+        ]
+        assert known(saving(compare(sides), 1)).workloads == ("streams-2",)
+
     def test_excludes_controls(self) -> None:
         saved = known(saving(drifting(), 1))
         assert saved.workloads == ("group-by", "inner-join")

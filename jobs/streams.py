@@ -1,0 +1,174 @@
+"""Several streams: as many users who run all workloads at the same time, in one application."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from statistics import geometric_mean
+from threading import Event
+
+from pyspark import InheritableThread
+from pyspark.sql import DataFrame
+
+from datagen.spark import cancel_jobs_on_error
+from harness.model.answer import RowsDigest, distinct
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.run import Status, Trial
+from harness.runtime.order import shuffled
+from harness.runtime.trials import error_line
+from harness.words import join_names
+from jobs.sinks import Executions, sink_of
+from jobs.workload import Context, Selection, Workload
+
+_SAME_PLACE = "several streams would write to the same place"
+
+
+def in_streams(selection: Selection, streams: int, *, named: bool) -> Selection:
+    """Return the selection in so many streams, without the workloads that write.
+
+    Raise BadInput if the user `named` these, or if only controls are left, which run alone.
+    """
+    if streams == 1:
+        return selection
+    if named and selection.writing:
+        raise BadInput(f"--workloads: {' and '.join(selection.writing)}: {_SAME_PLACE}")
+    found = replace(selection.without_writing(_SAME_PLACE), streams=streams)
+    if not found.in_streams:
+        raise BadInput("--streams: there are only controls, which run alone")
+    if len(set(found.names)) < len(found.names):
+        raise BadInput(f"--sql: {found.names[0]} is the name of all streams; rename the query")
+    return found
+
+
+class Streams:
+    """The workloads of all streams, which run in one trial; a sink of the name `sink` forces each.
+
+    Each stream has them in another order, and in another one in each trial, which the seed decides.
+    """
+
+    def __init__(self, selection: Selection, sink: str, seed: str) -> None:
+        self.name = selection.names[0]
+        self.workloads = selection.in_streams
+        self.reads_data = any(each.reads_data for each in self.workloads)
+        self.reads_tables = any(each.reads_tables for each in self.workloads)
+        self.sink = sink
+        self._names = [f"stream {number}" for number in range(1, selection.streams + 1)]
+        self._seed = seed
+        self._trials = count(1)
+
+    def prewarm(self, context: Context) -> DataFrame | None:
+        """Return nothing to run before: what a workload finds ended while others run belongs to its time."""
+        return None
+
+    def next_orders(self) -> Mapping[str, Sequence[Workload]]:
+        """Return the workloads of each stream, by its name, in the order of its next trial."""
+        trial = next(self._trials)
+        return {n: shuffled(self.workloads, f"{self._seed} {n}", trial) for n in self._names}
+
+
+@dataclass
+class _Part:
+    """A workload in a stream: how many seconds an execution took, and its answers, or why one failed."""
+
+    workload: Workload
+    stream: str
+    group: str
+    ready: Executions = field(init=False)
+    wall_s: float = 0.0
+    answers: Sequence[RowsDigest] = ()
+    error: str | None = None
+
+
+class StreamsExecutions(Executions):
+    """All workloads of all streams, so many executions of each. One that fails does not stop the others."""
+
+    def __init__(self, streams: Streams, context: Context, executions: int) -> None:
+        self._spark = context.spark
+        self._executions = executions
+        self._workloads = streams.workloads
+        self._interrupted = Event()
+        group = self._spark.sparkContext.getLocalProperty("spark.jobGroup.id")
+        self._streams = [
+            [_Part(each, stream, f"{group}, {stream}: {each.name}") for each in order]
+            for stream, order in streams.next_orders().items()
+        ]
+
+        def prepare(part: _Part) -> None:
+            force = sink_of(part.workload, streams.sink)
+            part.ready = force(part.workload, context, executions)
+
+        self._each(chain(*self._streams), prepare)
+
+    def _each(self, parts: Iterable[_Part], step: Callable[[_Part], None]) -> None:
+        """Do a step of each part that has not failed, with its jobs in a group of their own."""
+        for part in parts:
+            if part.error or self._interrupted.is_set():
+                continue
+            try:
+                self._spark.sparkContext.setJobGroup(part.group, part.group)
+                step(part)
+            except Exception as error:  # noqa: BLE001  any error of a workload is its outcome
+                part.error = error_line(error)
+
+    def run(self) -> None:
+        """Run all streams until the last one ends. An interrupt cancels their jobs."""
+        threads = [
+            InheritableThread(self._each, args=(parts, self._run_part), daemon=True)
+            for parts in self._streams
+        ]
+        with cancel_jobs_on_error(self._spark):
+            try:
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            except BaseException:
+                self._interrupted.set()
+                raise
+
+    def _run_part(self, part: _Part) -> None:
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", part.stream)
+        start = time.perf_counter()
+        part.ready.run()
+        part.wall_s = (time.perf_counter() - start) / self._executions
+
+    def parts(self, trial: Trial) -> list[Trial]:
+        """Return the trial of each workload, whose time is the geometric mean over the streams.
+
+        So a change counts by its ratio in each stream, however long a stream waits for the others.
+        """
+
+        def check(part: _Part) -> None:
+            part.answers = part.ready.check()
+
+        self._each(chain(*self._streams), check)
+        return [self._trial_of(each, trial) for each in self._workloads]
+
+    def _trial_of(self, workload: Workload, trial: Trial) -> Trial:
+        """Return the trial of a workload within that of all, which alone has what was observed of all."""
+        own = Trial(
+            workload.name,
+            trial.phase,
+            trial.round,
+            trial.status,
+            trial.started_at,
+            trial.wall_s,
+            job_group=trial.job_group,
+            executions=trial.executions,
+        )
+        parts = [part for part in chain(*self._streams) if part.workload is workload]
+        if error := next((part.error for part in parts if part.error), None):
+            return replace(own, status=Status.FAILED, wall_s=None, error=error)
+        return replace(
+            own,
+            wall_s=geometric_mean(part.wall_s for part in parts),
+            interference=trial.interference,
+            answers=distinct(chain.from_iterable(part.answers for part in parts)),
+        )
+
+    def check(self) -> list[RowsDigest]:
+        """Raise ClusterliftError if a workload failed in any stream, as `parts` has found."""
+        failed = {part.workload.name for part in chain(*self._streams) if part.error}
+        if failed:
+            raise ClusterliftError(f"{join_names(sorted(failed))} failed")
+        return []
