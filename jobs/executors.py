@@ -70,7 +70,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
 class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
-    They are by the host that the cluster knows; `names` has the nodes' own names where these are others.
+    They are by the host that the cluster knows; `names` has what they call themselves, where that differs.
     `driver` is the host of the driver's node; None if it did not answer.
     """
 
@@ -87,18 +87,20 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
     """
     directories = {LOCAL_DIRS: _own_local_dirs(spark), DATA_DIR: data_dir}
     known = {name: value for name, value in directories.items() if value}
-    answers, _ = run_on_nodes(spark, partial(_describe_node, known))
+    answers, executors = run_on_nodes(spark, partial(_describe_node, known))
     links: dict[str, dict[str, HostLink]] = {}
     machines = {}
-    names = {}
-    for host, (name, machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
+    for host, (_, machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
         machines[host] = read_machine(machine)
-        if name and name != host:
-            names[host] = visible(name)[:64]  # as long as Linux allows
         links[host] = {}
         for device, text in texts.items():
             with suppress(ToolError):  # the interface has disappeared meanwhile
                 links[host][device] = parse_link(host, device, text)
+    names = {
+        host: visible(name)[:64]  # as long as Linux allows
+        for host, node in executors.values()
+        if node in answers and (name := answers[node][1][0]) not in {"", host}
+    }
     own, _ = _identified(dict) or ("", None)
     driver = answers[own][0] if own in answers else None
     return NodesDescription(links, machines, names, driver)
