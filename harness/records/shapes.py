@@ -80,7 +80,7 @@ class CheckedParameters(TypedDict, total=False):
     cache: str | None
     trials: Count | str
     warmup: Count | str | None
-    streams: Count | None
+    streams: Count | str | None  # those of a probe are text
     in_streams: _Names
     repartition: Count | None
     pi_samples: Count | None
