@@ -10,7 +10,6 @@ import click
 from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
-from harness.commands.compare import table_of
 from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
     DEFAULT_RUNS,
@@ -155,5 +154,5 @@ def show_with_earlier(after: str, results: Path) -> bool:
         before, name = earlier.run.configuration, Path(after).name
         say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
         return False
-    show(table_of(comparison))
+    show(text.render(comparison))
     return True

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.compare.comparison import Comparison, compare, require_several
-from harness.analysis.compare.limits import EXIT_CODES, Judgement, judge
+from harness.analysis.compare.comparison import compare, require_several
+from harness.analysis.compare.limits import EXIT_CODES, judge
 from harness.analysis.observed.configuration import find_columns
 from harness.commands.command import command
 from harness.commands.options import (
@@ -20,7 +20,6 @@ from harness.commands.options import (
 from harness.model.errors import BadInput
 from harness.present import comparison_json, markdown, text
 from harness.present.table import Table
-from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, find_probes
 from harness.terminal import show
 
@@ -106,7 +105,11 @@ def compare_command(
             strict=strict,
         )
         judgements = [each for limit in limits for each in judge(comparison, limit)]
-        show(table_of(comparison, form, judgements))
+        if form.render_probes:
+            lines = (f"\n{text.fill(each.text)}" for each in judgements)
+            show("".join([form.render(comparison), *lines]))
+        else:
+            show(form.render(comparison, judgements))
         outcomes = {each.outcome for each in judgements}
         return next((code for outcome, code in EXIT_CODES.items() if outcome in outcomes), 0)
     if form.render_probes is None:
@@ -122,26 +125,6 @@ def compare_command(
         )
     show("\n".join(map(form.render_probes, _probe_tables(configurations, results))))
     return 0
-
-
-def table_of(
-    comparison: Comparison,
-    form: Format = FORMATS["text"],
-    judgements: Sequence[Judgement] = (),
-) -> str:
-    """Return the table of a comparison, how it stands to limits, and how predictions came out."""
-    if not form.render_probes:
-        return form.render(comparison, judgements)
-    table = form.render(comparison) + "".join(f"\n{text.fill(each.text)}" for each in judgements)
-    ledger = Path(comparison.columns[0].runs[0].source).parent / PREDICTIONS
-    if not ledger.is_dir():
-        return table
-    # Most configurations have none, and prediction is a quarter of what there is to import.
-    from harness.commands.predict import scores_of  # noqa: PLC0415
-    from harness.present.prediction import outcome_text  # noqa: PLC0415
-
-    texts = map(outcome_text, scores_of(comparison.columns))
-    return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 
 
 def _probe_tables(configurations: Sequence[str], results: Path) -> list[Table]:

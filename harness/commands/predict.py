@@ -11,7 +11,7 @@ from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.predict.disks import disk_target
 from harness.analysis.predict.prediction import Predictor
-from harness.analysis.predict.score import Score, ledger_of, scores
+from harness.analysis.predict.score import Score, ledger_of, score
 from harness.analysis.predict.target import target_of
 from harness.commands.command import command
 from harness.commands.options import cost_option, mtu_option, results_option
@@ -19,7 +19,7 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, parse_rate, rate_text
 from harness.present.prediction import render, render_score
 from harness.records.predictions import freeze
-from harness.terminal import say, show
+from harness.terminal import show
 
 
 @command("predict")
@@ -91,7 +91,7 @@ def predict_command(
 
 
 def _score_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Score:
-    found = next(scores(before, [after]), None)
+    found = score(before, after)
     if found is None:
         raise BadInput(
             f"{before.name!r} has no prediction for the link and layout of {after.name!r} from before its "
@@ -106,16 +106,3 @@ def _spelt(name: str) -> str:
     if name.endswith("x"):
         return disk_target(name).name
     return rate_text(parse_rate("--cost", name, MAX_BIT_S))
-
-
-def scores_of(columns: Sequence[ConfigurationRuns]) -> list[Score]:
-    """Return the scores of predictions for the first column that were made before another was measured.
-
-    If the ledger is damaged, say so and return none: the table does not need it.
-    """
-    before, *others = columns
-    try:
-        return list(scores(before, others))
-    except BadInput as error:
-        say(f"predictions for {before.name} are left out: {error}")
-        return []

@@ -19,7 +19,6 @@ from harness.commands.options import (
     optional_import,
     results_option,
 )
-from harness.commands.predict import scores_of
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
@@ -92,7 +91,7 @@ def report_command(
         *(["--results", str(results)] if results != Path("results") else []),
     ]
     own = [f"--cost={cost}" for cost in costs]
-    evidence = Evidence(comparison, measured, scores_of(comparison.columns))
+    evidence = Evidence(comparison, measured)
     page = render(
         evidence,
         benefits=cost_benefits(comparison, given) if given else (),

@@ -167,20 +167,6 @@ def render_score(score: Score) -> str:
     return "\n".join([fill(title), "", simple_table(headings, rows), "", *map(fill, lines)])
 
 
-def outcome_text(score: Score) -> str:
-    """Return a sentence on a prediction that was made before its outcome was measured."""
-    made = f"{score.after.name} was predicted on {score.prediction.made_at[:10]} ({score.id})"
-    if score.void:
-        return f"{made}; that prediction is void: {score.void[0]}."
-    summary = summarise([score])
-    if summary is None:
-        return f"{made}, and nothing but controls was measured."
-    return (
-        f"{made}: median error {percent(summary.median_error, 1)}, worst {percent(summary.worst_error, 1)}; "
-        f"{summary.inside_95} of {count_of(summary.count, 'time')} inside their 95 % interval."
-    )
-
-
 def _summary_text(summary: Summary) -> str:
     return (
         f"{count_of(summary.count, 'predicted time')}, controls not counted: median error "

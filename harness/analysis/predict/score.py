@@ -1,6 +1,6 @@
 """A prediction compared with what was measured later: its errors, its intervals, and what makes it void."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -78,35 +78,32 @@ def ledger_of(column: ConfigurationRuns) -> Path:
     return Path(column.runs[0].source).parent
 
 
-def scores(baseline: ConfigurationRuns, others: Iterable[ConfigurationRuns]) -> Iterator[Score]:
-    """Yield the score of each configuration that was predicted before it was measured.
+def score(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score | None:
+    """Return the score of a configuration; None if it was not predicted before it was measured.
 
-    It scores the latest prediction for its links or disks, and layout. It leaves out configurations in which
-    no predicted workload was measured.
+    It is that of the latest prediction for its links or disks, and layout.
     """
-    ledger = frozen_predictions(ledger_of(baseline))
-    for after in others:
-        started_at = min(recorded.run.started_at for recorded in after.runs)
-        in_time = [
-            frozen
-            for frozen in ledger
-            if frozen.prediction.made_at < started_at
-            if is_outcome(frozen.prediction, baseline, after)
-        ]
-        if in_time and (times := scored_times(in_time[-1].prediction, after)):
-            prediction = in_time[-1].prediction
-            measured = {time.predicted.workload for time in times}
-            yield Score(
-                prediction,
-                after,
-                times,
-                in_time[-1].id,
-                void=tuple(_void(prediction, baseline, after)),
-                missing=tuple(
-                    time.workload for time in prediction.times if time.workload not in measured
-                ),
-                notes=tuple(_notes(prediction, baseline, after)),
-            )
+    started_at = min(recorded.run.started_at for recorded in after.runs)
+    in_time = [
+        frozen
+        for frozen in frozen_predictions(ledger_of(baseline))
+        if frozen.prediction.made_at < started_at
+        if is_outcome(frozen.prediction, baseline, after)
+    ]
+    times = scored_times(in_time[-1].prediction, after) if in_time else ()
+    if not times:
+        return None
+    prediction = in_time[-1].prediction
+    measured = {time.predicted.workload for time in times}
+    return Score(
+        prediction,
+        after,
+        times,
+        in_time[-1].id,
+        void=tuple(_void(prediction, baseline, after)),
+        missing=tuple(t.workload for t in prediction.times if t.workload not in measured),
+        notes=tuple(_notes(prediction, baseline, after)),
+    )
 
 
 def is_outcome(

@@ -10,7 +10,6 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.predict.score import Score
 from harness.model.probe import Measurement
 from harness.present.data_table import DataTable
 from harness.present.report import chart
@@ -54,14 +53,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the figures of a report show: its comparison, and what probes found in its configurations.
-
-    `scores` are the scores of its predictions.
-    """
+    """What the figures of a report show: its comparison, and what probes found in its configurations."""
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
-    scores: Sequence[Score] = ()
 
 
 @dataclass(frozen=True)

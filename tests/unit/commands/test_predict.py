@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands.compare import FORMATS
 from harness.records.writer import record_all
 from tests.e2e.conftest import ROOT
 from tests.unit.analysis.predict import test_disks
@@ -152,27 +151,7 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     out = " ".join(capfd.readouterr().out.split())
     assert "VOID" not in out
     assert "6 predicted times, controls not counted: median error" in out
-
-
-@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.render_probes])
-def test_a_table_says_how_good_the_prediction_was(
-    form: str, frozen_in_time: Path, capfd: Capture
-) -> None:
-    names = ("1g-rs", "2.5g-rs", "2.5g-2x")
-    assert main(["compare", *names, "--results", str(frozen_in_time), "--format", form]) == 0
-    out = " ".join(capfd.readouterr().out.split())
-    assert "2.5g-rs was predicted on 2026-01-01" in out
-    assert "of 6 times inside their 95 % interval." in out
-    assert "2.5g-2x was predicted" not in out, "it has another layout"
-
-
-def test_a_report_has_the_prediction_beside_the_outcome(
-    frozen_in_time: Path, tmp_path: Path
-) -> None:
-    page = tmp_path / "report.html"
-    where = ["--results", str(frozen_in_time), "--output", str(page)]
-    assert main(["report", "1g-rs", "2.5g-rs", *where]) == 0
-    assert "Predicted before it was measured" in page.read_text()
+    assert predict(frozen_in_time, "--score", "2.5g-2x") == 2  # it has another layout
 
 
 @pytest.mark.parametrize(
@@ -199,14 +178,6 @@ def test_a_condition_that_changed_makes_it_void(
     out = " ".join(capfd.readouterr().out.split())
     assert f"VOID, so this proves nothing: {reason}" in out
     assert "median error" not in out
-
-
-def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd: Capture) -> None:
-    (frozen_in_time / "1g-rs/predictions/mine.json").write_text("{}")
-    assert main(["compare", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 0
-    printed = capfd.readouterr()
-    assert "group-by" in printed.out
-    assert "predictions for 1g-rs are left out" in printed.err
 
 
 def rewrite(ledger: Path, change: Callable[[bytes], bytes]) -> Path:
