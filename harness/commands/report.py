@@ -8,7 +8,7 @@ import click
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
-from harness.analysis.cost.costs import declared_costs, given_costs
+from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import find_columns
 from harness.commands.command import command
 from harness.commands.options import (
@@ -22,7 +22,7 @@ from harness.commands.options import (
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
-from harness.terminal import say, show
+from harness.terminal import show
 from harness.words import visible
 
 
@@ -39,7 +39,7 @@ from harness.words import visible
 )
 @cost_option(
     "Cost of the change: 350USD, or 2.5g-rs=350USD for one configuration. If the baseline has a cost, costs "
-    "are of whole clusters. Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
+    "are of whole clusters. Repeatable."
 )
 @adjust_option
 @different_data_option
@@ -72,10 +72,7 @@ def report_command(
         allow_different_data=allow_different_data,
     )
     baseline, *others = (column.name for column in comparison.columns)
-    declared, left_out = ({}, ()) if costs else declared_costs(comparison.columns)
-    for line in left_out:
-        say(line)
-    given = given_costs(costs, baseline, others, declared=declared)
+    given = given_costs(costs, baseline, others)
     probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
     measured = {
         name: tuple(measurement for probed in found for measurement in probed.measurements)

@@ -19,10 +19,10 @@ from tests.unit.present.test_tables import scaled
 ROOT = Path(__file__).parents[3]
 
 
-def record(results: Path, name: str, factor: float, **facts: str) -> None:
+def record(results: Path, name: str, factor: float) -> None:
     """Record two runs with every second of six trials each."""
     for number in (1, 2):
-        with Recording(results, a_run(name, f"run-{number}-of-{name}", facts=facts)) as recording:
+        with Recording(results, a_run(name, f"run-{number}-of-{name}")) as recording:
             for round_, wall_s in enumerate(scaled(factor)[number - 1 :: 2], 1):
                 recording.trial(ok("w", wall_s, round_))
             recording.end(Ending.COMPLETED)
@@ -126,43 +126,19 @@ def test_the_command_line_does_not_import_the_optional_libraries() -> None:
 @pytest.mark.usefixtures("results")
 class TestCost:
     def test_without_a_cost_the_page_has_no_costs(self) -> None:
-        assert "What it is worth" not in report("1g", "2.5g")
+        assert "What the change costs and saves" not in report("1g", "2.5g")
 
     def test_a_cost_on_the_command_line(self) -> None:
         page = report("1g", "2.5g", "--cost", "350USD")
+        assert "What the change costs and saves" in page
         assert "350 USD" in page
         assert "68.29 USD" in page
-
-    def test_a_cost_declared_with_the_runs(self, results: Path) -> None:
-        record(results, "10g", 0.5, cost="900USD")
-        assert "900 USD" in report("1g", "10g")
-
-    def test_the_command_line_overrides_declared_costs(self, results: Path) -> None:
-        record(results, "10g", 0.5, cost="900USD")
-        page = report("1g", "10g", "--cost", "800USD")
-        assert "800 USD" in page
-        assert "900 USD" not in page
-
-    def test_a_declared_cost_that_is_not_money_is_left_out_and_said_to_be(
-        self, results: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        record(results, "10g", 0.5, cost="too much")
-        assert "What it is worth" not in report("1g", "10g")
-        [line] = capsys.readouterr().err.splitlines()
-        assert line.startswith(
-            "a declared cost is left out: '10g' declares cost: 'too much' is not"
-        )
-        report("1g", "10g", "--cost", "800USD")
-        assert not capsys.readouterr().err
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", ""], "--cost is empty; give a value"),
-            (["--cost", f"{'9' * 400}USD"], "is not an amount of money"),
             (["--cost", "offers.toml"], "--cost 'offers.toml' is not an amount of money"),
-            (["--cost", "10g=350USD"], "--cost: '10g' is not asked about"),
         ],
     )
     def test_invalid_costs_are_refused(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import CostBenefit, cost_benefits, saving
-from harness.analysis.cost.costs import Costs, Money, declared_costs, given_costs, parse_money
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.cost.costs import Costs, Money, given_costs, parse_money
 from harness.model.errors import BadInput
 from harness.present.costs import cost_table, money_text
 from tests.unit.builders import column, in_runs, known
@@ -142,7 +141,7 @@ class TestMoney:
         ],
     )
     def test_is_parsed(self, text: str, parsed: Money) -> None:
-        assert parse_money("--cost", text) == parsed
+        assert parse_money(text) == parsed
 
     @pytest.mark.parametrize(
         "text",
@@ -153,7 +152,7 @@ class TestMoney:
     )
     def test_anything_else_is_an_error(self, text: str) -> None:
         with pytest.raises(BadInput, match="is not an amount of money; write for example 350USD"):
-            parse_money("--cost", text)
+            parse_money(text)
 
     @pytest.mark.parametrize(
         ("amount", "text"),
@@ -209,35 +208,6 @@ class TestCosts:
     def test_mistakes_are_reported(self, costs: Sequence[str], message: str) -> None:
         with pytest.raises(BadInput, match=message):
             parsed(*costs)
-
-    def test_runs_may_declare_them(self) -> None:
-        columns = [
-            column(name, {"w": SIX}, facts={"cost": cost})
-            for name, cost in (("1g", "100USD"), ("2.5g", "350USD"), ("10g", f"{'9' * 400}USD"))
-        ]
-        declared, [left_out] = declared_costs(columns)
-        assert declared == {"1g": usd(100), "2.5g": usd(350)}
-        assert left_out.startswith("a declared cost is left out: '10g' declares cost: '9999")
-        found = given_costs((), "1g", ("2.5g", "10g"), declared=declared)
-        assert found == Costs(usd(100), {"2.5g": usd(350)})
-        assert given_costs((), "1g", ("2.5g",), declared={"1g": usd(1)}) is None
-
-    def test_what_the_baseline_declares_by_mistake_makes_no_cost_that_of_a_change(self) -> None:
-        mistaken, plain = (
-            column(name, {"w": SIX}, facts={"cost": cost})
-            for name, cost in (("1g", "2000"), ("2.5g", "2350USD"))
-        )
-        declared, left_out = declared_costs([mistaken, plain])
-        assert declared == {}
-        [line] = left_out
-        assert line.startswith("a declared cost is left out: '1g' declares cost: '2000' is not an")
-        assert declared_costs([plain, mistaken])[0] == {"2.5g": usd(2350)}
-
-    def test_runs_that_declare_different_ones_say_so(self) -> None:
-        runs = [column("1g", {"w": SIX}, facts={"cost": text}).runs[0] for text in ("1USD", "2USD")]
-        declared, [left_out] = declared_costs([ConfigurationRuns("1g", tuple(runs))])
-        assert declared == {}
-        assert left_out.endswith("not all runs of '1g' declare the same; give it by --cost")
 
 
 class TestTable:
