@@ -12,7 +12,6 @@ is noticed. Credentials are never written.
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -28,17 +27,14 @@ from harness.records.directories import (
     configuration_directory,
     not_writable,
     probes_directory,
-    results_files,
     sync,
 )
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
-from harness.terminal import say
 
 SCHEMA_VERSION = 1
 CHECKSUM_KEY = b', "sha256": "'
 """In the last line of a file, before the checksum of all bytes before this key."""
-_TIME_OF_NAME = re.compile(r"\d{8}T\d{6}Z-")
 
 
 class _LineWriter:
@@ -70,7 +66,6 @@ class _LineWriter:
         try:
             if path.exists():
                 raise _already_exists(path)
-            _say_if_not_newest(path)
             self._temporary = temporary if whole else None
             self._append(kind, {"schema_version": SCHEMA_VERSION, **asdict(run)})
             if not whole:
@@ -248,18 +243,6 @@ def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | Prob
         recording.end(Ending.COMPLETED)
     assert recording.path is not None  # noqa: S101  there are results
     return recording.path
-
-
-def _say_if_not_newest(path: Path) -> None:
-    """Say so if a file beside has a later time: commands take that one for the newest."""
-    own = _TIME_OF_NAME.match(path.name)
-    names = [file.name for file in results_files(path.parent)]
-    # Runs that start in the same second have names in any order.
-    later = [n for n in names if own and (time := _TIME_OF_NAME.match(n)) and time[0] > own[0]]
-    if later:
-        say(
-            f"{path}: {max(later)} has a later time, and stays the newest one; was a clock set back?"
-        )
 
 
 def _already_exists(path: Path) -> BadInput:

@@ -1,6 +1,5 @@
 """A results file has a size up to which it is written and read; the page on security has the numbers."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,19 +31,6 @@ def test_a_file_that_is_too_large_is_not_read(
         match=r"jsonl(:1: not a results file: a line has more than|: it is larger than) 50 ",
     ):
         load_probes(file)
-
-
-def test_a_record_before_a_later_one_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for id_ in ("20260102T000000Z-aaaaaa", "20260103T000000Z-aaaaaa"):
-        with ProbeRecording(replace(RUN, id=id_), tmp_path):
-            assert capsys.readouterr().err == ""
-    with ProbeRecording(replace(RUN, id="20260101T000000Z-aaaaaa"), tmp_path):
-        printed = capsys.readouterr().err
-    assert "20260103T000000Z-aaaaaa.jsonl has a later time, and stays the newest one" in printed
-    with ProbeRecording(replace(RUN, id="20260103T000000Z-000000"), tmp_path):
-        assert capsys.readouterr().err == ""  # of the same second, in any order
 
 
 @pytest.mark.parametrize(
