@@ -18,7 +18,7 @@ from harness.analysis.observed.interference import (
     interference_facts,
     throughout_line,
 )
-from harness.analysis.observed.machines import KERNEL, driver_facts, unlike_peers
+from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import (
     Sample,
     disturbed_trials,
@@ -298,31 +298,6 @@ def _links(run: Run) -> Iterator[str]:
             yield f"{name} with MTU {mtu}" + (f" at {rate_text(rate)}" if rate else "")
 
 
-_NEEDED: Mapping[str, Callable[[Run], object]] = {
-    "kernel": lambda run: driver_facts(run)[KERNEL],
-    "Spark": lambda run: run.environment.get("spark"),
-    "Java": lambda run: run.environment.get("java"),
-    "executors": lambda run: run.environment.get("executors"),
-}
-"""What a comparison needs to know of the environment of each run of Spark, by name."""
-_NEEDED_OF_PROGRAM: Mapping[str, Callable[[Run], object]] = {
-    "kernel": _NEEDED["kernel"],
-    "Open MPI": lambda run: run.environment.get("mpi"),
-}
-
-
-def _environment_known(baseline: ConfigurationRuns) -> Check:
-    known: dict[str, bool] = {}
-    for run in _runs(baseline):
-        needed = _NEEDED_OF_PROGRAM if run.parameters.get(PROGRAM) else _NEEDED
-        for name, read in needed.items():
-            known[name] = known.get(name, True) and bool(read(run))
-    unknown = [name for name, is_known in known.items() if not is_known]
-    if unknown:
-        return _missing(f"unknown: {_listed(unknown)}; measure with jobs/benchmark.py")
-    return _ok(f"{_listed(known)} are known")
-
-
 def _no_confounders(baseline: ConfigurationRuns) -> Check:
     first, *others = baseline.runs
     facts = [found.fact for other in others for found in confounders([first], [other])]
@@ -333,13 +308,10 @@ def _no_confounders(baseline: ConfigurationRuns) -> Check:
     return _ok("none between its runs" if others else "none, as there is a single run")
 
 
-_NO_DATA = "no run recorded that it read data"
-
-
 def _layout_verified(baseline: ConfigurationRuns) -> Check:
     datasets = [run.dataset for run in _runs(baseline) if run.dataset]
     if not datasets:
-        return _advice(_NO_DATA)
+        return _advice("no run recorded that it read data")
     drifts = [layout["drift"] for data in datasets if (layout := data["layout"]).get("drift")]
     if drifts:
         return _missing(
@@ -350,19 +322,6 @@ def _layout_verified(baseline: ConfigurationRuns) -> Check:
         return _ok(f"{_listed(layouts)}, as in the manifest")
     storages = sorted({str(environment.storage(run)) for run in _runs(baseline) if run.dataset})
     return _advice(f"unknown, because {_listed(storages)} storage did not report it")
-
-
-def _content_checked(baseline: ConfigurationRuns) -> Check:
-    if not any(run.dataset for run in _runs(baseline)):
-        return _advice(_NO_DATA)
-    unchecked = [
-        run.id
-        for run in _runs(baseline)
-        if run.dataset and not run.parameters.get("content_checked")
-    ]
-    if unchecked:
-        return _advice(f"{_listed(unchecked)} did not compare the rows with their digest")
-    return _ok("every row was checked against the digest in the manifest")
 
 
 def _predictable(baseline: ConfigurationRuns) -> Check:
@@ -381,9 +340,7 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Check]] = {
     "task metrics": _has_task_metrics,
     "facts": _no_contradictions,
     "links": _links_known,
-    "environment": _environment_known,
     "confounders": _no_confounders,
     "layout": _layout_verified,
-    "content": _content_checked,
     "prediction": _predictable,
 }

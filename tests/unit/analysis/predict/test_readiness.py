@@ -54,7 +54,6 @@ ENVIRONMENT: Mapping[str, Any] = {
 }
 PARAMETERS: Mapping[str, Any] = {
     "controls": ["calc-pi-dataframe"],
-    "content_checked": True,
     "not_requested": [],
 }
 DATASET: Mapping[str, Any] = {
@@ -150,17 +149,6 @@ class TestACompleteBaseline:
         assert (found.status, found.message) == (CheckStatus.OK, links)
 
 
-class TestAProgram:
-    def test_needs_neither_spark_nor_java_but_its_own_library(self) -> None:
-        parameters = {**PARAMETERS, "program": "hpcc"}
-        of_mpi = {"host": "n1", "kernel": "Linux 6.1.0", "mpi": "mpirun (Open MPI) 4.1.4"}
-        found = readiness(of_runs(parameters=parameters, environment=of_mpi)).checks["environment"]
-        assert (found.status, found.message) == (CheckStatus.OK, "kernel, Open MPI are known")
-        of_mpi["mpi"] = ""
-        missing = readiness(of_runs(parameters=parameters, environment=of_mpi))
-        assert "environment" in missing.missing
-
-
 class TestMissing:
     @pytest.mark.parametrize(
         ("check", "baseline", "message"),
@@ -213,8 +201,6 @@ class TestMissing:
                 of_runs(environment=environment(links={})),
                 "unknown speed and MTU; declare what the links are",
             ),
-            ("environment", of_runs(environment=environment(kernel=None)), "unknown: kernel;"),
-            ("environment", of_runs(environment={}), "unknown: kernel, Spark, Java, executors;"),
             (
                 "layout",
                 of_runs(dataset=dataset("rs:6+3:64k", drift="of 2 files, 1 lacks a stripe")),
@@ -270,12 +256,6 @@ class TestAdvice:
                 "unknown, because file storage did not report it",
             ),
             ("layout", of_runs(dataset=None), "no run recorded that it read data"),
-            ("content", of_runs(dataset=None), "no run recorded that it read data"),
-            (
-                "content",
-                of_runs(parameters={**PARAMETERS, "content_checked": False}),
-                "run-1, run-2 did not compare the rows with their digest",
-            ),
             (
                 "prediction",
                 a_column(*(recorded(baseline_run(n), trials(timeline=None)) for n in (1, 2))),
