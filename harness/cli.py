@@ -11,8 +11,7 @@ from click.shell_completion import shell_complete
 
 from harness import __version__
 from harness.commands.command import Group, group
-from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
-from harness.removed import instead_of
+from harness.model.errors import INTERRUPTED, ClusterliftError
 from harness.terminal import OutputLost, say, say_error, show
 from harness.words import first_line
 
@@ -110,9 +109,8 @@ clusterlift.commands = dict.fromkeys(SUMMARIES, clusterlift)  # where click look
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(given)
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -127,8 +125,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, code = "interrupted", INTERRUPTED
     except (ImportError, MemoryError, OSError) as error:  # the machine refuses
         message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
-    if code == BadInput.exit_code:
-        message = instead_of(given) or message
     if message:
         say_error(PROG, message)
     return code
