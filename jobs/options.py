@@ -15,17 +15,9 @@ from datagen.generate import parse as parse_request
 from datagen.writer import Request
 from harness.model.cache import COLD
 from harness.model.errors import BadInput
-from harness.model.limits import (
-    MAX_NODES,
-    MAX_PROFILE_ROUNDS,
-)
+from harness.model.limits import MAX_NODES, MAX_PROFILE_ROUNDS
 from harness.runtime.command_line import Parser, option_type, whole_number
-from harness.runtime.option_values import (
-    parse_facts,
-    parse_fraction,
-    parse_pairs,
-    parse_time,
-)
+from harness.runtime.option_values import parse_facts, parse_pairs, parse_time
 from harness.runtime.shared_options import add_shared_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
@@ -34,8 +26,6 @@ from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
 
-
-PRECISION = 0.02
 MAX_TIME_S = 30 * 60.0
 
 
@@ -57,9 +47,8 @@ class BenchmarkOptions:
     - `workloads`: names of what to run; None for all.
     - `queries`: the text of each query by its name; `tables`: where each table is, as `open_table` reads it.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
-    - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
-      ± `precision`, a fraction that is None otherwise.
-    - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
+    - `trials`: how many trials have to count.
+    - `max_time_s`: the time for rounds until every workload is steady; None if their number is fixed.
     - `profile`: the number of profile rounds after all others; None for one if time is left.
     - `seed`: of the order of the workloads in each round.
     - `streams`: how many run all workloads but controls at the same time.
@@ -78,8 +67,7 @@ class BenchmarkOptions:
     queries: Mapping[str, str]
     tables: Mapping[str, str]
     warmup: int | None
-    trials: int | None
-    precision: float | None
+    trials: int
     max_time_s: float | None
     profile: int | None
     seed: str
@@ -117,13 +105,10 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         # Time buys runs, and a run that waits for steadiness takes several times as long.
         given["trials"] = given["trials"] or 1
         given["warmup"] = 1 if given["warmup"] == AUTO else given["warmup"]
-    given["trials"] = given["trials"] or DEFAULT_TRIALS
-    warmup, trials = (None if given[name] == AUTO else given[name] for name in ("warmup", "trials"))
-    precision, max_time_s = given.pop("precision"), given.pop("max_time")
-    if precision is not None and trials is not None:
-        parser.error("--precision has no effect without --trials auto")
-    if max_time_s is not None and None not in {trials, warmup}:
-        parser.error("--max-time has no effect without --trials auto or --warmup auto")
+    warmup = None if given["warmup"] == AUTO else given["warmup"]
+    max_time_s = given.pop("max_time")
+    if max_time_s is not None and warmup is not None:
+        parser.error("--max-time has no effect without --warmup auto")
     try:
         facts = parse_facts(given.pop("fact") or [])
         queries, tables = given.pop("sql") or {}, _tables(given.pop("table") or [])
@@ -144,9 +129,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     decided = {
         "generate": None if words is None else parse_request([given["dataset"], "--reuse", *words]),
         "warmup": warmup,
-        "trials": trials,
-        "precision": (precision or PRECISION) if trials is None else None,
-        "max_time_s": (max_time_s or MAX_TIME_S) if None in {warmup, trials} else None,
+        "trials": given["trials"] or DEFAULT_TRIALS,
+        "max_time_s": (max_time_s or MAX_TIME_S) if warmup is None else None,
         "facts": facts,
         "queries": queries,
         "tables": tables,
@@ -174,11 +158,8 @@ def _parser() -> Parser:
     add("--table", action="append", metavar="NAME=[FORMAT:]URI",
         help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
         "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip
-    add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
-        help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
-        f"as a fraction of the median (default: {PRECISION:.0%}%)")  # fmt: skip
     add("--max-time", type=option_type(parse_time), metavar="TIME",
-        help="with --warmup auto or --trials auto: time for all rounds; no round starts that would "
+        help="with --warmup auto: time for all rounds; no round starts that would "
         "probably end later, except for those that N trials take in any case "
         f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
     add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",

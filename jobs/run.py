@@ -37,7 +37,7 @@ from harness.runtime.series import PROVEN
 from harness.runtime.slow_down import slow_down
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
-from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads
+from harness.runtime.warm_up import unsteady_workloads
 from harness.terminal import say, show
 from harness.words import join_names, visible
 from jobs.cold_reads import ColdReads, Place, input_reader, prefer_cold_reads
@@ -349,12 +349,10 @@ def build_context(
 
 def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
     """Return the rounds to run."""
-    left_s = seconds_left()
     return Rounds(
         workloads,
-        Goal(options.warmup, options.trials, options.precision),
-        min(options.max_time_s or math.inf, left_s),
-        has_deadline=0 < left_s < math.inf,
+        Goal(options.warmup, options.trials),
+        min(options.max_time_s or math.inf, seconds_left()),
         profile=options.profile,
     )
 
@@ -366,7 +364,7 @@ def summary(
 
     A note says what does not count.
     """
-    needed = None if options.warmup is not None else options.trials or DEFAULT_TRIALS
+    needed = None if options.warmup is not None else options.trials
     trials, throughout = counted_trials(trials, needed)
     unsteady = {} if needed is None else unsteady_workloads(trials, needed)
     found = {trial.workload for trial in trials}

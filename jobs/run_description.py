@@ -72,7 +72,7 @@ def describe_run(
 
 def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
     parameters: dict[str, Any] = {
-        "trials": AUTO if options.trials is None else options.trials,
+        "trials": options.trials,
         "warmup": AUTO if options.warmup is None else options.warmup,
         "seed": options.seed,
         "sink": options.sink,
@@ -92,8 +92,9 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
             "in_streams": [workload.name for workload in selection.in_streams],
             "data_workloads": [selection.names[0], *parameters["data_workloads"]],
         }
-    limits = {"precision": options.precision, "max_time_s": options.max_time_s}
-    return parameters | {name: limit for name, limit in limits.items() if limit is not None}
+    if options.max_time_s is not None:
+        parameters["max_time_s"] = options.max_time_s
+    return parameters
 
 
 def spark_facts(spark: SparkSession) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A key that is not here may have any value. A key that is here may be absent, unl
 from collections.abc import Mapping
 from typing import Required, TypedDict
 
-from harness.model.bounds import Count, Name, Share
+from harness.model.bounds import Count, Name
 from harness.model.interface import Mtu, Speed
 from harness.model.run import Seconds
 
@@ -75,7 +75,6 @@ class CheckedParameters(TypedDict, total=False):
     not_requested: _Names
     unexpected_links: _Names
     max_time_s: Seconds
-    precision: Share
     sink: str | None
     cache: str | None
     trials: Count | str

@@ -4,15 +4,13 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 
 from harness.model.cache import was_not_cold
-from harness.model.limits import MAX_TRIALS
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up
-from harness.statistics.median import median_interval
-from harness.words import count_of, given_percent, percent
+from harness.words import count_of
 
 MAX_FAILED_TRIALS = 6
 """A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
@@ -26,51 +24,28 @@ class Goal:
     """The goal of the trials of every workload.
 
     - `warm_up`: the number of warm-up rounds; None if the trials have to be steady instead.
-    - `trials`: how many trials have to count; None for as many as the precision takes.
-    - `precision`: the distance of the median from the ends of its 95 % interval, at most, as a
-      fraction of the median; None if any distance will do.
+    - `trials`: how many trials have to count.
     """
 
     warm_up: int | None = None
-    trials: int | None = DEFAULT_TRIALS
-    precision: float | None = None
-
-    def __str__(self) -> str:
-        steady = "every workload is steady" if self.warm_up is None else None
-        precise = self.precision and f"every median is known to ±{given_percent(self.precision)}"
-        texts = [text for text in (steady, precise) if text]
-        return " and ".join(texts) or f"every workload has {count_of(self.trials or 0, 'trial')}"
+    trials: int = DEFAULT_TRIALS
 
     def missing(self, trials: Sequence[Trial]) -> str | None:
-        """Return what a workload's measured trials have not reached; None if they reached everything."""
-        first = 1
-        if self.warm_up is None:
-            needed = self.trials or DEFAULT_TRIALS
-            warm_up = find_warm_up(trials, needed)
-            if warm_up.usable < needed:
-                return f"{warm_up.usable} of {count_of(needed, 'trial')}"
-            if warm_up.unsteady:
-                return warm_up.unsteady
-            first = warm_up.ends_before
-        elif self.trials and len(trials) < self.trials:
-            return f"{len(trials)} of {count_of(self.trials, 'trial')}"
-        if self.precision is None:
-            return None
-        counting = [trial for trial in trials if trial.round >= first]
-        width = half_width([t.undisturbed_s for t in counting if t.undisturbed_s is not None])
-        if width <= self.precision:
-            return None
-        return f"±{percent(width, 1)}" if math.isfinite(width) else "no interval"
+        """Return what a workload's measured trials lack to be steady; None if they are."""
+        found = find_warm_up(trials, self.trials)
+        if found.usable < self.trials:
+            return f"{found.usable} of {count_of(self.trials, 'trial')}"
+        return found.unsteady
 
 
 class Rounds:
     """The rounds over all workloads: warm-up, then measured, then of the profile.
 
-    They go on until their number is reached if the goal fixes it, and else until every workload has reached
-    the goal, or a limit of rounds or of time is met: no round starts that would end later than `max_s`
-    seconds after the first one began if it lasted as long as the last one. But the trials that the goal
-    requires are always run, and one round at least is measured. `profile` is the number of profile rounds;
-    None for one if the run `has_deadline`, and time left until it.
+    Their number is fixed if the goal fixes the warm-up. Else they go on until every workload is steady, or a
+    limit of rounds or of time is met: no round starts that would end later than `max_s` seconds after the
+    first one began if it lasted as long as the last one, except for those that the goal takes in any case.
+    `profile` is the number of profile rounds; None for one if the number of the others is fixed, and time
+    left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed.
@@ -82,7 +57,6 @@ class Rounds:
         goal: Goal,
         max_s: float = math.inf,
         *,
-        has_deadline: bool = False,
         profile: int | None = 0,
         clock: Clock = time.perf_counter,
     ) -> None:
@@ -91,18 +65,16 @@ class Rounds:
         self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
         self._max_s = max_s
-        self._has_deadline = has_deadline
         self._profile = profile
-        self._max_rounds = ROUNDS_PER_TRIAL * goal.trials if goal.trials else MAX_TRIALS
-        self._min_rounds = (goal.trials or 1) + (goal.warm_up is None)
+        self._max_rounds = ROUNDS_PER_TRIAL * goal.trials
+        self._min_rounds = goal.trials + 1
         self._clock = clock
         self._started = self._last_end = clock()
         self._took_s: list[float] = []
         self._round = 0
         self.total: int | None = None
-        self._is_fixed = False
-        if goal.warm_up is not None and goal.trials is not None:
-            self._is_fixed = True
+        self._is_fixed = goal.warm_up is not None
+        if goal.warm_up is not None:
             self.total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
@@ -120,7 +92,7 @@ class Rounds:
             return
         profile = self._profile
         if profile is None:
-            profile = int(self._has_deadline and round_s <= self._seconds_left())
+            profile = int(self._is_fixed and round_s <= self._seconds_left() < math.inf)
         self.total = len(self._took_s) + profile * len(self._trials)
         for number in range(1, profile + 1):
             yield Phase.PROFILE, number
@@ -153,8 +125,7 @@ class Rounds:
         average_s = fmean(self._took_s)
 
         def time_until(rounds: int) -> float:
-            trials = len(self._trials) * ((self.goal.warm_up or 0) + rounds)
-            return average_s * max(0, trials - len(self._took_s))
+            return average_s * max(0, len(self._trials) * rounds - len(self._took_s))
 
         if self.total is not None:
             return average_s * (self.total - len(self._took_s))
@@ -174,7 +145,7 @@ class Rounds:
         if failure := self._failure():
             return failure
         if not self._waiting():
-            return str(self.goal)
+            return "every workload is steady"
         if self._round >= self._max_rounds:
             return "which is the limit"
         if self._round >= self._min_rounds and round_s > self._seconds_left():
@@ -217,16 +188,3 @@ class Rounds:
 
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())
-
-
-def half_width(times_s: Sequence[float]) -> float:
-    """Return how far the end of a median's 95 % interval is from it, as a fraction of the median.
-
-    It is infinite if there are too few times for an interval.
-    """
-    ordered = sorted(times_s)
-    interval = median_interval(ordered)
-    if interval is None:
-        return math.inf
-    middle = median(ordered)
-    return interval.max_distance(middle) / middle if middle else 0.0

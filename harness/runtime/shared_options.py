@@ -1,7 +1,7 @@
 """The options of jobs/benchmark.py that `clusterlift` reads, too: where results go, and what work is done."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.model.cache import COLD, WARM
@@ -34,10 +34,10 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     add("--sql", metavar="DIR", type=option_type(read_queries),
         help="run your own queries, each file NAME.sql of this directory, in place of the workloads that "
         "read a dataset")  # fmt: skip
-    add("--trials", type=_count_or_auto(1), metavar="N",
-        help="number of trials of each workload that have to count, or auto: as many as every median "
-        f"needs to be precise (default: {DEFAULT_TRIALS}; within --minutes of run or bench, 1)")  # fmt: skip
-    add("--warmup", type=_count_or_auto(0), default=AUTO, metavar="N",
+    add("--trials", type=whole_number(1, MAX_TRIALS), metavar="N",
+        help="number of trials of each workload that have to count "
+        f"(default: {DEFAULT_TRIALS}; within --minutes of run or bench, 1)")  # fmt: skip
+    add("--warmup", type=_number_or_auto, default=AUTO, metavar="N",
         help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
         "from where they no longer become faster, and rounds are run until that is so for every "
         f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
@@ -71,10 +71,8 @@ def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:
         raise BadInput(f"{error.argument_name}: {error.message}") from error
 
 
-def _count_or_auto(least: int) -> Callable[[str], int | str]:
-    """Return the type of an option that is a number of at least `least`, or auto."""
-    number = whole_number(least, MAX_TRIALS)
-    return lambda text: AUTO if text == AUTO else number(text)
+def _number_or_auto(text: str) -> int | str:
+    return AUTO if text == AUTO else whole_number(0, MAX_TRIALS)(text)
 
 
 def _results_directory(text: str) -> Path:

@@ -14,7 +14,7 @@ AUTO = "auto"
 """The value of the parameter `warmup` if the warm-up ends where the workload is steady."""
 
 DEFAULT_TRIALS = 6
-"""The least number of trials for which a median has an interval of 95 %."""
+"""How many trials of each workload have to count unless another number is given."""
 
 
 @dataclass(frozen=True)

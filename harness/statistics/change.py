@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from harness.model.limits import MIN_RUNS
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.moderation import moderated
 from harness.statistics.run_table import NORMAL_DF, Estimate, RunTable
 

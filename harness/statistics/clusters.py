@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.run_table import t_quantile
 
 

@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from scipy.special import stdtr, stdtrit
 
-from harness.statistics.median import LEVEL, Interval
+from harness.statistics.interval import LEVEL, Interval
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""

@@ -102,24 +102,20 @@ def test_a_series_of_runs_is_complete_when_it_has_as_many_as_asked_for(
     assert "default has 2 complete runs" in capfd.readouterr().out
 
 
-def test_trials_continue_until_the_time_is_over(
+def test_rounds_continue_until_every_workload_is_steady(
     spark: Spark, checkout: Path, dataset: Path, tmp_path: Path
 ) -> None:
     done = spark.submit(
         *(checkout / "jobs/benchmark.py", "--dataset", dataset, *FAST),
-        *("--trials", "auto", "--precision", "0.001%", "--max-time", "1s"),
+        *("--warmup", "auto", "--max-time", "1s"),
         *("--workloads", "group-by,calc-pi-dataframe"),
         cwd=tmp_path,
     )
     run = recorded(tmp_path / "results")
-    stopped = (
-        "after 1 round, another would not have ended in time; "
-        "not reached: group-by (no interval), calc-pi-dataframe (no interval)"
-    )
-    assert run.stopped == stopped
-    assert f"\n{stopped}\n" in done.stdout
-    assert (run.run.parameters["trials"], run.run.parameters["precision"]) == ("auto", 1e-5)
-    assert [trial.workload for trial in run.trials] == ["group-by", "calc-pi-dataframe"]
+    assert str(run.stopped).startswith("after 2 rounds, ")
+    assert f"\n{run.stopped}\n" in done.stdout
+    assert (run.run.parameters["warmup"], run.run.parameters["max_time_s"]) == ("auto", 1)
+    assert [trial.round for trial in run.trials] == [1, 1, 2, 2]
     assert run.run.parameters["data_workloads"] == ["group-by"]
     assert "sha-512" in run.run.parameters["not_requested"]
 

@@ -25,7 +25,7 @@ from harness.statistics.change import (
     changes_of_table,
     shift_of_controls,
 )
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.run_table import RunTable
 from harness.words import count_of, join_names
 

@@ -8,7 +8,7 @@ from harness.analysis.network.host_samples import by_host, probes_of_many_hosts
 from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, changes_of_table
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.run_table import RunMedian, RunTable, run_median
 
 

@@ -25,7 +25,7 @@ from harness.model.scaling import scaled_name, split_scaled_name
 from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, Difference, adjusted_changes
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.words import join_names
 
 MIN_POINTS = 2

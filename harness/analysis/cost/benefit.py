@@ -10,7 +10,7 @@ from harness.analysis.observed.configuration import named_by_runs
 from harness.analysis.observed.sample import Performance
 from harness.model.prediction import Prediction
 from harness.statistics.change import Verdict
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 
 PER = 1000
 """Units of the currency that a performance is divided by: that of a cluster costs thousands."""

@@ -18,7 +18,7 @@ from harness.model.profile import Profile, TaskGroup, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.statistics.clusters import likely_shares
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.run_table import NORMAL_DF, t_quantile
 
 DRAWS = 20

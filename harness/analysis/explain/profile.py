@@ -12,7 +12,7 @@ from harness.analysis.explain.frames import NETWORK, SERVERS, WAITS_FOR, class_o
 from harness.model.profile import Profile, Stack
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.statistics.clusters import share_of_clusters
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 
 MIN_SHARE = 0.01
 """The least share of the time of all tasks that gets a line."""

@@ -12,7 +12,7 @@ from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from harness.statistics.run_table import CLOCK_S, RunMedian, RunTable, run_median
 
 

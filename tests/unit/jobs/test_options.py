@@ -8,7 +8,7 @@ import pytest
 from jobs.options import parse
 from tests.unit.builders import known
 
-NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "precision", "max-time")
+NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time")
 
 
 @pytest.mark.parametrize(
@@ -29,19 +29,13 @@ NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "precisio
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
-        (["--precision", "1%"], "--precision has no effect without --trials auto"),
-        (["--warmup", "auto", "--precision", "1%"], "--precision has no effect without --trials"),
-        (
-            ["--trials", "9", "--warmup", "1", "--max-time", "1h"],
-            "--max-time has no effect without --trials auto or --warmup auto",
-        ),
+        (["--warmup", "1", "--max-time", "1h"], "--max-time has no effect without --warmup auto"),
         (["--streams", "0"], "--streams: 0 is out of range: it must be from 1 to 100"),
         (["--streams=2", "--cache=cold"], "--cache cold: of several streams, one finds in memory"),
         (["--generate=--rows=5"], "--generate needs --dataset"),
         (["--dataset=d", "--generate='"], "--generate: No closing quotation"),
         (["--warmup", "some"], "--warmup: 'some' is not a whole number"),
-        (["--trials", "auto", "--precision", "much"], "--precision: 'much' is not a percentage"),
-        (["--trials", "auto", "--max-time", "30"], "--max-time: '30' is not a time"),
+        (["--max-time", "30"], "--max-time: '30' is not a time"),
         (["--warmup", "-1"], "--warmup: -1 is out of range: it must be from 0"),
         (["--pi-samples", "0"], "--pi-samples: 0 is out of range: it must be from 1"),
         (["--repartition", "1.5"], "--repartition: '1.5' is not a whole number"),
@@ -81,24 +75,18 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "warmup", "trials", "precision", "max_time_s"),
+    ("arguments", "warmup", "max_time_s"),
     [
-        ("", None, 6, None, 1800),
-        ("--trials auto", None, None, 0.02, 1800),
-        ("--trials auto --warmup 2 --precision 0.5% --max-time 2h", 2, None, 0.005, 7200),
-        ("--trials 3 --warmup 0", 0, 3, None, None),
+        ("", None, 1800),
+        ("--warmup auto --max-time 2h", None, 7200),
+        ("--warmup 0", 0, None),
     ],
 )
-def test_only_a_number_of_rounds_that_is_not_fixed_has_limits(
-    arguments: str,
-    warmup: int | None,
-    trials: int | None,
-    precision: float | None,
-    max_time_s: float | None,
+def test_only_a_number_of_rounds_that_is_not_fixed_has_a_limit(
+    arguments: str, warmup: int | None, max_time_s: float | None
 ) -> None:
     options = parse(arguments.split())
-    assert (options.warmup, options.trials) == (warmup, trials)
-    assert (options.precision, options.max_time_s) == (precision, max_time_s)
+    assert (options.warmup, options.max_time_s) == (warmup, max_time_s)
 
 
 def test_a_dataset_to_generate_has_the_options_of_generate_py(

@@ -14,13 +14,9 @@ from tests.unit.builders import failed, ok
 
 @pytest.mark.parametrize(
     ("options", "total"),
-    [
-        ("--warmup 2 --trials 6 --profile 1", 18),
-        ("--warmup auto --trials 6", None),
-        ("--warmup 1 --trials auto", None),
-    ],
+    [("--warmup 2 --trials 6 --profile 1", 18), ("--warmup auto --trials 6", None)],
 )
-def test_the_number_of_trials_is_known_unless_an_option_is_auto(
+def test_the_number_of_trials_is_known_unless_the_warm_up_is_auto(
     options: str, total: int | None
 ) -> None:
     assert plan_rounds(parse(options.split()), ("a", "b")).total == total

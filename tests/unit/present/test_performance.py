@@ -21,7 +21,7 @@ from harness.present.report import page
 from harness.present.report.answer import Tone, answers
 from harness.present.report.figure import Evidence
 from harness.statistics.change import Change, Verdict
-from harness.statistics.median import Interval
+from harness.statistics.interval import Interval
 from tests.unit.builders import a_run, configured, ok, recorded
 
 CONTROL_HPL = {"controls": ["hpl"]}

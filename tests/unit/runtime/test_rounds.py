@@ -32,7 +32,6 @@ class Bench:
         max_s: float = 1e6,
         disturbed: Container[int] = (),
         *,
-        has_deadline: bool = False,
         profile: int | None = 0,
     ) -> None:
         self.now_s = 0.0
@@ -43,7 +42,6 @@ class Bench:
             list(workloads),
             goal,
             max_s,
-            has_deadline=has_deadline,
             profile=profile,
             clock=lambda: self.now_s,
         )
@@ -75,22 +73,8 @@ def steady(seconds: float) -> Duration:
     return lambda _: seconds
 
 
-def restless(number: int) -> float:
-    """Return a time that alternates, so that the median never becomes precise."""
-    return 10 if number % 2 else 20
-
-
-def slow_at_first(number: int) -> float:
-    """Return a time that is constant after two trials."""
-    return 15 if number <= 2 else 10
-
-
 def failing(_: int) -> None:
     """Fail."""
-
-
-def precise(warm_up: int = 0) -> Goal:
-    return Goal(warm_up, trials=None, precision=0.02)
 
 
 class TestAFixedNumber:
@@ -120,20 +104,12 @@ class TestProfileRounds:
     def test_come_last_where_they_are_wanted_or_time_is_left(
         self, number: int | None, max_s: float, measured: int, profiled: int
     ) -> None:
-        bench = Bench(
-            {"a": steady(10)},
-            Goal(0, 2),
-            max_s,
-            has_deadline=math.isfinite(max_s),
-            profile=number,
-        )
+        bench = Bench({"a": steady(10)}, Goal(0, 2), max_s, profile=number)
         phases = [trial.phase for trial in bench.trials]
         assert phases == [Phase.MEASURED] * measured + [Phase.PROFILE] * profiled
 
     def test_do_not_follow_in_what_is_left_of_the_time_if_all_trials_fail(self) -> None:
-        bench = Bench(
-            {"a": failing, "b": failing}, Goal(1, 2), 500, has_deadline=True, profile=None
-        )
+        bench = Bench({"a": failing, "b": failing}, Goal(1, 2), 500, profile=None)
         assert {trial.phase for trial in bench.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
     @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
@@ -143,41 +119,25 @@ class TestProfileRounds:
         assert bench.rounds == rounds
 
 
-class TestUntilPrecise:
-    def test_stops_as_soon_as_every_interval_is_narrow(self) -> None:
-        bench = Bench({"steady": steady(10), "slow-at-first": slow_at_first}, precise())
-        # With fewer than nine values the interval ends at the largest, with fewer than twelve at the
-        # second largest.
-        assert bench.rounds == 12
-        assert bench.until.stopped == "after 12 rounds, every median is known to ±2 %"
-
-    def test_stops_if_the_next_round_would_exceed_the_time(self) -> None:
-        bench = Bench({"steady": steady(10), "restless": restless}, precise(1), max_s=200)
-        # Warm-up 20 s, then rounds of 30 and 20 s in turn.
-        assert bench.now_s == 200
-        assert bench.rounds == 7
-        assert bench.until.stopped == (
-            "after 7 rounds, another would not have ended in time; not reached: restless (±50.0 %)"
-        )
-
-    def test_stops_if_all_workloads_always_fail(self) -> None:
-        bench = Bench({"failing": failing}, precise())
+class TestFailedTrials:
+    def test_end_a_run_that_has_no_others(self) -> None:
+        bench = Bench({"failing": failing}, Goal())
         assert bench.rounds == MAX_FAILED_TRIALS
         assert bench.until.stopped == "after 6 rounds, no workload has had a trial that counts"
 
-    def test_stops_after_a_round_in_which_all_workloads_fail_for_one_reason(self) -> None:
+    def test_of_all_workloads_in_a_round_end_the_run_if_their_reason_is_the_same(self) -> None:
         lost = {"a": lambda number: 10 if number < 3 else None}
-        bench = Bench({**lost, "b": lost["a"]}, precise())
+        bench = Bench({**lost, "b": lost["a"]}, Goal())
         assert bench.rounds == 3
         assert bench.until.stopped == (
             "after 3 rounds, the last trial of every workload failed with E: no; "
-            "not reached: a, b (no interval)"
+            "not reached: a, b (1 of 6 trials)"
         )
 
-    def test_waits_for_a_workload_that_sometimes_fails(self) -> None:
-        bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, precise())
-        assert len(bench.times("shaky")) == 6
-        assert bench.rounds == 11
+    def test_are_made_up_for(self) -> None:
+        bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, Goal())
+        assert len(bench.times("shaky")) == 7
+        assert bench.rounds == 13
 
 
 class TestUntilSteady:
@@ -218,29 +178,13 @@ class TestUntilSteady:
             "8 disturbed trials left out"
         )
 
-    def test_rounds_can_go_on_until_steady_and_precise(self) -> None:
-        goal = Goal(trials=None, precision=0.02)
-        bench = Bench({"warm": slowly_warm, "noisy": lambda n: 10 + n % 3 / 8}, goal)
-        assert bench.until.stopped == (
-            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2 %"
-        )
-
-
-def slowly_warm(number: int) -> float:
-    """Return a time that is constant from the fourth trial on, after ever shorter ones."""
-    return 10 + max(0, 4 - number)
-
 
 def test_the_outlook_is_what_is_missing_and_the_time_left() -> None:
-    bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, precise(1), 16)
-    no_trial, no_interval = (
-        f"2 workloads need more trials (such as fast: no {what})" for what in ("trial", "interval")
-    )
-    assert bench.outlooks[:4] == [
-        f"{no_trial}, 15 s left at most",
-        f"{no_trial}, 14 s left at most",
-        f"{no_interval}, 13 s left at most",
-        f"{no_interval}, 12 s left at most",
+    bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, Goal(trials=2))
+    both = "2 workloads need more trials (such as fast: {} of 2 trials), {} s left at most"
+    assert bench.outlooks[:5] == [
+        *(both.format(*each) for each in ((0, 15), (0, 14), (1, 13), (1, 12))),
+        "dead needs more trials (0 of 2 trials), 11 s left at most",
     ]
     assert bench.outlooks[-1] == "no workload is waited for"
 
