@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -173,24 +172,14 @@ class TestCost:
 
 
 class TestPage:
-    COLUMNS: ClassVar = {"1g-n2": 20.0, "1g-n4": 30.0, "2.5g-n2": 21.0, "2.5g-n4": 38.0}
-
-    def test_shows_performance_for_the_cost_and_scaling(self) -> None:
-        comparison = compare([column(*each) for each in self.COLUMNS.items()])
-        given = Costs(Money(2000, "USD"), {"2.5g-n2": Money(2500, "USD")})
+    def test_shows_performance_for_the_cost_if_that_is_known(self) -> None:
+        given = costs(2500, baseline=2000)
         html = page.render(
-            Evidence(comparison),
-            benefits=cost_benefits(comparison, given),
-            performances=performances_for_cost(comparison, given),
+            Evidence(upgrade()),
+            benefits=cost_benefits(upgrade(), given),
+            performances=performances_for_cost(upgrade(), given),
         )
         assert "Performance for the cost" in html
-        assert 'id="scaling"' in html
-        assert "90.5%" in html  # 2.5g: 38 / 21 / 2
-
-    def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
-        undeclared = compare([column("hall-n14", 20.0), column("hall-n12", 25.0)])
-        assert 'id="scaling"' not in page.render(Evidence(undeclared))
         html = page.render(Evidence(upgrade()))
         assert '<th scope="col" class="number first">time or performance</th>' in html
         assert "Performance for the cost" not in html
-        assert 'id="scaling"' not in html
