@@ -1,1 +1,1 @@
-"""Comparisons, runs and probes as text, Markdown, CSV, JSON, Parquet and HTML."""
+"""Comparisons, runs and probes as text, Markdown, JSON and HTML."""
