@@ -1,18 +1,11 @@
 """Data of three configurations for every section of a report: trials, task metrics, probes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations
 from random import Random
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.network_metrics import (
-    IDLE,
-    LOADED,
-    MESH_GOODPUT,
-    PACKET_CPU,
-    PACKET_GOODPUT,
-    ROUND_TRIP,
-)
+from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import NodeBytes, TaskMetrics, WireBytes
@@ -36,7 +29,6 @@ FACTORS: Mapping[str, Mapping[str, float]] = {
 }
 LINKS_BIT_S = {"1g-rs": 0.94e9, "2.5g-rs": 2.35e9, "2.5g-2x": 2.35e9}
 NODES = ("node1", "node2", "node3", "node4")
-SLOW = ("node2", "node4")
 TRIALS, RUNS = 8, 2
 
 
@@ -46,8 +38,11 @@ def columns(trials: int = TRIALS) -> list[ConfigurationRuns]:
 
 
 def measured() -> dict[str, list[Measurement]]:
-    """Return probes of every configuration; in the last one, node2 -> node4 is slow."""
-    return {name: list(_probes(name)) for name in FACTORS}
+    """Return probes of every configuration."""
+    return {
+        name: [MESH_GOODPUT.of(pair, rate) for pair in permutations(NODES, 2)]
+        for name, rate in LINKS_BIT_S.items()
+    }
 
 
 def _column(name: str, trials: int) -> ConfigurationRuns:
@@ -142,23 +137,3 @@ def _dataset(layout: str) -> dict[str, object]:
             f"{node}:22000": percent * 10**6 for node, percent in zip(NODES, percents, strict=True)
         },
     }
-
-
-def _probes(name: str) -> Sequence[Measurement]:
-    rate = LINKS_BIT_S[name]
-    pairs = list(permutations(NODES, 2))
-    found = [
-        MESH_GOODPUT.of(pair, rate * (0.5 if (name, pair) == ("2.5g-2x", SLOW) else 1))
-        for pair in pairs
-    ]
-    for size in (576, 1500, 4000, 9000):
-        case = f"packets of {size} bytes"
-        found += [
-            PACKET_GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
-            PACKET_CPU.sender.of(pairs[0], 30_000 / size, case),
-            PACKET_CPU.receiver.of(pairs[0], 40_000 / size, case),
-        ]
-    for case, factor in ((IDLE, 1), (LOADED, 9)):
-        for number, metric in enumerate(ROUND_TRIP.values(), 1):
-            found.append(metric.of(pairs[0], 80 * factor * 1.8**number / (rate / 1e9) ** 0.5, case))
-    return found
