@@ -175,7 +175,7 @@ class TestRun:
             lambda: not (command.exists() and command.read_bytes()), "the command still runs"
         )
         eventually(lambda: not cluster.exists(), "the cluster's data is left")
-        assert running_daemons(cluster) == {}
+        eventually(lambda: not running_daemons(cluster), "daemons still run")
 
     def test_kill_9_during_the_start_does_so_too(
         self, starting: tuple[subprocess.Popen[str], Path]
@@ -183,7 +183,7 @@ class TestRun:
         process, cluster = starting
         process.kill()
         eventually(lambda: not cluster.exists(), "the cluster's data is left")
-        assert running_daemons(cluster) == {}
+        eventually(lambda: not running_daemons(cluster), "daemons still run")
 
     def test_a_daemon_that_dies_in_the_meantime_is_reported(self, tmp_path: Path) -> None:
         ready = tmp_path / "ready"
