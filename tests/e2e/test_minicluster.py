@@ -68,7 +68,12 @@ def test_a_run_that_is_killed_as_osds_make_their_files_leaves_nothing(tmp_path: 
     run.kill()
     run.wait()
     eventually(lambda: not [*directory.glob("s3-*")], "files are left", seconds=60)
-    assert not [process for process in psutil.process_iter() if uses(process, tmp_path)]
+    eventually(lambda: not daemons_in(tmp_path), "daemons still run")
+
+
+def daemons_in(directory: Path) -> list[psutil.Process]:
+    """Return the processes of a Ceph in this directory."""
+    return [process for process in psutil.process_iter() if uses(process, directory)]
 
 
 def uses(process: psutil.Process, directory: Path) -> bool:
