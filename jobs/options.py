@@ -44,7 +44,8 @@ class BenchmarkOptions:
 
     - `dataset`: a URI; None for the default dataset.
     - `generate`: what to write there unless it is there; None for nothing.
-    - `workloads`: names of what to run; None for all.
+    - `workloads`: names of what to run; None for those of `default_workloads`, or all,
+      that can run here.
     - `queries`: the text of each query by its name; `tables`: where each table is, as `open_table` reads it.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count.
@@ -64,6 +65,7 @@ class BenchmarkOptions:
     dataset: str | None
     generate: Request | None
     workloads: tuple[str, ...] | None
+    default_workloads: tuple[str, ...] | None
     queries: Mapping[str, str]
     tables: Mapping[str, str]
     warmup: int | None
@@ -155,6 +157,8 @@ def _parser() -> Parser:
         "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help=f"workloads to run; by default all: {', '.join(discover())}")  # fmt: skip
+    # Passed by `clusterlift bench`.
+    add("--default-workloads", type=option_type(_workload_names), help=argparse.SUPPRESS)
     add("--table", action="append", metavar="NAME=[FORMAT:]URI",
         help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
         "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip

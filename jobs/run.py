@@ -64,9 +64,9 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
 
     Raises BadInput, before the first trial, if the run is not possible as requested.
     """
-    named = options.workloads is not None
-    selection = select_workloads(options.workloads, queries_of(options.queries))
-    selection = in_streams(selection, options.streams, named=named)
+    queries = queries_of(options.queries)
+    selection = select_workloads(options.workloads, queries, options.default_workloads)
+    selection = in_streams(selection, options.streams)
     by_turn = options.by_turn()
     for each in by_turn:
         check_writable(each.results, each.configuration)
@@ -88,9 +88,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
             "put out of memory"
         )
     with ExitStack() as stack:
-        selection, destinations = reserved_destinations(
-            spark, selection, datasets.values(), stack, named=named
-        )
+        selection, destinations = reserved_destinations(spark, selection, datasets.values(), stack)
         for name, reason in selection.omitted.items():
             say(f"{name} is left out: {reason}")
         log = stack.enter_context(EventLog(spark))
@@ -127,12 +125,10 @@ def reserved_destinations(
     selection: Selection,
     datasets: Collection[Dataset],
     closing: ExitStack,
-    *,
-    named: bool,
 ) -> tuple[Selection, Mapping[str, Destination]]:
     """Return the workloads to run, and where they write beside each dataset, by its URI.
 
-    Where that is not possible, workloads that write are omitted; raises BadInput if the user `named` them.
+    Where that is not possible, workloads that write are omitted; raises BadInput if the user named them.
     `closing` removes what is reserved.
     """
     if not selection.writing:
@@ -144,10 +140,7 @@ def reserved_destinations(
                 for uri, dataset in {each.uri: each for each in datasets}.items()
             }
         except BadInput as error:
-            if named:
-                names = " and ".join(selection.writing)
-                raise BadInput(f"--workloads: {names} cannot write: {error}") from error
-            return selection.without_writing(f"cannot write: {error}"), {}
+            return selection.without_writing(str(error)), {}
         closing.enter_context(opened.pop_all())
     return selection, found
 

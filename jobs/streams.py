@@ -20,19 +20,16 @@ from harness.words import join_names
 from jobs.sinks import Executions, sink_of
 from jobs.workload import Context, Selection, Workload
 
-_SAME_PLACE = "several streams would write to the same place"
 
-
-def in_streams(selection: Selection, streams: int, *, named: bool) -> Selection:
+def in_streams(selection: Selection, streams: int) -> Selection:
     """Return the selection in so many streams, without the workloads that write.
 
-    Raise BadInput if the user `named` these, or if only controls are left, which run alone.
+    Raise BadInput if the user named these, or if only controls are left, which run alone.
     """
     if streams == 1:
         return selection
-    if named and selection.writing:
-        raise BadInput(f"--workloads: {' and '.join(selection.writing)}: {_SAME_PLACE}")
-    found = replace(selection.without_writing(_SAME_PLACE), streams=streams)
+    found = selection.without_writing("several streams would write to the same place")
+    found = replace(found, streams=streams)
     if not found.in_streams:
         raise BadInput("--streams: there are only controls, which run alone")
     if len(set(found.names)) < len(found.names):

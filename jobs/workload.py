@@ -166,12 +166,14 @@ class Selection:
     """The workloads of a run, in order.
 
     `omitted` has the reason for each workload that cannot run here, by name; `not_requested` names the
-    workloads that the user did not choose. With `streams`, workloads but controls run in so many at once.
+    workloads that the user did not choose. If the user `named` the workloads, none may be omitted. With
+    `streams`, workloads but controls run in so many at once.
     """
 
     workloads: tuple[Workload, ...]
     omitted: Mapping[str, str]
     not_requested: tuple[str, ...]
+    named: bool
     streams: int = 1
 
     @property
@@ -195,20 +197,29 @@ class Selection:
         return tuple(workload.name for workload in self.workloads if workload.writes)
 
     def without_writing(self, reason: str) -> "Selection":
-        """Return the selection with all workloads that write omitted for this reason."""
+        """Return the selection with all workloads that write omitted for this reason.
+
+        Raise BadInput if the user named them.
+        """
+        if self.named and self.writing:
+            raise BadInput(f"--workloads: {' and '.join(self.writing)} cannot write: {reason}")
         kept = tuple(workload for workload in self.workloads if not workload.writes)
-        omitted = {**self.omitted, **dict.fromkeys(self.writing, reason)}
+        omitted = {**self.omitted, **dict.fromkeys(self.writing, f"cannot write: {reason}")}
         return replace(self, workloads=kept, omitted=omitted)
 
 
-def select_workloads(names: Sequence[str] | None, queries: Sequence[Workload] = ()) -> Selection:
-    """Return the selection of the named workloads, or of all that can run here if `names` is None.
+def select_workloads(
+    names: Sequence[str] | None,
+    queries: Sequence[Workload] = (),
+    default: Sequence[str] | None = None,
+) -> Selection:
+    """Return the selection of these names; if they are None, of what can run here of `default`, or of all.
 
     A user's `queries` take the place of those that read a dataset, which then run only if they are named.
     Raises BadInput for an unknown name, and for a named workload that cannot run here.
     """
     runnable, omitted = [], {}
-    for workload in known_workloads(names, queries):
+    for workload in known_workloads(names or default, queries):
         if not (missing := workload.missing()):
             runnable.append(workload)
         elif names is None:
@@ -220,7 +231,7 @@ def select_workloads(names: Sequence[str] | None, queries: Sequence[Workload] = 
             )
     requested = {workload.name for workload in runnable} | omitted.keys()
     others = () if queries else (name for name in discover() if name not in requested)
-    return Selection(tuple(runnable), omitted, tuple(others))
+    return Selection(tuple(runnable), omitted, tuple(others), named=names is not None)
 
 
 def discover() -> dict[str, Workload]:

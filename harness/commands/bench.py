@@ -106,7 +106,7 @@ def bench_command(
         options = [*(("--conf", each) for each in properties), *options]
         own += [f"--repartition={FEW_PARTITIONS}", *ONE_MACHINE_ROUNDS]
     if not user.given.sql:
-        own.append(f"--workloads={WORKLOADS}")
+        own.append(f"--default-workloads={WORKLOADS}")
     submission = Submission(options, [*own, *user.arguments])
     budget = time_for_runs(runs, minutes, precision, DEFAULT_MINUTES)
     series = submission.series

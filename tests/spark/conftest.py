@@ -108,10 +108,13 @@ def write_layout(spark: SparkSession, uri: str) -> Write:
 def run_on(spark: SparkSession, tmp_path: Path) -> RunOn:
     """A function that runs a round of workloads on a dataset, and returns what is recorded."""
 
-    def run_on(dataset: Dataset, workloads: str, *options: str, code: int = 0) -> RecordedRun:
+    def run_on(
+        dataset: Dataset, workloads: str, *options: str, code: int = 0, named: bool = True
+    ) -> RecordedRun:
         results = tmp_path / "results"
         arguments = ["--dataset", dataset.uri, "--results", str(results), "--repartition", "3"]
-        arguments += ["--workloads", workloads, "--trials", "1", "--warmup", "0", *options]
+        arguments += ["--workloads" if named else "--default-workloads", workloads]
+        arguments += ["--trials", "1", "--warmup", "0", *options]
         assert benchmark(spark, parse(arguments)) == code
         [file] = results.glob("default/*.jsonl")
         return load(file)

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,7 @@ from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput
 from harness.model.task_metrics import WrittenBytes
 from harness.node.namespaces import process_namespace
-from jobs.run import reserved_destinations
 from jobs.sinks import StorageSink
-from jobs.workload import select_workloads
 
 from .conftest import RunOn, Write
 
@@ -171,10 +168,10 @@ def dangling(beside: Path) -> None:
     [(foreign, "clusterlift has not made it: move it elsewhere"), (dangling, "file:")],
 )
 def test_workloads_that_cannot_write_are_refused_if_they_are_named_and_else_left_out(
-    spark: SparkSession,
     run_on: RunOn,
     write: Write,
     tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     happens: Callable[[Path], None],
     reason: str,
 ) -> None:
@@ -185,13 +182,11 @@ def test_workloads_that_cannot_write_are_refused_if_they_are_named_and_else_left
     with pytest.raises(BadInput, match=refusal) as refused:
         run_on(dataset, "write,sort-write")
     assert "\n" not in str(refused.value)
-    with ExitStack() as stack:
-        selection, destinations = reserved_destinations(
-            spark, select_workloads(None), [dataset], stack, named=False
-        )
-    assert not destinations
-    assert not {"write", "sort-write"} & {*selection.names}
-    assert re.search(f"^cannot write: .*{reason}", selection.omitted["write"])
+    left = run_on(dataset, "sha-512,write,sort-write", named=False)
+    assert [trial.workload for trial in left.trials] == ["sha-512"]
+    assert left.run.omitted.keys() == {"write", "sort-write"}
+    said = capsys.readouterr().err
+    assert re.search(rf"^write is left out: cannot write: .*{reason}", said, re.MULTILINE)
     assert names(tmp_path) == before
 
 

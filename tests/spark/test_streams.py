@@ -54,7 +54,7 @@ def run_streams(spark: SparkSession, tmp_path: Path) -> RunStreams:
 def ready(spark: SparkSession, *names: str) -> StreamsExecutions:
     """Return queries that are ready to be forced in three streams."""
     queries = queries_of({name: QUERIES[name] for name in names})
-    selection = in_streams(select_workloads(names, queries), STREAMS, named=True)
+    selection = in_streams(select_workloads(names, queries), STREAMS)
     spark.sparkContext.setJobGroup("all", "all")
     context = build_context(spark, None, parse(["--trials=1"]))
     return StreamsExecutions(Streams(selection, "noop", "seed"), context, executions=1)

@@ -33,7 +33,7 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
         *("--dataset=data/rows-1000000", "--generate=--rows=1000000"),
         *("--configuration=default", "--results=results", "--repartition=8"),
         *("--warmup=2", "--trials=2"),
-        "--workloads=group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf",
+        "--default-workloads=group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf",
     ]
     output = capfd.readouterr().out
     assert "w         1.00 s" in output
@@ -52,7 +52,7 @@ def test_a_user_s_queries_take_the_place_of_the_workloads(spark: FakeSpark) -> N
     Path("queries").mkdir()
     Path("queries/one.sql").write_text("SELECT 1")
     assert main(["bench", "--sql", "queries", "--runs", "1"]) == 0
-    assert not [word for call in spark.calls() for word in call if "--workloads" in word]
+    assert not [word for call in spark.calls() for word in call if "workloads" in word]
 
 
 @pytest.mark.parametrize("options", [["--properties-file", "conf/spark-defaults.conf"], []])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import jobs.workloads
+from harness.commands.bench import WORKLOADS as WORKLOADS_OF_BENCH
 from harness.model.errors import BadInput, ClusterliftError
 from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads, select_workloads
@@ -63,12 +64,15 @@ class TestMissingModules:
             select_workloads(["calc-pi-arrow-udf"])
 
 
-def test_workloads_that_cannot_write_are_omitted_with_the_reason() -> None:
-    selection = select_workloads(["write", "sha-512"])
+def test_what_cannot_write_is_omitted_with_the_reason_or_refused_if_it_is_named() -> None:
+    selection = select_workloads(None, default=WORKLOADS_OF_BENCH.split(","))
     assert selection.writing == ("write",)
-    left = selection.without_writing("cannot write: full")
-    assert (left.names, left.omitted) == (("sha-512",), {"write": "cannot write: full"})
-    assert left.not_requested == selection.not_requested
+    left = selection.without_writing("full")
+    assert left.omitted == {"write": "cannot write: full"}
+    assert left.names == tuple(name for name in selection.names if name != "write")
+    assert left.not_requested == selection.not_requested != ()
+    with pytest.raises(BadInput, match="--workloads: write cannot write: full"):
+        select_workloads(selection.names).without_writing("full")
 
 
 def test_queries_take_the_place_of_workloads_that_read_a_dataset() -> None:

@@ -11,7 +11,7 @@ NAMES = ["group-by", "inner-join", "repartition", "sha-512", "calc-pi-dataframe"
 
 
 def selected(*names: str, streams: int = 3) -> Selection:
-    return in_streams(select_workloads(names), streams, named=True)
+    return in_streams(select_workloads(names), streams)
 
 
 def test_controls_run_alone_and_all_others_in_streams() -> None:
@@ -27,10 +27,10 @@ def test_one_stream_is_a_run_as_always() -> None:
 
 
 def test_what_writes_is_left_out_and_refused_if_it_is_named() -> None:
-    selection = in_streams(select_workloads(None), 2, named=False)
+    selection = in_streams(select_workloads(None), 2)
     assert set(selection.omitted) >= {"write", "sort-write"}
     assert "several streams would write to the same place" in selection.omitted["write"]
-    with pytest.raises(BadInput, match="--workloads: write: several streams would write"):
+    with pytest.raises(BadInput, match="--workloads: write cannot write: several streams would"):
         selected("group-by", "write")
 
 
@@ -42,8 +42,8 @@ def test_controls_alone_are_no_streams() -> None:
 def test_a_query_cannot_have_the_name_of_all_streams() -> None:
     queries = queries_of({"streams-3": "SELECT 1"})
     with pytest.raises(BadInput, match="--sql: streams-3 is the name of all streams"):
-        in_streams(select_workloads(None, queries), 3, named=False)
-    in_streams(select_workloads(None, queries), 4, named=False)
+        in_streams(select_workloads(None, queries), 3)
+    in_streams(select_workloads(None, queries), 4)
 
 
 def test_the_seed_has_another_order_for_each_stream_and_each_trial() -> None:
