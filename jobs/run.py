@@ -45,10 +45,9 @@ from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
 from jobs.queries import queries_of
 from jobs.run_description import describe_run
-from jobs.sinks import sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.streams import Streams, StreamsExecutions, in_streams
+from jobs.streams import Streams, in_streams
 from jobs.workload import Context, Selection, Workload, select_workloads
 
 DEFAULT_RECIPE = Recipe(rows=300_000)
@@ -201,16 +200,13 @@ class ConfigurationSide:
         # Where the files of a table are not known, neither is who reads them.
         reads = self._cold_reads, input_reader(spark, places) if all(known) else None
         together = selection.in_streams
-        work: list[Workload | Streams] = [
-            each for each in selection.workloads if each not in together
-        ]
-        if together:
-            work.insert(0, Streams(selection, options.sink, options.seed))
+        work: list[Workload | Streams] = [Streams(selection, options.seed)] if together else []
+        work += [each for each in selection.workloads if each not in together]
         self.runners = [
             SparkTrialRunner(
                 each,
                 context,
-                StreamsExecutions if isinstance(each, Streams) else sink_of(each, options.sink),
+                options.sink,
                 log,
                 *(reads if each.reads_data or (tables and each.reads_tables) else ()),
             )

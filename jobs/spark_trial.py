@@ -1,10 +1,10 @@
 """The trials of a workload on Spark: prepare under a job group, force with a sink, check the answer."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -23,10 +23,10 @@ from harness.runtime.trials import PreparedTrial
 from jobs.cold_reads import ColdReads
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
-from jobs.sinks import Executions
+from jobs.sinks import Executions, sink_of
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
-from jobs.streams import Streams
+from jobs.streams import Streams, StreamsExecutions
 from jobs.workload import Context, Workload
 
 PENDING_INTERRUPT_S = 1.0
@@ -34,7 +34,7 @@ PENDING_INTERRUPT_S = 1.0
 
 @dataclass(frozen=True)
 class SparkTrialRunner:
-    """A workload or streams, what it runs on, the sink that forces it, and the event log of its trials.
+    """A workload or streams, what it runs on, the name of its sink, and the event log of its trials.
 
     `cold_reads` puts its input out of memory before each trial, None to leave it there; `input_read_by` is
     as in Trial.
@@ -42,7 +42,7 @@ class SparkTrialRunner:
 
     workload: Workload | Streams
     context: Context
-    sink: Callable[[Any, Context, int], Executions]
+    sink: str
     log: EventLog
     cold_reads: ColdReads | None = None
     input_read_by: InputReader | None = None
@@ -50,6 +50,11 @@ class SparkTrialRunner:
     @property
     def name(self) -> str:
         return self.workload.name
+
+    def _ready(self, executions: int) -> Executions:
+        if isinstance(self.workload, Streams):
+            return StreamsExecutions(self.workload, self.sink, self.context, executions)
+        return sink_of(self.workload, self.sink)(self.workload, self.context, executions)
 
     def prepare(self, job_group: str, executions: int, *, profiled: bool = False) -> PreparedTrial:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
@@ -63,7 +68,7 @@ class SparkTrialRunner:
             if self.cold_reads:
                 self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self.sink(self.workload, self.context, executions)
+            sink = self._ready(executions)
             nodes = nodes_snapshot(spark, with_samples=False)
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()

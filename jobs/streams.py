@@ -38,17 +38,16 @@ def in_streams(selection: Selection, streams: int) -> Selection:
 
 
 class Streams:
-    """The workloads of all streams, which run in one trial; a sink of the name `sink` forces each.
+    """The workloads of all streams, which run in one trial.
 
     Each stream has them in another order, and in another one in each trial, which the seed decides.
     """
 
-    def __init__(self, selection: Selection, sink: str, seed: str) -> None:
+    def __init__(self, selection: Selection, seed: str) -> None:
         self.name = selection.names[0]
         self.workloads = selection.in_streams
         self.reads_data = any(each.reads_data for each in self.workloads)
         self.reads_tables = any(each.reads_tables for each in self.workloads)
-        self.sink = sink
         self._names = [f"stream {number}" for number in range(1, selection.streams + 1)]
         self._seed = seed
         self._trials = count(1)
@@ -77,9 +76,9 @@ class _Part:
 
 
 class StreamsExecutions(Executions):
-    """All workloads of all streams, so many executions of each. One that fails does not stop the others."""
+    """So many executions of all workloads of all streams by a sink of SINKS; a failed one stops no other."""
 
-    def __init__(self, streams: Streams, context: Context, executions: int) -> None:
+    def __init__(self, streams: Streams, sink: str, context: Context, executions: int) -> None:
         self._spark = context.spark
         self._executions = executions
         self._workloads = streams.workloads
@@ -91,8 +90,7 @@ class StreamsExecutions(Executions):
         ]
 
         def prepare(part: _Part) -> None:
-            force = sink_of(part.workload, streams.sink)
-            part.ready = force(part.workload, context, executions)
+            part.ready = sink_of(part.workload, sink)(part.workload, context, executions)
 
         self._each(chain(*self._streams), prepare)
 

@@ -12,7 +12,6 @@ from pyspark.sql import functions as F
 
 from datagen.recipe import Recipe, totals
 from harness.model.task_metrics import TaskMetrics, TaskTime
-from jobs.sinks import NoopSink
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Context
@@ -232,9 +231,7 @@ class TestWhichTasks:
         empty = spark.createDataFrame([], "value string")
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
-            trial = SparkTrialRunner(workload, context, NoopSink, log).prepare(
-                "group", executions=3
-            )
+            trial = SparkTrialRunner(workload, context, "noop", log).prepare("group", executions=3)
             trial.run()
             observed = trial.observed(ok(workload.name, 1))
             metrics, wire = observed.tasks, observed.wire

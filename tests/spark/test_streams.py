@@ -57,7 +57,7 @@ def ready(spark: SparkSession, *names: str) -> StreamsExecutions:
     selection = in_streams(select_workloads(names, queries), STREAMS)
     spark.sparkContext.setJobGroup("all", "all")
     context = build_context(spark, None, parse(["--trials=1"]))
-    return StreamsExecutions(Streams(selection, "noop", "seed"), context, executions=1)
+    return StreamsExecutions(Streams(selection, "seed"), "noop", context, executions=1)
 
 
 def test_a_trial_of_all_streams_and_one_of_each_workload_are_recorded(

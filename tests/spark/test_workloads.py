@@ -81,7 +81,7 @@ def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[
 def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
     workload: Workload, context: Context, log: EventLog
 ) -> None:
-    runner = SparkTrialRunner(workload, context, sink_of(workload, "noop"), log)
+    runner = SparkTrialRunner(workload, context, "noop", log)
     with runner.prepare("group", 2) as trial:
         trial.run()
         trial.check()
@@ -111,7 +111,7 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
             expect("the number of the execution", min(self.checked, 2), 1)
             super().check(answer, context)
 
-    trial = SparkTrialRunner(WrongAtSecond(), context, SINKS[sink], log).prepare("group", 3)
+    trial = SparkTrialRunner(WrongAtSecond(), context, sink, log).prepare("group", 3)
     trial.run()
     with pytest.raises(WrongAnswer, match="number of the execution is 2"):
         trial.check()
@@ -121,7 +121,7 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
 def test_prewarming_is_a_job_outside_the_trial(name: str, context: Context, log: EventLog) -> None:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
-    SparkTrialRunner(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}", 1)
+    SparkTrialRunner(WORKLOADS[name], context, "noop", log).prepare(f"trial of {name}", 1)
     assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
     assert not tracker.getJobIdsForGroup(f"trial of {name}")
 
@@ -445,7 +445,7 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
             raise WrongAnswer("the plan is another")
 
     no_rows = replace(context, totals=Totals(0, 0, 0, {}, 0, 0))
-    trial = SparkTrialRunner(AnotherPlan(), no_rows, SINKS["noop"], log).prepare("group", 1)
+    trial = SparkTrialRunner(AnotherPlan(), no_rows, "noop", log).prepare("group", 1)
     trial.run()
     with pytest.raises(WrongAnswer, match="the plan is another"):
         trial.check()
@@ -473,7 +473,7 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
 ) -> None:
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
-        runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
+        runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, "noop", log)
         trial = runner.prepare("group", 1)
         trial.run()
         trial.check()
@@ -497,7 +497,7 @@ def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 def test_every_workload_runs_on_no_rows(
     workload: Workload, no_rows: Context, log: EventLog
 ) -> None:
-    runner = SparkTrialRunner(workload, no_rows, sink_of(workload, "noop"), log)
+    runner = SparkTrialRunner(workload, no_rows, "noop", log)
     with runner.prepare("group", 1) as trial:
         trial.run()
         trial.check()

@@ -48,7 +48,7 @@ def test_a_query_cannot_have_the_name_of_all_streams() -> None:
 
 def test_the_seed_has_another_order_for_each_stream_and_each_trial() -> None:
     def orders(seed: str) -> list[str]:
-        streams = Streams(selected(*NAMES), "noop", seed)
+        streams = Streams(selected(*NAMES), seed)
         return [
             " ".join(workload.name for workload in order)
             for _ in range(5)
