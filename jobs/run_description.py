@@ -90,7 +90,6 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         parameters |= {
             "streams": selection.streams,
             "in_streams": [workload.name for workload in selection.in_streams],
-            "data_workloads": [selection.names[0], *parameters["data_workloads"]],
         }
     if options.max_time_s is not None:
         parameters["max_time_s"] = options.max_time_s

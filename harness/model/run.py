@@ -159,7 +159,8 @@ class Run:
     """One application: what was declared, requested and observed when it started.
 
     - `configuration`: the declared name of the set-up under test.
-    - `workloads`: the workloads to run; `omitted`: workloads that cannot run, and why.
+    - `workloads`: the workloads to run, after all streams together if there are several; `omitted`: workloads
+      that cannot run, and why.
     - `parameters`: the options of the benchmark, and what follows from them.
     - `facts`: what the user declared, by name.
     - `environment`: machines, links and software as observed.
