@@ -103,11 +103,10 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
     parser = _parser()
     given = vars(parser.parse_args(arguments))
-    if math.isfinite(seconds_left()):
-        # Time buys runs, and a run that waits for steadiness takes several times as long.
-        given["trials"] = given["trials"] or 1
-        given["warmup"] = 1 if given["warmup"] == AUTO else given["warmup"]
-    warmup = None if given["warmup"] == AUTO else given["warmup"]
+    # Time buys runs, and a run that waits for steadiness takes several times as long.
+    trials, warmup = (1, 1) if math.isfinite(seconds_left()) else (DEFAULT_TRIALS, None)
+    if given["warmup"] != AUTO:
+        warmup = given["warmup"]
     max_time_s = given.pop("max_time")
     if max_time_s is not None and warmup is not None:
         parser.error("--max-time has no effect without --warmup auto")
@@ -131,7 +130,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     decided = {
         "generate": None if words is None else parse_request([given["dataset"], "--reuse", *words]),
         "warmup": warmup,
-        "trials": given["trials"] or DEFAULT_TRIALS,
+        "trials": given["trials"] or trials,
         "max_time_s": (max_time_s or MAX_TIME_S) if warmup is None else None,
         "facts": facts,
         "queries": queries,
