@@ -32,7 +32,7 @@ from harness.records.directories import (
 from harness.records.writer import Recording
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.progress import TrialProgress
-from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.rounds import Rounds
 from harness.runtime.series import PROVEN
 from harness.runtime.slow_down import slow_down
 from harness.runtime.time_budget import seconds_left
@@ -340,8 +340,9 @@ def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
     """Return the rounds to run."""
     return Rounds(
         workloads,
-        Goal(options.warmup, options.trials),
-        min(options.max_time_s or math.inf, seconds_left()),
+        options.warmup,
+        options.trials,
+        max_s=min(options.max_time_s or math.inf, seconds_left()),
         profile=options.profile,
     )
 

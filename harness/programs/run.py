@@ -41,7 +41,7 @@ from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
 from harness.runtime.disturbances import judged
 from harness.runtime.interrupt import interruptible
-from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.rounds import Rounds
 from harness.terminal import say
 from harness.words import join_names
 
@@ -116,7 +116,7 @@ class _Trials:
         self._recording = recording
         self._earlier = EarlierTrials()
         name = planned.program.name
-        self._rounds = Rounds([name], Goal(planned.warmup, planned.trials))
+        self._rounds = Rounds([name], planned.warmup, planned.trials)
 
     def run(self) -> Ending:
         """Run all trials, and return how the run ended."""

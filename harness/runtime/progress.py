@@ -22,10 +22,10 @@ class TrialProgress:
     def finished(self, trial: Trial) -> None:
         """Print the trial; the rounds, which say what follows, know it already."""
         self._number += 1
-        total, goal = self._rounds.total, self._rounds.goal
+        total = self._rounds.total
         number = f"{self._number:{len(str(total or 100))}}"
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
-        is_known = goal.warm_up is not None or trial.phase is Phase.PROFILE
+        is_known = self._rounds.is_fixed or trial.phase is Phase.PROFILE
         say(
             f"[{f'{number}/{total}' if total else number}] {trial.workload:{self._width}}  "
             f"{trial.phase if is_known else 'round'} {trial.round}   {_outcome(trial)}   "

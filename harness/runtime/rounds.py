@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from harness.model.cache import was_not_cold
@@ -19,33 +18,14 @@ ROUNDS_PER_TRIAL = 4
 """How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
 
 
-@dataclass(frozen=True)
-class Goal:
-    """The goal of the trials of every workload.
-
-    - `warm_up`: the number of warm-up rounds; None if the trials have to be steady instead.
-    - `trials`: how many trials have to count.
-    """
-
-    warm_up: int | None = None
-    trials: int = DEFAULT_TRIALS
-
-    def missing(self, trials: Sequence[Trial]) -> str | None:
-        """Return what a workload's measured trials lack to be steady; None if they are."""
-        found = find_warm_up(trials, self.trials)
-        if found.usable < self.trials:
-            return f"{found.usable} of {count_of(self.trials, 'trial')}"
-        return found.unsteady
-
-
 class Rounds:
     """The rounds over all workloads: warm-up, then measured, then of the profile.
 
-    Their number is fixed if the goal fixes the warm-up. Else they go on until every workload is steady, or a
-    limit of rounds or of time is met: no round starts that would end later than `max_s` seconds after the
-    first one began if it lasted as long as the last one, except for those that the goal takes in any case.
-    `profile` is the number of profile rounds; None for one if the number of the others is fixed, and time
-    left.
+    Their number is fixed if `warm_up` is, the number of warm-up rounds. Else they go on until `trials` of
+    every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
+    end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
+    those that so many trials take in any case. `profile` is the number of profile rounds; None for one if
+    the number of the others is fixed, and time left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed.
@@ -54,33 +34,34 @@ class Rounds:
     def __init__(
         self,
         workloads: Sequence[str],
-        goal: Goal,
-        max_s: float = math.inf,
+        warm_up: int | None = None,
+        trials: int = DEFAULT_TRIALS,
         *,
+        max_s: float = math.inf,
         profile: int | None = 0,
         clock: Clock = time.perf_counter,
     ) -> None:
-        self.goal = goal
+        self.is_fixed = warm_up is not None
         self.stopped: str | None = None
         self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
+        self._warm_up, self._needed = warm_up or 0, trials
         self._max_s = max_s
         self._profile = profile
-        self._max_rounds = ROUNDS_PER_TRIAL * goal.trials
-        self._min_rounds = goal.trials + 1
+        self._max_rounds = ROUNDS_PER_TRIAL * trials
+        self._min_rounds = trials + 1
         self._clock = clock
         self._started = self._last_end = clock()
         self._took_s: list[float] = []
         self._round = 0
-        self.total: int | None = None
-        self._is_fixed = goal.warm_up is not None
-        if goal.warm_up is not None:
-            self.total = len(workloads) * (goal.warm_up + goal.trials + (profile or 0))
+        self.total = (
+            None if warm_up is None else len(workloads) * (warm_up + trials + (profile or 0))
+        )
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
         self._started = self._last_end = self._clock()
-        for number in range(1, (self.goal.warm_up or 0) + 1):
+        for number in range(1, self._warm_up + 1):
             yield Phase.WARM_UP, number
         round_s = 0.0
         while not self._is_over(round_s):
@@ -88,11 +69,11 @@ class Rounds:
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
-        if self._failure() and (self._profile is None or not self._is_fixed):
+        if self._failure() and (self._profile is None or not self.is_fixed):
             return
         profile = self._profile
         if profile is None:
-            profile = int(self._is_fixed and round_s <= self._seconds_left() < math.inf)
+            profile = int(self.is_fixed and round_s <= self._seconds_left() < math.inf)
         self.total = len(self._took_s) + profile * len(self._trials)
         for number in range(1, profile + 1):
             yield Phase.PROFILE, number
@@ -105,10 +86,17 @@ class Rounds:
         if trial.phase is Phase.MEASURED:
             own = self._trials[trial.workload]
             own.append(trial)
-            self._missing[trial.workload] = self.goal.missing(own)
+            self._missing[trial.workload] = self._lack(own)
+
+    def _lack(self, trials: Sequence[Trial]) -> str | None:
+        """Return what a workload's measured trials lack to be steady; None if they are."""
+        found = find_warm_up(trials, self._needed)
+        if found.usable < self._needed:
+            return f"{found.usable} of {count_of(self._needed, 'trial')}"
+        return found.unsteady
 
     def outlook(self) -> str:
-        """Return which workloads have not reached the goal, and the time that is left."""
+        """Return which workloads need more trials, and the time that is left."""
         left = duration_text(self._left_s())
         if self.total is not None:
             return f"{left} left" if len(self._took_s) < self.total else "done"
@@ -134,8 +122,8 @@ class Rounds:
 
     def _is_over(self, round_s: float) -> bool:
         """Return whether no further round is measured after one that took `round_s` seconds."""
-        if self._is_fixed:
-            return self._round == self.goal.trials
+        if self.is_fixed:
+            return self._round == self._needed
         if self._round and (reason := self._reason_to_stop(round_s)):
             rounds = f"after {count_of(self._round, 'round')}"
             self.stopped = "; ".join((f"{rounds}, {reason}", *self._remarks()))
@@ -164,7 +152,7 @@ class Rounds:
             yield f"{count_of(disturbed, 'disturbed trial')} left out"
 
     def _waiting(self) -> dict[str, str]:
-        """Return what each workload that has not reached the goal has not reached."""
+        """Return what each workload lacks that needs more trials."""
         return {
             name: missing
             for name, missing in self._missing.items()

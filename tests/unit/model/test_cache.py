@@ -18,7 +18,7 @@ from harness.model.cache import (
 from harness.model.run import InputReader, Trial
 from harness.model.task_metrics import DiskBytes
 from harness.runtime.disturbances import counted_trials
-from harness.runtime.rounds import MAX_FAILED_TRIALS, Goal, Rounds
+from harness.runtime.rounds import MAX_FAILED_TRIALS, Rounds
 from harness.runtime.trials import next_executions
 from tests.unit.builders import ok
 from tests.unit.metrics_builders import task_metrics
@@ -127,7 +127,7 @@ class TestATrialThatWasToBeCold:
         assert next_executions(cold(1.0, wall_s=0.2)) == 1
 
     def test_is_not_waited_for_for_ever(self) -> None:
-        rounds = Rounds(["group-by"], Goal())
+        rounds = Rounds(["group-by"])
         for _, number in rounds.rounds():
             rounds.finished(replace(cold(0.3), round=number, disturbed=self.WARM))
             assert number <= MAX_FAILED_TRIALS

@@ -5,7 +5,7 @@ import pytest
 from harness.model.run import Phase
 from harness.runtime.clock import duration_text
 from harness.runtime.progress import TrialProgress
-from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.rounds import Rounds
 from tests.unit.builders import failed, ok
 
 
@@ -22,7 +22,7 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left(
 ) -> None:
     now = [0.0]
     workloads = ("fast", "slow")
-    rounds = Rounds(workloads, Goal(1, 2), clock=lambda: now[0])
+    rounds = Rounds(workloads, 1, 2, clock=lambda: now[0])
     progress = TrialProgress(workloads, rounds)
     for trial in (
         ok("fast", 2, 1, Phase.WARM_UP),
@@ -48,7 +48,7 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left(
 def test_a_line_shows_the_round_while_nothing_says_which_are_warm_up(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rounds = Rounds(("pi",), Goal(trials=1))
+    rounds = Rounds(("pi",), trials=1)
     trial = ok("pi", 10)
     rounds.finished(trial)
     TrialProgress(("pi",), rounds).finished(trial)

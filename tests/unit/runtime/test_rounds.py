@@ -7,12 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harness.model.run import Phase, Trial
-from harness.runtime.rounds import (
-    MAX_FAILED_TRIALS,
-    ROUNDS_PER_TRIAL,
-    Goal,
-    Rounds,
-)
+from harness.runtime.rounds import MAX_FAILED_TRIALS, ROUNDS_PER_TRIAL, Rounds
+from harness.runtime.warm_up import DEFAULT_TRIALS
 from tests.unit.builders import failed, ok
 
 Duration = Callable[[int], float | None]
@@ -20,7 +16,7 @@ Duration = Callable[[int], float | None]
 
 
 class Bench:
-    """Workloads with given times, run until they reach the goal.
+    """Workloads with given times, run until they are steady or `warm_up` and `trials` are over.
 
     `disturbed` are the numbers of the rounds in which every trial is disturbed.
     """
@@ -28,10 +24,11 @@ class Bench:
     def __init__(
         self,
         workloads: Mapping[str, Duration],
-        goal: Goal,
+        warm_up: int | None = None,
+        trials: int = DEFAULT_TRIALS,
+        *,
         max_s: float = 1e6,
         disturbed: Container[int] = (),
-        *,
         profile: int | None = 0,
     ) -> None:
         self.now_s = 0.0
@@ -40,8 +37,9 @@ class Bench:
         self.outlooks: list[str] = []
         self.until = Rounds(
             list(workloads),
-            goal,
-            max_s,
+            warm_up,
+            trials,
+            max_s=max_s,
             profile=profile,
             clock=lambda: self.now_s,
         )
@@ -79,7 +77,7 @@ def failing(_: int) -> None:
 
 class TestAFixedNumber:
     def test_comes_in_order_warm_up_first_and_the_profile_last(self) -> None:
-        plan = Rounds(["a"], Goal(1, 2), profile=1)
+        plan = Rounds(["a"], 1, 2, profile=1)
         assert list(plan.rounds()) == [
             (Phase.WARM_UP, 1),
             (Phase.MEASURED, 1),
@@ -89,7 +87,7 @@ class TestAFixedNumber:
         assert plan.stopped is None
 
     def test_leaves_as_much_time_as_the_trials_before_took_on_average(self) -> None:
-        bench = Bench({"a": lambda number: (10, 20, 3)[number - 1]}, Goal(1, 1), profile=1)
+        bench = Bench({"a": lambda number: (10, 20, 3)[number - 1]}, 1, 1, profile=1)
         assert bench.outlooks == ["20 s left", "15 s left", "done"]
 
 
@@ -104,30 +102,30 @@ class TestProfileRounds:
     def test_come_last_where_they_are_wanted_or_time_is_left(
         self, number: int | None, max_s: float, measured: int, profiled: int
     ) -> None:
-        bench = Bench({"a": steady(10)}, Goal(0, 2), max_s, profile=number)
+        bench = Bench({"a": steady(10)}, 0, 2, max_s=max_s, profile=number)
         phases = [trial.phase for trial in bench.trials]
         assert phases == [Phase.MEASURED] * measured + [Phase.PROFILE] * profiled
 
     def test_do_not_follow_in_what_is_left_of_the_time_if_all_trials_fail(self) -> None:
-        bench = Bench({"a": failing, "b": failing}, Goal(1, 2), 500, profile=None)
+        bench = Bench({"a": failing, "b": failing}, 1, 2, max_s=500, profile=None)
         assert {trial.phase for trial in bench.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
     @pytest.mark.parametrize(("workloads", "rounds"), [("ab", 1), ("a", MAX_FAILED_TRIALS)])
     def test_do_not_follow_if_all_trials_fail(self, workloads: str, rounds: int) -> None:
-        bench = Bench(dict.fromkeys(workloads, failing), Goal(), profile=2)
+        bench = Bench(dict.fromkeys(workloads, failing), profile=2)
         assert {trial.phase for trial in bench.trials} == {Phase.MEASURED}
         assert bench.rounds == rounds
 
 
 class TestFailedTrials:
     def test_end_a_run_that_has_no_others(self) -> None:
-        bench = Bench({"failing": failing}, Goal())
+        bench = Bench({"failing": failing})
         assert bench.rounds == MAX_FAILED_TRIALS
         assert bench.until.stopped == "after 6 rounds, no workload has had a trial that counts"
 
     def test_of_all_workloads_in_a_round_end_the_run_if_their_reason_is_the_same(self) -> None:
         lost = {"a": lambda number: 10 if number < 3 else None}
-        bench = Bench({**lost, "b": lost["a"]}, Goal())
+        bench = Bench({**lost, "b": lost["a"]})
         assert bench.rounds == 3
         assert bench.until.stopped == (
             "after 3 rounds, the last trial of every workload failed with E: no; "
@@ -135,24 +133,24 @@ class TestFailedTrials:
         )
 
     def test_are_made_up_for(self) -> None:
-        bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, Goal())
+        bench = Bench({"shaky": lambda number: 10 if number % 2 else None})
         assert len(bench.times("shaky")) == 7
         assert bench.rounds == 13
 
 
 class TestUntilSteady:
-    """With the default goal: six trials that are steady."""
+    """By default, six trials have to be steady."""
 
     def test_a_workload_that_is_warm_from_the_start_takes_one_round_more_than_it_needs(
         self,
     ) -> None:
-        bench = Bench({"steady": steady(10)}, Goal())
+        bench = Bench({"steady": steady(10)})
         assert bench.rounds == 7
         assert bench.until.stopped == "after 7 rounds, every workload is steady"
         assert {trial.phase for trial in bench.trials} == {Phase.MEASURED}
 
     def test_a_workload_that_becomes_faster_for_ever_ends_at_the_limit_of_rounds(self) -> None:
-        bench = Bench({"steady": steady(10), "endless": lambda n: 100 * 0.9**n}, Goal())
+        bench = Bench({"steady": steady(10), "endless": lambda n: 100 * 0.9**n})
         assert bench.rounds == 6 * ROUNDS_PER_TRIAL
         assert bench.until.stopped == (
             "after 24 rounds, which is the limit; "
@@ -160,19 +158,19 @@ class TestUntilSteady:
         )
 
     def test_the_trials_are_run_whatever_time_they_take_but_no_more(self) -> None:
-        bench = Bench({"endless": lambda n: 100 * 0.9**n}, Goal(trials=3), max_s=1)
+        bench = Bench({"endless": lambda n: 100 * 0.9**n}, trials=3, max_s=1)
         assert bench.rounds == 4
         assert str(bench.until.stopped).startswith("after 4 rounds, another would not have ended")
 
     def test_disturbed_trials_are_repeated_and_counted(self) -> None:
-        bench = Bench({"a": steady(10), "b": steady(10)}, Goal(), disturbed={3, 7})
+        bench = Bench({"a": steady(10), "b": steady(10)}, disturbed={3, 7})
         assert bench.rounds == 9
         assert bench.until.stopped == (
             "after 9 rounds, every workload is steady; 4 disturbed trials left out"
         )
 
     def test_a_workload_that_is_always_disturbed_ends_at_the_limit(self) -> None:
-        bench = Bench({"a": steady(10)}, Goal(trials=2), disturbed=range(100))
+        bench = Bench({"a": steady(10)}, trials=2, disturbed=range(100))
         assert bench.until.stopped == (
             "after 8 rounds, which is the limit; not reached: a (0 of 2 trials); "
             "8 disturbed trials left out"
@@ -180,7 +178,7 @@ class TestUntilSteady:
 
 
 def test_the_outlook_is_what_is_missing_and_the_time_left() -> None:
-    bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, Goal(trials=2))
+    bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, trials=2)
     both = "2 workloads need more trials (such as fast: {} of 2 trials), {} s left at most"
     assert bench.outlooks[:5] == [
         *(both.format(*each) for each in ((0, 15), (0, 14), (1, 13), (1, 12))),
@@ -195,9 +193,9 @@ def test_the_outlook_is_what_is_missing_and_the_time_left() -> None:
 def test_the_time_left_is_at_least_that_of_the_trials_that_are_run_in_any_case(
     max_s: float, left: list[str]
 ) -> None:
-    bench = Bench({"a": steady(10)}, Goal(trials=1), max_s, disturbed={2})
+    bench = Bench({"a": steady(10)}, trials=1, max_s=max_s, disturbed={2})
     if max_s < 1e6:
-        bench = Bench({"a": steady(10)}, Goal(trials=2), max_s)
+        bench = Bench({"a": steady(10)}, trials=2, max_s=max_s)
     assert [outlook.split(", ")[1] for outlook in bench.outlooks[:2]] == [
         f"{time} left at most" for time in left
     ]

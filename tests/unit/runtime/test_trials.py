@@ -14,7 +14,7 @@ from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import WireBytes
 from harness.runtime.disturbances import with_disturbances
-from harness.runtime.rounds import Goal, Rounds
+from harness.runtime.rounds import Rounds
 from harness.runtime.trials import (
     DROP_CACHES,
     MAX_ERROR_LENGTH,
@@ -126,7 +126,7 @@ def run(
     *runners: FakeRunner, trials: int = 1, warm_up: int = 0, clock: FakeClock | None = None
 ) -> tuple[Ending, list[Trial]]:
     ended: list[Trial] = []
-    rounds = Rounds([runner.name for runner in runners], Goal(warm_up, trials))
+    rounds = Rounds([runner.name for runner in runners], warm_up, trials)
     ending = run_trials([FakeSide(runners)], rounds, SEED, ended.append, clock or FakeClock())
     return ending, ended
 
@@ -154,7 +154,7 @@ class TestOrder:
     def test_each_round_has_its_own_which_the_seed_decides_for_all_sides_alike(self) -> None:
         def executed(seed: str) -> list[str]:
             sides = [FakeSide([FakeRunner(name) for name in "abcde"], x) for x in "xy"]
-            run_trials(sides, Rounds([x + n for x in "xy" for n in "abcde"], Goal(1, 9)), seed)
+            run_trials(sides, Rounds([x + n for x in "xy" for n in "abcde"], 1, 9), seed)
             names = ["".join(trial.workload for trial in side.trials) for side in sides]
             assert names[0] == names[1]
             return [names[0][n : n + 5] for n in range(0, 50, 5)]
@@ -169,7 +169,7 @@ class TestTurns:
     def test_sides_take_turns_there_and_back(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
         ended: list[Trial] = []
-        rounds = Rounds(["slow: a", "fast: a"], Goal(1, 2))
+        rounds = Rounds(["slow: a", "fast: a"], 1, 2)
         assert (
             run_trials([first, second], rounds, SEED, ended.append, FakeClock()) is Ending.COMPLETED
         )
@@ -183,7 +183,7 @@ class TestTurns:
 
     def test_each_side_has_its_own_trials_under_the_workload_s_own_name(self) -> None:
         first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
-        run_trials([first, second], Rounds(["slow: a", "fast: a"], Goal(0, 1)), SEED)
+        run_trials([first, second], Rounds(["slow: a", "fast: a"], 0, 1), SEED)
         assert [trial.workload for trial in first.trials + second.trials] == ["a", "a"]
         groups = {trial.job_group for trial in first.trials + second.trials}
         assert groups == {"slow: a measured 1", "fast: a measured 1"}
@@ -193,16 +193,16 @@ class TestTurns:
         slow, fast = FakeRunner("a"), FakeRunner("a")
         slow.run, fast.run = clock.passing(2), clock.passing_each(fast, repeat(0.25))
         sides = [FakeSide([slow], "slow: "), FakeSide([fast], "fast: ")]
-        run_trials(sides, Rounds(["slow: a", "fast: a"], Goal(0, 2)), SEED, clock=clock)
+        run_trials(sides, Rounds(["slow: a", "fast: a"], 0, 2), SEED, clock=clock)
         assert (slow.executions, fast.executions) == ([1, 1], [1, 4])
 
     def test_the_loss_of_spark_before_a_turn_ends_the_run(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(SparkLost("gone")))
-        assert run_trials([side], Rounds(["a"], Goal(0, 1)), SEED) is Ending.SPARK_LOST
+        assert run_trials([side], Rounds(["a"], 0, 1), SEED) is Ending.SPARK_LOST
 
     def test_an_interrupt_before_a_turn_does_too(self) -> None:
         side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
-        assert run_trials([side], Rounds(["a"], Goal(0, 1)), SEED) is Ending.INTERRUPTED
+        assert run_trials([side], Rounds(["a"], 0, 1), SEED) is Ending.INTERRUPTED
 
 
 class TestParts:
@@ -211,7 +211,7 @@ class TestParts:
         """And the rounds and the line of progress know them."""
         side = FakeSide([FakeRunner("all", check=check, within=("a", "b"))], "1g: ")
         ended: list[Trial] = []
-        rounds = Rounds(["1g: all", "1g: a", "1g: b"], Goal(0, 2))
+        rounds = Rounds(["1g: all", "1g: a", "1g: b"], 0, 2)
         assert run_trials([side], rounds, SEED, ended.append) is Ending.COMPLETED
         found = [(trial.workload, trial.status) for trial in side.trials]
         assert found == [("all", status), ("a", "ok"), ("b", "ok")] * 2
