@@ -97,8 +97,19 @@ def _answer(
             quiet.append(row.workload + mark)
         else:
             yield f"{sentence(replace(row, profiles=(None, None)), mark)} (a control)"
+    yield from _undivided(explanation.rows)
     if quiet:
         yield f"no significant change of controls: {', '.join(quiet)}"
+
+
+def _undivided(rows: Iterable[ExplainedRow]) -> Iterator[str]:
+    """Yield, for each side, the workloads whose change is not divided because it has no task metrics."""
+    whole = [row for row in rows if row.change_s is not None and row.rest_s is None]
+    texts = [
+        ", ".join(row.workload for row in whole if row.before is None),
+        ", ".join(row.workload for row in whole if row.after is None),
+    ]
+    return (f"not divided, no task metrics {line}" for line in _by_side(texts))
 
 
 def _in_all(rows: Sequence[ExplainedRow]) -> Iterator[str]:
@@ -230,9 +241,7 @@ def _infinitely_fast(row: ExplainedRow) -> str | None:
 
 def _divided(row: ExplainedRow) -> str:
     if row.change_s is None or row.rest_s is None:
-        sides = zip(SIDES, (row.before, row.after), strict=True)
-        unknown = " and ".join(side for side, attribution in sides if attribution is None)
-        return f", not divided: no task metrics {unknown}"
+        return ""
     return _main_parts(row.change_s, {**row.parts_s, _REST: row.rest_s})
 
 

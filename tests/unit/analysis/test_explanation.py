@@ -247,9 +247,18 @@ class TestSentence:
 
     def test_states_what_is_unknown(self) -> None:
         printed = self.sentences(troubled())
-        assert "longer-than-any: -1.00 s ?, not divided: no task metrics before" in printed
+        assert "not divided, no task metrics before: a-workload-whose-name" in printed
         assert "group-by⁵: measured before, failed after" in printed
         assert "sha-512: measured before, missing after" in printed
+
+    def test_says_once_of_workloads_in_streams_that_their_change_is_not_divided(self) -> None:
+        sides = (
+            a_side(name, trials("streams-2", 4.0, cpu_s=1.0), [ok("a", took_s)], [ok("b", took_s)])
+            for name, took_s in (("1g", 3.0), ("2.5g", 2.0))
+        )
+        printed = self.sentences(explanation(*sides))
+        assert printed.count("not divided") == 1
+        assert "not divided, no task metrics before and after: a, b" in printed
 
 
 class TestQuantity:
