@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.runtime.own_driver import require_own_driver
 from harness.words import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,13 +40,15 @@ def spark_home() -> Path:
 def spark_submit_command() -> list[str]:
     """Return the argument vector that starts spark-submit; options and the script follow it.
 
-    Run it with `spark_environment()`. Raise BadInput if this machine has no Spark.
+    Run it with `spark_environment()`. Raise BadInput if this machine has no Spark, or if it
+    would be Spark Connect.
     """
     home = _named_home() or _pyspark_home()
     # The program on PATH may be a distribution's wrapper, stored apart from Spark's directory.
     program = str(home / "bin" / "spark-submit") if home else shutil.which("spark-submit")
     if program is None:
         raise BadInput(_NO_SPARK)
+    require_own_driver({})
     return [program]
 
 

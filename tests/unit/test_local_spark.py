@@ -92,6 +92,14 @@ def test_without_spark_the_error_names_the_remedies() -> None:
             search()
 
 
+def test_spark_connect_is_refused_before_spark_fails_with_a_stack_trace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://h")
+    with pytest.raises(BadInput, match="submit without --remote, SPARK_REMOTE"):
+        spark_submit_command()
+
+
 @pytest.mark.parametrize(
     ("script", "kind", "message"),
     [
