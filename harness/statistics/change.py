@@ -5,11 +5,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import accumulate
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.interval import Interval
 from harness.statistics.moderation import moderated
-from harness.statistics.run_table import NORMAL_DF, Estimate, RunTable
+from harness.statistics.run_table import Estimate, RunTable
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -104,10 +105,11 @@ def changes_of_table(
     belong to the hypothesis that a change is `beyond`, a fraction. With `controls` of each configuration, a
     change is relative to theirs.
     """
-    differences: dict[tuple[str, int], Difference] = {}
-    for after in range(1, len(table.configurations)):
-        of_column = _differences(table, after, controls[after] if controls else ())
-        differences |= {(name, after): found for name, found in of_column.items()}
+    differences = {
+        (name, after): found
+        for after in range(1, len(table.configurations))
+        for name, found in _differences(table, after, controls[after] if controls else ()).items()
+    }
     changes = adjusted_changes(list(differences.values()), beyond)
     return dict(zip(differences, changes, strict=True))
 
@@ -115,12 +117,8 @@ def changes_of_table(
 def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
     runs = {name: table.runs_of_either(0, after, name) for name in table.workloads}
     ratios = {name: table.ratio(0, after, name, controls=controls) for name in runs if runs[name]}
-    repeated = {name: ratio for name, ratio in ratios.items() if ratio.df < NORMAL_DF}
-    together = moderated(list(repeated.values())) if len(repeated) > 1 else []
-    by_name = dict(zip(repeated, together, strict=False))
-    return {
-        name: Difference(ratio, runs[name], by_name.get(name)) for name, ratio in ratios.items()
-    }
+    others = moderated(ratios)
+    return {name: Difference(ratios[name], runs[name], others.get(name)) for name in ratios}
 
 
 def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
@@ -167,13 +165,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's (1979) step-down adjusted p values, in the order of the given ones.
 
     The smallest of n is multiplied by n, the next by n - 1, and so on; none becomes smaller than
-    the one before it, or greater than 1. Rejecting those up to ALPHA keeps the family-wise error
-    rate at ALPHA.
+    the one before it, or greater than 1.
     """
-    adjusted = [0.0] * len(p_values)
-    previous = 0.0
     ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
-    for rank, index in enumerate(ascending):
-        previous = max(previous, min(1.0, p_values[index] * (len(p_values) - rank)))
-        adjusted[index] = previous
-    return adjusted
+    each = (min(1.0, p_values[n] * (len(p_values) - rank)) for rank, n in enumerate(ascending))
+    adjusted = dict(zip(ascending, accumulate(each, max), strict=True))
+    return [adjusted[n] for n in range(len(p_values))]

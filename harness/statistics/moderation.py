@@ -6,7 +6,7 @@ others tell counts, and no variance becomes less than its own.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean, variance
 
@@ -18,20 +18,25 @@ CAUTION = 0.5
 """The part of the prior degrees of freedom that counts: few workloads show little of how alike they are."""
 
 
-def moderated(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates with moderated variances: two or more, each of runs that were repeated.
+def moderated(ratios: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Return the ratios of repeated runs with moderated variances, if there are two or more.
 
     Variances are taken to be scaled inverse chi-squared: the logarithms of sample variances then differ by
     trigamma of half their degrees of freedom, and by that of half the prior ones.
     """
+    repeated = {name: ratio for name, ratio in ratios.items() if ratio.df < NORMAL_DF}
+    if len(repeated) <= 1:
+        return {}
+    estimates = repeated.values()
     logs = [math.log(each.variance / each.per_run) - _bias(each.df) for each in estimates]
     excess = variance(logs) - fmean(float(zeta(2, each.df / 2)) for each in estimates)
-    prior_df = min(NORMAL_DF, 2 * _inverse_trigamma(excess)) if excess > 0 else NORMAL_DF
+    # Twice the x with trigamma(x) = excess; trigamma(x) is about 1 / x + 1 / (2 x^2).
+    prior_df = min(NORMAL_DF, (1 + math.sqrt(1 + 2 * excess)) / excess) if excess > 0 else NORMAL_DF
     usual = math.exp(fmean(logs) + _bias(prior_df))
     others_df = fmean(each.df for each in estimates) * (len(estimates) - 1)
     df = CAUTION * min(prior_df, others_df)
-    return [
-        replace(
+    return {
+        name: replace(
             each,
             variance=max(
                 each.variance,
@@ -39,15 +44,10 @@ def moderated(estimates: Sequence[Estimate]) -> list[Estimate]:
             ),
             df=df + each.df,
         )
-        for each in estimates
-    ]
+        for name, each in repeated.items()
+    }
 
 
 def _bias(df: float) -> float:
     """Return the mean of the logarithm of a sample variance whose expectation is 1."""
     return float(digamma(df / 2)) - math.log(df / 2)
-
-
-def _inverse_trigamma(value: float) -> float:
-    """Return about the x with trigamma(x) = value: trigamma(x) is about 1 / x + 1 / (2 x^2)."""
-    return (1 + math.sqrt(1 + 2 * value)) / (2 * value)
