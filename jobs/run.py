@@ -24,11 +24,7 @@ from harness.model.cache import COLD, disk_share, why_not_cold
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.run import Ending, Phase, Status, Trial, answers_of, by_workload
 from harness.node.node_links import NodeLinks, link_errors
-from harness.records.directories import (
-    cache_directory,
-    check_writable,
-    locked,
-)
+from harness.records.directories import cache_directory, check_writable, locked
 from harness.records.writer import Recording
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.progress import TrialProgress

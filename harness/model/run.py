@@ -15,13 +15,7 @@ from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
-from harness.model.task_metrics import (
-    MIN_SECONDS,
-    DiskBytes,
-    TaskMetrics,
-    WireBytes,
-    WrittenBytes,
-)
+from harness.model.task_metrics import MIN_SECONDS, DiskBytes, TaskMetrics, WireBytes, WrittenBytes
 from harness.model.timeline import Timeline
 from harness.model.work import Work
 

@@ -33,15 +33,7 @@ from harness.probes.site import Site
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import (
-    GRACE_S,
-    OMITTED_S,
-    Flow,
-    Load,
-    Transfer,
-    open_flows,
-    open_runs,
-)
+from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
 from harness.words import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")

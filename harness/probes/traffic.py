@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from harness.hosts.parallelism import MAX_OPENING
-from harness.hosts.remote_process import (
-    ClientServerRun,
-    RemoteProcesses,
-)
+from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
 from harness.hosts.transports.host import Host, HostError
 from harness.model.probe import ARROW, Pair
 from harness.probes.tools import cpu, iperf3

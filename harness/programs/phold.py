@@ -14,14 +14,7 @@ from pathlib import PurePosixPath
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
-from harness.programs.program import (
-    Achieved,
-    Option,
-    Outcomes,
-    Problem,
-    Program,
-    whole_number,
-)
+from harness.programs.program import Achieved, Option, Outcomes, Problem, Program, whole_number
 
 SEQUENTIAL, OPTIMISTIC = 1, 3
 """ROSS's protocols: one process, or many that compute ahead."""

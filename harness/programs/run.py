@@ -28,12 +28,7 @@ from harness.node.interference import interference
 from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.node.snapshot import NodeReading
-from harness.programs.hosts import (
-    RDMA_PORTS,
-    describe_hosts,
-    exchanged_bytes,
-    read_counters,
-)
+from harness.programs.hosts import RDMA_PORTS, describe_hosts, exchanged_bytes, read_counters
 from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
 from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.records.reader import load

@@ -7,13 +7,7 @@ from statistics import median
 from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.model.disk_rate import disk_rate_text
 from harness.model.finding import Finding
-from harness.model.network_metrics import (
-    DISK,
-    DISK_READ,
-    DISK_WRITE,
-    RANDOM_READS,
-    RANDOM_WRITES,
-)
+from harness.model.network_metrics import DISK, DISK_READ, DISK_WRITE, RANDOM_READS, RANDOM_WRITES
 from harness.model.probe import Measurement, Metric
 from harness.words import percent
 

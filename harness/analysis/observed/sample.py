@@ -182,10 +182,7 @@ def _run_medians(run: RecordedRun, workloads: Collection[str]) -> dict[str, RunM
     }
 
 
-def table_model(
-    columns: Iterable[Iterable[RecordedRun]],
-    workloads: Collection[str],
-) -> RunTable:
+def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> RunTable:
     """Return the model of a table's times, from the runs of each of its configurations."""
     by_column = [tuple(runs) for runs in columns]
     return RunTable(
