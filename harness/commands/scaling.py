@@ -20,8 +20,7 @@ def scaling_command(configurations: Sequence[str], results: Path) -> None:
     """Show how performance grows with the number of nodes, for each CONFIGURATION.
 
     CONFIGURATION is the name without -n1, -n2, ..., which --nodes 1,2,4 (or `scaling` in the file of an
-    experiment) appended. The efficiencies of each further configuration are compared with the first's:
-    do they fall less as nodes are added?
+    experiment) appended.
     """
     if len(set(configurations)) < len(configurations):
         raise BadInput("a configuration is named twice; name it once")

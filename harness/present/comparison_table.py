@@ -1,6 +1,6 @@
 """Comparisons of workloads as tables, with captions and warnings."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Performance
@@ -139,12 +139,7 @@ def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
             f"Change from the first column{beyond}; p of a t test on runs, Holm-adjusted for "
             f"{count_of(tested, 'comparison')} (± is not)."
         )
-    yield from mark_sentences(change.verdict for change in changes)
-
-
-def mark_sentences(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Yield what the marks of these verdicts mean."""
-    verdicts = set(verdicts)
+    verdicts = {change.verdict for change in changes}
     if Verdict.NOISE in verdicts:
         yield f"{quantities.NOISE}: not significant."
     if Verdict.TOO_FEW in verdicts:

@@ -1,4 +1,4 @@
-"""Speed-up and efficiency by the number of nodes, and whether another network changes them."""
+"""Speed-up and efficiency by the number of nodes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,8 +40,8 @@ def family(name: str, rates: Mapping[int, Sequence[float]], **fields: object) ->
 
 
 def points(families: Mapping[str, Family], name: str) -> tuple[Point, ...]:
-    [scaled] = scaling(families).workloads
-    return scaled.points[name]
+    [scaled] = scaling(families).workloads.values()
+    return scaled[name]
 
 
 class TestNames:
@@ -64,24 +64,20 @@ class TestNames:
 class TestGrowth:
     def test_is_relative_to_the_fewest_nodes(self) -> None:
         one, two, four = points({"1g": family("1g", {1: [10.0], 2: [18.0], 4: [30.0]})}, "1g")
-        assert (one.speed_up, one.efficiency) == (None, None)
-        assert two.speed_up is not None
-        assert two.efficiency is not None
-        assert (two.speed_up.value, two.efficiency) == (
-            pytest.approx(1.8),
-            pytest.approx(0.9),
-        )
-        assert four.efficiency is not None
-        assert four.efficiency == pytest.approx(0.75)
+        assert one.growth is None
+        assert two.growth
+        assert (two.growth.speed_up, two.growth.efficiency) == pytest.approx((1.8, 0.9))
+        assert four.growth
+        assert four.growth.efficiency == pytest.approx(0.75)
 
     def test_has_an_interval_with_two_runs_on_either_side(self) -> None:
         _, single = points({"1g": family("1g", {1: [10.0, 10.2], 4: [30.0]})}, "1g")
         _, double = points({"1g": family("1g", {1: [10.0, 10.2], 4: [30.0, 31.0]})}, "1g")
-        assert single.speed_up is not None
-        assert single.speed_up.interval is None
-        assert double.speed_up is not None
-        assert double.speed_up.interval is not None
-        assert double.speed_up.interval.low < double.speed_up.value < double.speed_up.interval.high
+        assert single.growth
+        assert single.growth.interval is None
+        assert double.growth
+        assert double.growth.interval
+        assert double.growth.interval.low < double.growth.speed_up < double.growth.interval.high
 
     def test_a_growing_problem_of_a_program_counts_its_work(self) -> None:
         runs = family("1g", {1: [10.0]}) | {
@@ -91,8 +87,8 @@ class TestGrowth:
             )
         }
         _, four = points({"1g": runs}, "1g")
-        assert four.efficiency is not None
-        assert four.efficiency == pytest.approx(0.9)
+        assert four.growth
+        assert four.growth.efficiency == pytest.approx(0.9)
 
     def test_what_is_of_one_process_is_not_summed(self) -> None:
         alike = family(
@@ -103,9 +99,9 @@ class TestGrowth:
             n: ConfigurationRuns(f"1g-n{n}", (*alike[n].runs, *_renamed(other[n]).runs))
             for n in alike
         }
-        ring, hpl = scaling({"1g": merged}).workloads
-        assert all(point.efficiency is None for point in ring.points["1g"])
-        assert any(point.efficiency for point in hpl.points["1g"])
+        workloads = scaling({"1g": merged}).workloads
+        assert not any(point.growth for point in workloads["ring"]["1g"])
+        assert any(point.growth for point in workloads["hpl"]["1g"])
 
 
 def _renamed(found: ConfigurationRuns) -> ConfigurationRuns:
@@ -113,59 +109,6 @@ def _renamed(found: ConfigurationRuns) -> ConfigurationRuns:
     runs = [recorded(a_run(found.name, "other-" + each.run.id), each.trials) for each in found.runs]
     return ConfigurationRuns(found.name, tuple(runs))
 
-
-class TestChange:
-    RUNS = (1.0, 1.01, 0.99, 1.005)
-
-    def rates(self, value: float) -> list[float]:
-        return [value * factor for factor in self.RUNS]
-
-    def test_a_better_network_that_flattens_the_fall_is_found(self) -> None:
-        slow = family("slow", {1: self.rates(10), 4: self.rates(20)})
-        fast = family("fast", {1: self.rates(10), 4: self.rates(30)})
-        one, four = points({"slow": slow, "fast": fast}, "fast")
-        assert one.change is None
-        assert four.change is not None
-        assert four.change.relative_change == pytest.approx(0.5)
-        assert four.change.verdict == "changed"
-
-    def test_a_network_that_speeds_all_numbers_up_alike_flattens_nothing(self) -> None:
-        slow = family("slow", {1: self.rates(10), 4: self.rates(20)})
-        fast = family("fast", {1: self.rates(15), 4: self.rates(30)})
-        _, four = points({"slow": slow, "fast": fast}, "fast")
-        assert four.change is not None
-        assert four.change.relative_change == pytest.approx(0)
-        assert four.change.verdict == "noise"
-
-    def test_families_without_two_numbers_in_common_are_not_compared(self) -> None:
-        slow = family("slow", {1: [10.0], 4: [20.0]})
-        fast = family("fast", {2: [10.0], 4: [20.0]})
-        assert all(p.change is None for p in points({"slow": slow, "fast": fast}, "fast"))
-
-    def test_the_source_s_claim_of_2009(self) -> None:
-        families = {name: find_family(name, BEOWULF) for name in ("1g", "bonded")}
-        _, four = points(families, "bonded")
-        assert four.change is not None
-        assert four.change.relative_change == pytest.approx(24.08 / 12.93 / (21.24 / 12.22) - 1)
-        assert four.change.verdict == "too-few-runs"
-
-    def test_controls_are_a_family_of_their_own(self) -> None:
-        def both(name: str, after: float) -> Family:
-            controlled = {"parameters": {"controls": ["pi"]}}
-            hpl = family(name, {1: self.rates(10), 4: self.rates(after)}, **controlled)
-            pi = family(
-                name, {1: self.rates(10), 4: self.rates(after)}, workload="pi", **controlled
-            )
-            return {
-                n: ConfigurationRuns(f"{name}-n{n}", (*hpl[n].runs, *_renamed(pi[n]).runs))
-                for n in hpl
-            }
-
-        found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)})
-        changes = [each.points["fast"][1].change for each in found.workloads]
-        assert all(each and each.p == each.adjusted_p for each in changes)
-        shown = " ".join(tables.render(found).split())
-        assert "Holm-adjusted for 1 comparison and, apart, for 1 comparison of controls." in shown
 
 
 class TestNotes:
@@ -206,18 +149,9 @@ class TestBadInput:
 
 class TestTables:
     def test_has_a_line_for_each_number_of_nodes(self) -> None:
+        """These are the figures of 2009."""
         found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
-        lines = tables.render(found).splitlines()
-        assert lines[2].split()[:5] == ["1g", "2", "12.22", "Gflop/s", "(69.4%)"]
-        assert lines[5].split() == [
-            "4",
-            "24.08",
-            "Gflop/s",
-            "(68.4%)",
-            "1.86",
-            "93.1%",
-            "+7.1%",
-            "?",
-        ]
-        assert any("more than 0 means" in line for line in lines)
-        assert not any("t test on" in line for line in lines)  # of single runs nothing was tested
+        lines = [line.split() for line in tables.render(found).splitlines()]
+        assert lines[2][:5] == ["1g", "2", "12.22", "Gflop/s", "(69.4%)"]
+        assert lines[5] == ["4", "24.08", "Gflop/s", "(68.4%)", "1.86", "93.1%"]
+
