@@ -21,7 +21,7 @@ from harness.present.cache import cache_sentences
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
-from harness.present.use_table import SIDES, DiskUses, LinkUses, disk_section, link_section
+from harness.present.use_table import SIDES, FullTimes, LinkUses, disk_section, link_section
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
 from harness.words import percent, shorten, visible
@@ -43,7 +43,7 @@ _INDENT = "  "
 def render(
     explanation: Explanation,
     uses: Sequence[LinkUses] = ({}, {}),
-    disks: Sequence[DiskUses] = ({}, {}),
+    disks: Sequence[FullTimes] = ({}, {}),
     *,
     details: bool = True,
 ) -> str:
@@ -81,7 +81,7 @@ def _lines(sentences: Iterable[str]) -> str:
 def _answer(
     explanation: Explanation,
     marks: Mapping[str, str],
-    full: Mapping[str, Sequence[LinkUses] | Sequence[DiskUses]],
+    full: Mapping[str, Sequence[FullTimes]],
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
     yield from _in_all(
@@ -128,7 +128,7 @@ def _verdict(row: ExplainedRow) -> Verdict | None:
     return change.verdict if change else None
 
 
-def _full(what: str, workload: str, uses: Sequence[LinkUses] | Sequence[DiskUses]) -> Iterator[str]:
+def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
     """Yield for how long a link or a disk was full, if that is known on both sides and not nothing."""
     shares = [use.full_share if (use := side.get(workload)) else None for side in uses]
     before, after = shares

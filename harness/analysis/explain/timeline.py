@@ -134,30 +134,16 @@ class TrialLink(TrialUse):
         """The slices of the busiest node."""
         return link_slices(self.timeline, self.node)
 
-    @property
-    def levels(self) -> tuple[float | None, ...]:
-        """What the busiest link carried in each slice, as a part of what makes it full; None is unknown."""
-        return tuple(map(self._level, self.slices))
-
-    def _level(self, part: LinkSlice) -> float | None:
-        return _highest(_link_levels(part, self.goodput)) if self.goodput else None
-
 
 @dataclass(frozen=True)
 class TrialDisks(TrialUse):
     """The disks of a trial: `busiest` is the one that was busy for longest, such as `n1: sda`.
 
-    `levels` has for each slice how busy the busiest disk of any node was, as a part of what makes it full;
-    None is unknown.
+    `busy_share` is the part of the trial's time in which the busiest disk of any node was busy.
     """
 
     busiest: str
-    levels: tuple[float | None, ...]
-
-    @property
-    def busy_share(self) -> float:
-        """The part of the trial's time in which the busiest disk of any node was busy."""
-        return DISK_FULL * fmean(level for level in self.levels if level is not None)
+    busy_share: float
 
 
 UseT = TypeVar("UseT", bound=TrialUse)
@@ -243,15 +229,12 @@ def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | Non
     totals = [sum(filter(None, of_node)) for of_node in series]
     busiest = nodes[totals.index(max(totals))]
     name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
-    return TrialDisks(run, trial, timeline, full, name, tuple(map(_highest, slices)))
+    highest = [max(own) for every in slices if (own := [n for n in every if n is not None])]
+    return TrialDisks(run, trial, timeline, full, name, DISK_FULL * fmean(highest))
 
 
 def _full(names: Iterable[str], levels: Iterable[float | None]) -> set[str]:
     return {name for name, level in zip(names, levels, strict=True) if (level or 0) > 1}
-
-
-def _highest(levels: Iterable[float | None]) -> float | None:
-    return max((level for level in levels if level is not None), default=None)
 
 
 def _are_enough(known: Sequence[bool]) -> bool:
@@ -288,24 +271,15 @@ class LinkUse(FullTime):
     direction: str | None
 
 
-@dataclass(frozen=True)
-class DiskUse(FullTime):
-    """The full time of disks."""
-
-    typical: TrialDisks
-
-
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     """Return the use of the busiest links by workload, without workloads that have no timeline."""
     return {name: _link_use(own) for name, own in _by_workload(links).items()}
 
 
-def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, DiskUse]:
+def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
     """Return the use of the busiest disks by workload, without workloads of whose disks nothing is known."""
     return {
-        name: DiskUse(
-            **vars(_full_time(own, mode(each.busiest for each in own))), typical=typical_trial(own)
-        )
+        name: _full_time(own, mode(each.busiest for each in own))
         for name, own in _by_workload(disks).items()
     }
 

@@ -1,9 +1,7 @@
-"""The busiest link and disk over time as text, and tables of for how long they were full."""
-
-import pytest
+"""Tables of for how long links and disks were full."""
 
 from harness.analysis.explain.timeline import (
-    DiskUse,
+    FullTime,
     LinkUse,
     disk_uses,
     link_uses,
@@ -13,7 +11,7 @@ from harness.analysis.explain.timeline import (
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.timeline import Stage, Timeline
-from harness.present.use_table import disk_section, link_section, sparkline
+from harness.present.use_table import disk_section, link_section
 from tests.unit.builders import configured
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -30,28 +28,6 @@ def uses_of(timeline: Timeline, *, probes: list[Measurement] = PROBES) -> dict[s
     return link_uses(trial_links(configured("1g", [a_trial("join", timeline)]), probes))
 
 
-class TestCourse:
-    RATES = (0, 16, 49, 69, 71, 100, 100, 4)
-
-    @pytest.mark.parametrize(
-        ("width", "drawn"), [(8, " ▂▅▇███ "), (4, "▂▇██"), (1, "█"), (16, "  ▂▂▅▅▇▇██████  ")]
-    )
-    def test_shows_the_highest_rate_of_each_part(self, width: int, drawn: str) -> None:
-        [use] = uses_of(a_course(*self.RATES)).values()
-        assert sparkline(use.typical.levels, width) == drawn
-
-    def test_shows_what_is_unknown(self) -> None:
-        [use] = uses_of(a_course(*[100.0] * 19, None)).values()
-        assert sparkline(use.typical.levels, 20) == "█" * 19 + "·"
-
-    def test_of_a_shorter_trial_is_shorter(self) -> None:
-        section = link_section(
-            ["1g", "2.5g"], [uses_of(a_course(*[100.0] * 20)), uses_of(a_course(*[100.0] * 5))]
-        )
-        courses = [line.count("█") for line in section.splitlines() if line.endswith(" s")]
-        assert courses == [56, 14]
-
-
 class TestSection:
     def test_without_timelines_is_nothing(self) -> None:
         assert link_section(["1g", "2.5g"], [{}, {}]) == ""
@@ -62,9 +38,8 @@ class TestSection:
         assert before == ["join", "before", "-", "-", "-", "-", "-"]
         assert after == ["after", "n1", "between", "stages", "1.00", "s", "50%", "receives"]
 
-    def test_without_a_goodput_has_no_seconds_and_no_course(self) -> None:
+    def test_without_a_goodput_has_no_seconds(self) -> None:
         section = link_section(["1g", "2.5g"], [uses_of(a_course(100, 0), probes=[])] * 2)
-        assert "█" not in section
         assert "0.00 s" not in section
         assert "What links carry in 1g is unknown; measure it with: clusterlift probe" in " ".join(
             section.split()
@@ -78,7 +53,7 @@ class TestSection:
 
 
 class TestDisks:
-    def uses_of(self, **busy: list[int | None]) -> dict[str, DiskUse]:
+    def uses_of(self, **busy: list[int | None]) -> dict[str, FullTime]:
         """Return the uses of workloads whose disk was so busy, in percent, in each second."""
         stages = [Stage("reads data", 0.0, 2.0)]
         trials = [
@@ -88,15 +63,11 @@ class TestDisks:
         ]
         return disk_uses(trial_disks(configured("hdd", trials)))
 
-    def test_a_full_disk_is_named_with_its_time_and_stage_and_drawn(self) -> None:
+    def test_a_full_disk_is_named_with_its_time_and_stage(self) -> None:
         section = disk_section([self.uses_of(sort=[100, 100, 45, 0]), self.uses_of(sort=[20, 20])])
         before, after = (line.split() for line in section.splitlines()[5:7])
         assert before == ["sort", "before", "n1:", "sdb", "1:", "reads", "data", "2.00", "s", "50%"]
         assert after == ["after", "n1:", "sdb", "-", "0.000", "s", "0%"]
-        assert section.splitlines()[-2:] == [
-            f"{'sort':20} before {'█' * 28}{'▃' * 14}{' ' * 14}| 4.00 s",
-            f"{'':20} after  {'▂' * 28}| 2.00 s",
-        ]
 
     def test_workloads_that_filled_none_have_no_line(self) -> None:
         section = disk_section([self.uses_of(sort=[100, 0], count=[10, 20]), {}])
@@ -106,5 +77,4 @@ class TestDisks:
     def test_if_none_was_full_that_is_said_and_if_nothing_is_known_nothing(self) -> None:
         section = disk_section([self.uses_of(sort=[80, 0]), {}])
         assert section.startswith("No disk was full. Disk full is for how long")
-        assert "█" not in section
         assert disk_section([{}, {}]) == ""
