@@ -93,7 +93,6 @@ class Profile:
     - `executors`: who was asked, as `id on host`; `silent`: why some of them gave no stacks.
     - `frames`, `parents`, `frame_of`: a tree. Node number n, counted from 1, has the frame number
       `frame_of[n - 1]` and is called by node `parents[n - 1]`; 0 is Spark's runner of tasks.
-    - `cut_samples`: samples of rare stacks that were cut to their top.
     """
 
     interval_s: Interval
@@ -103,7 +102,6 @@ class Profile:
     frame_of: tuple[Count, ...]
     groups: tuple[TaskGroup, ...]
     silent: Mapping[str, str]
-    cut_samples: Count = 0
 
     def __post_init__(self) -> None:
         if len(self.parents) != len(self.frame_of):
@@ -159,9 +157,6 @@ class Profile:
                 _task_group(stage, members, seen, kept, tree) for stage, members, seen in groups
             ),
             silent=dict(silent),
-            cut_samples=sum(
-                count for stack, count in totals.items() if len(kept[stack]) < len(stack)
-            ),
         )
 
 
