@@ -237,26 +237,12 @@ def test_golden_of_writes() -> None:
 
 
 class TestSentence:
-    def sentences(self, scenario: Explanation) -> str:
-        return " ".join(render(scenario).split())
-
-    def test_names_the_main_part_of_the_change_and_the_input_locality(self) -> None:
-        printed = self.sentences(plain())
-        assert "repartition: -7.54 s, -7.00 s of it fetch wait sha-512: " in printed
-        assert "96 % of input was node-local before, 40 % after" in printed
-
-    def test_states_what_is_unknown(self) -> None:
-        printed = self.sentences(troubled())
-        assert "not divided, no task metrics before: a-workload-whose-name" in printed
-        assert "group-by⁵: measured before, failed after" in printed
-        assert "sha-512: measured before, missing after" in printed
-
     def test_says_once_of_workloads_in_streams_that_their_change_is_not_divided(self) -> None:
         sides = (
             a_side(name, trials("streams-2", 4.0, cpu_s=1.0), [ok("a", took_s)], [ok("b", took_s)])
             for name, took_s in (("1g", 3.0), ("2.5g", 2.0))
         )
-        printed = self.sentences(explanation(*sides))
+        printed = " ".join(render(explanation(*sides)).split())
         assert printed.count("not divided") == 1
         assert "not divided, no task metrics before and after: a, b" in printed
 

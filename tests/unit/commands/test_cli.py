@@ -228,11 +228,8 @@ class TestMistakes:
                 ["compare", "1g", "2.5g", "--probes", "--format", "json"],
                 "formats text and markdown",
             ),
-            (["compare", "1g", "2.5g", "--probes", "--strict"], "--probes compares no workloads"),
             (["show", "\x1b[31m\n"], r"\x1b[31m\n"),
             (["import", "other.csv"], "Missing option '--configuration'"),
-            (["import", "absent.csv", "--configuration", "x"], "cannot read absent.csv"),
-            (["import", "other.csv", "--configuration", "x"], "other.csv:1: the header is not"),
             (
                 ["import", "good.csv", "--configuration", "x", "--fact", "=1"],
                 "--fact '=1' has no key",
@@ -269,7 +266,7 @@ class TestFacts:
         assert parse_facts(given) == {"nic": "RTL8156B=a b", "price": ""}
 
     @pytest.mark.parametrize(
-        ("text", "message"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
+        ("text", "message"), [("nic", "has no '='"), (" =x", "has no key")]
     )
     def test_malformed_facts_are_refused(self, text: str, message: str) -> None:
         with pytest.raises(BadInput, match=message):

@@ -140,12 +140,9 @@ class TestReading:
             ('name = "upgrade"', "", "missing required field `name`"),
             ('name = "upgrade"', 'name = "../up"', " - at `$.name`"),
             ("nodes = 3", 'nodes = "3"', "Expected `int | null`, got `str` - at `$.nodes`"),
-            ("nodes = 3", "nodes = 65", "Expected `int` <= 64 - at `$.nodes`"),
             ("nodes = 3", "cpus = nan", "Expected `float` >= 0.1 - at `$.cpus`"),
-            ("nodes = 3", 'storage = ["s3"]', "Invalid enum value 's3' - at `$.storage[0]`"),
             ("nodes = 3", "nodes = ", "Invalid value"),
             ("trials = 4", "trails = 4", "unknown field `trails`"),
-            ("trials = 4", 'warmup = "often"', "Invalid enum value 'often' - at `$.warmup`"),
             ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
             ('["group-by"]', "[]", "workloads: one name or more is expected, or a table"),
             (
@@ -155,23 +152,12 @@ class TestReading:
             ),
             ("trials = 4", 'sql = "nowhere"', "sql: nowhere is no directory"),
             ("mtu = 9000", 'tables = {t = "u"}', "configurations.fast: tables need the key sql"),
-            (
-                "rows = 1000\nlayout",
-                "layout",
-                "missing required field `rows` - at `$.datasets[...]`",
-            ),
             ('"xor:2+1"', '"raid:5"', "'raid:5' is not a layout; the forms are"),
             ('"xor:2+1"', '"rs:3+2"', "layout rs:3+2 needs 5 nodes, and the experiment has 3"),
             ('"xor:2+1"', '"rs:2+1"', "layout rs:2+1 does not exist on hdfs, which has"),
             ('"xor:2+1"', '"replicated:2"\nstorage = "qfs"', "qfs is not one of the lab's"),
             ('"100mbit"', '"100gbit"', "rate '100gbit' is not between 1mbit and 40gbit"),
-            ("mtu = 9000", "mtu = 9001", "`int` <= 9000 - at `$.configurations[...].mtu`"),
             ('dataset = "coded"\n', 'dataset = "codec"\n', "dataset has to be one of coded, plain"),
-            (
-                'dataset = "coded"\n',
-                'dataset = "coded"\nspark = {x = "y"}\n',
-                "`key` in `$.configurations[...].spark`",
-            ),
         ],
     )
     def test_a_mistake_is_named(self, tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -253,9 +239,7 @@ class TestReading:
             ),
             ('"spark.shuffle.compress"', '"shuffle"', "`key` in `$.configurations[...].spark`"),
             ('speed = "1gbit"', 'speed = "1.5mbit"', "speed '1.5mbit' is not a whole number of"),
-            ("runs = 2", "runs = 2\nnodes = 3", "nodes, cpus and storage are only for the lab"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
-            ('"spark://m:7077"', '"\\u0000"', " - at `$.site.spark[1]`"),
         ],
     )
     def test_a_mistake_about_hosts_is_named(

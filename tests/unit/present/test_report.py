@@ -90,26 +90,6 @@ def footnotes_of(comparison: Comparison) -> list[str]:
 
 class TestTheReportAgreesWithCompare:
     @every_scenario
-    def test_every_outcome_is_a_change_of_compare(self, scenario: str) -> None:
-        comparison = SCENARIOS[scenario]()
-        cells = cells_of(comparison)
-        for outcome in outcomes(comparison):
-            found, expected = (
-                outcome.change,
-                cells[outcome.workload, outcome.configuration]["change"],
-            )
-            assert bool(found) == bool(expected)
-            if found:
-                assert found.relative_change == expected["relative_change"]
-                assert (found.interval and [*found.interval]) == expected[
-                    "relative_change_interval"
-                ]
-                assert (found.adjusted_p, found.verdict) == (
-                    expected["adjusted_p"],
-                    expected["verdict"],
-                )
-
-    @every_scenario
     def test_every_measured_time_is_a_mark(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         marks = trials.marks(comparison)

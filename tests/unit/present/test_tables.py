@@ -452,10 +452,6 @@ class TestAnyTable:
         in_json = json.loads(comparison_json.render(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("time_s", "time_interval_s", "change")] == [None] * 3
 
-    @every_format
-    def test_every_format_mentions_emulation(self, format_: str) -> None:
-        assert "emulated: links shaped by tbf" in FORMATS[format_].render(troubled())
-
     def test_many_columns_become_several_tables_with_the_baseline_in_each(self) -> None:
         comparison = compare(
             [column(f"c{i}", {"w": [100.0, 112.0]}, run_id=str(i)) for i in range(6)]

@@ -1,30 +1,20 @@
-"""Published results are read as runs: the tables of 2009 and 2020 are among them."""
+"""Published results are read as runs: the table of 2020 is among them."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.compare.comparison import overview
-from harness.analysis.network.cases import measured_cases
-from harness.analysis.observed.configuration import find_configuration
 from harness.cli import main
 from harness.model.errors import BadInput
-from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
-from harness.records.lookup import find_probes
 from harness.records.published import IMPORTED_DIGEST, read_published
 from harness.records.reader import load
 from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT
 
-BEOWULF = Path(__file__).parents[3] / "results" / "beowulf-2009"
-NEMO = Path(__file__).parents[3] / "results" / "nemo-switches"
 PUBLISHED = Path(__file__).parents[3] / "results" / "published-2020"
-
-BYTES_PER_KB = 1024
-"""netperf's -f K."""
 
 
 def read(path: Path) -> tuple[Run, tuple[Trial, ...]]:
@@ -78,22 +68,6 @@ class TestPerformances:
         assert "sink" not in run.parameters
         assert trial.work == Work(21.24e9, "flop")
 
-    def test_the_committed_table_of_2009_is_the_source_s(self) -> None:
-        for name, gflops, percent in (
-            ("1g-n2", 12.22, 69.4),
-            ("1g-n4", 21.24, 60.3),
-            ("bonded-n2", 12.93, 73.5),
-            ("bonded-n4", 24.08, 68.4),
-            ("bonded-jumbo-n4", 24.86, 70.6),
-            ("bonded-jumbo-n6", 36.13, 68.4),
-        ):
-            [row] = overview(find_configuration(name, BEOWULF)).rows
-            found = row.cells[0].performance
-            assert found is not None
-            assert found.value == pytest.approx(gflops * 1e9)
-            assert round(100 * found.efficiencies["declared"], 1) == percent
-
-
 class TestBadInput:
     @pytest.mark.parametrize(
         ("lines", "message"),
@@ -117,10 +91,6 @@ class TestBadInput:
     ) -> None:
         with pytest.raises(BadInput, match=message):
             read_published(write(tmp_path, *lines), "x", {})
-
-    def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"cannot read .*absent"):
-            read(tmp_path / "absent.csv")
 
     def test_a_binary_file_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "binary.csv").write_bytes(b"\xff\x00\x01")
@@ -179,53 +149,3 @@ class TestImport:
         assert self.run(write(tmp_path, "test,seconds", "a,1"), tmp_path / "results") == 130
         assert seen == [[]]
         assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []
-
-
-class TestSweeps:
-    @pytest.mark.parametrize(
-        ("name", "published"),
-        [
-            (
-                "crossover",
-                {
-                    (1500, False): (114905.40, 18.50, 40.83),
-                    (9000, False): (120111.19, 7.24, 9.00),
-                    (9000, True): (94587.40, 13.08, 14.37),
-                },
-            ),
-            (
-                "smc-8505t",
-                {
-                    (1500, False): (114902.26, 18.37, 39.56),
-                    (1500, True): (111594.47, 69.32, 70.52),
-                    (8982, False): (96132.05, 5.97, 6.42),
-                    (8982, True): (49415.38, 5.79, 6.72),
-                },
-            ),
-            (
-                "smc-8508t",
-                {
-                    (1500, False): (114899.13, 18.45, 40.26),
-                    (8982, False): (96013.90, 6.11, 6.39),
-                },
-            ),
-        ],
-    )
-    def test_the_committed_tables_are_the_source_s(
-        self, name: str, published: dict[tuple[int, bool], tuple[float, float, float]]
-    ) -> None:
-        [kept] = find_probes(name, NEMO)
-        found = {
-            case.case: (
-                (case.median(PACKET_GOODPUT) or 0) / 8 / BYTES_PER_KB,
-                *map(case.median, PACKET_CPU),
-            )
-            for case in measured_cases(kept.measurements, MTU)
-            if case.subject == "local -> remote"
-        }
-        assert found == {
-            packet_case(size, both_ways=both_ways, mtu_is_set=True): pytest.approx(
-                values, abs=0.001
-            )
-            for (size, both_ways), values in published.items()
-        }

@@ -215,13 +215,8 @@ class TestSchema:
         ("change", "message"),
         [
             ({"slices": 4}, "received_bytes has 3 numbers, not 4"),
-            ({"slices": 0}, "a timeline has from 1 to 10,000 slices"),
-            ({"interval_s": "1"}, "Expected `float`, got `str`"),
             ({"hosts": ["n1", "n2"]}, "clock_error_s has 1 items for 2 hosts"),
-            ({"hosts": "n1"}, "Expected `array`, got `str`"),
             ({"sent_bytes": ["5 a b"]}, "sent_bytes is not a number and a character for each slice"),
-            ({"sent_bytes": [5]}, "Expected `str | null`, got `int`"),
-            ({"stages": [{"work": "computes", "start_s": 2, "end_s": 1}]}, "a stage ends after 1"),
         ],
     )  # fmt: skip
     def test_a_timeline_that_cannot_be_is_one_line_with_file_and_line(
@@ -349,10 +344,8 @@ class TestMalformed:
         ("line", "reason"),
         [
             ("{", "not a results file: Input data was truncated"),
-            ("[]", "not a results file: Expected `object`, got `array`"),
             ("", "not a results file: Input data was truncated"),
             ('{"kind": "probe-of-later"}', "unknown kind of line: 'probe-of-later'"),
-            ("{}", "not a results file: Object missing required field `kind`"),
             ('{"kind": "trial"}', "malformed trial line: Object missing required field"),
             ('{"kind": "end", "ending": "bored"}', "Invalid enum value 'bored'"),
             ('{"kind": "trial", "round": 1e999}', "Number out of range - at `$.round`"),
@@ -378,7 +371,6 @@ class TestMalformed:
         [
             ({"wall_s": None}, "a trial has a time if, and only if, it is ok"),
             ({"wall_s": 1e10}, "Expected `float` <= 1000000000.0 - at `$.wall_s`"),
-            ({"wall_s": "3.5"}, "Expected `float | null`, got `str` - at `$.wall_s`"),
             ({"phase": "cool-down"}, "Invalid enum value 'cool-down' - at `$.phase`"),
             ({"round": 0}, "Expected `int` >= 1 - at `$.round`"),
             ({"workload": DELETED}, "Object missing required field `workload`"),
@@ -396,7 +388,6 @@ class TestMalformed:
     @pytest.mark.parametrize(
         ("change", "where"),
         [
-            ({"id": ""}, "id"),
             ({"workloads": [""]}, "workloads[0]"),
             ({"facts": {"link": 1}}, "facts[...]"),
             ({"environment": None}, "environment"),
@@ -404,7 +395,6 @@ class TestMalformed:
                 {"environment.nodes": {"n1": {"eth0": {"mtu_bytes": "1500"}}}},
                 "environment.nodes[...][...].mtu_bytes",
             ),
-            ({"parameters.controls": 5}, "parameters.controls"),
             ({"dataset.layout": {"observed": 3}}, "dataset.layout.observed"),
             ({"dataset.placement": {"n1": -1}}, "dataset.placement[...]"),
         ],
