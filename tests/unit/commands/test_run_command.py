@@ -61,7 +61,6 @@ class TestCommandLine:
         ("arguments", "message"),
         [
             (["--runs", "0"], "Invalid value for '--runs': 0 is not in the range 1<=x<=1000"),
-            (["--runs", "two"], "Invalid value for '--runs': 'two' is not a whole number"),
             (["--master"], "--master needs a value"),
             (["--trials", "few"], "--trials: 'few' is not a whole number"),
             (["--results"], "--results: expected one argument"),
@@ -70,8 +69,6 @@ class TestCommandLine:
                 ["--runs", "2", "--minutes", "5"],
                 "--runs fixes what --minutes and --precision decide: give one of them",
             ),
-            (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
-            (["--minutes", "nan"], "Invalid value for '--minutes': 'nan' is not a number"),
         ],
     )
     def test_a_mistake_is_one_line(

@@ -239,6 +239,7 @@ class TestReading:
             ),
             ('"spark.shuffle.compress"', '"shuffle"', "`key` in `$.configurations[...].spark`"),
             ('speed = "1gbit"', 'speed = "1.5mbit"', "speed '1.5mbit' is not a whole number of"),
+            ("runs = 2", "runs = 2\nnodes = 3", "nodes, cpus and storage are only for the lab"),
             ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
         ],
     )
