@@ -19,9 +19,10 @@ import click
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.observed.environment import dataset_facts
 from harness.analysis.observed.sample import table_model
-from harness.analysis.predict.prediction import Predictor, unpredictable
+from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, scored_times, summarise
 from harness.analysis.predict.target import known_link, target_of
+from harness.analysis.predict.waits import network_times
 from harness.model.link import rate_of_goodput
 from harness.model.run import Phase
 from harness.present.text import simple_table
@@ -69,7 +70,7 @@ def backtest(configurations: Iterable[ConfigurationRuns]) -> Iterator[Backcast]:
         for number, faster in enumerate(family):
             for slower in family[:number]:
                 is_slower = slower.link.goodput_bit_s <= SLOWER * faster.link.goodput_bit_s
-                if is_slower and not unpredictable(slower.baseline):
+                if is_slower and network_times(slower.baseline).keys() - slower.baseline.controls:
                     yield backcast(slower, faster)
 
 

@@ -43,15 +43,6 @@ _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the data
 """Facts that may differ after the upgrade, because they hardly affect times."""
 
 
-def unpredictable(baseline: ConfigurationRuns) -> str | None:
-    """Return why no faster link can be predicted from a baseline; None if it can."""
-    try:
-        typical_link(baseline)
-    except BadInput as error:
-        return str(error)
-    return None if network_times(baseline).keys() - baseline.controls else NO_BYTES
-
-
 @dataclass(frozen=True)
 class Predictor:
     """A baseline from which times with faster links or disks are predicted."""

@@ -26,7 +26,6 @@ from harness.analysis.observed.sample import (
     table_model,
     take_sample,
 )
-from harness.analysis.predict.prediction import unpredictable
 from harness.model.finding import Finding
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
@@ -324,12 +323,6 @@ def _layout_verified(baseline: ConfigurationRuns) -> Check:
     return _advice(f"unknown, because {_listed(storages)} storage did not report it")
 
 
-def _predictable(baseline: ConfigurationRuns) -> Check:
-    if reason := unpredictable(baseline):
-        return _advice(f"a faster link cannot be predicted: {reason}")
-    return _ok("a faster link can be predicted: clusterlift predict")
-
-
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Check]] = {
     "endings": _all_completed,
     "runs": _enough_runs,
@@ -342,5 +335,4 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Check]] = {
     "links": _links_known,
     "confounders": _no_confounders,
     "layout": _layout_verified,
-    "prediction": _predictable,
 }

@@ -7,7 +7,7 @@ import pytest
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
-from harness.analysis.predict.prediction import NO_BYTES, Predictor, unpredictable
+from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.readiness import readiness
 from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
@@ -123,7 +123,6 @@ def test_of_a_profiled_workload_the_waits_for_the_network_become_shorter() -> No
 
 def test_a_profile_says_it_where_the_bytes_on_the_links_were_not_recorded() -> None:
     baseline = without_bytes(profiled())
-    assert unpredictable(baseline) is None
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
     assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
 
@@ -217,14 +216,11 @@ class TestWhatCannotBePredicted:
         unknown = configuration("cluster", link="")
         with pytest.raises(BadInput, match="'cluster' has no probes, and the rate of its links"):
             typical_link(unknown)
-        assert "has no probes" in str(unpredictable(unknown))
 
     def test_trials_without_bytes(self) -> None:
         silent = without_bytes(configuration())
-        assert unpredictable(silent) == NO_BYTES
         with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
             predict(silent, target(silent, 250 * MBIT))
-        assert unpredictable(configuration()) is None
 
 
 class TestABacktest:
