@@ -1,7 +1,7 @@
 """What sound hosts answer, by the command: real outputs, captured or in the form that a manual documents.
 
-`COMMANDS` has every command that the harness runs on a host. One that is not there fails the test in which
-it is run first, so that nothing is run whose answers no mutation reaches.
+`COMMANDS` has every command that probes and programs run on a host. One that is not there fails the test in
+which it is run first, so that nothing is run whose answers no mutation reaches.
 """
 
 import json
@@ -12,11 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.settings.rate import HANDLE
 from tests.hostile.world import Answer, Asked
 from tests.unit.node.test_link_reading import PRINTED, TROUBLE
 from tests.unit.probes.test_tools import PERFTEST
-from tests.unit.settings.test_settings import ALL_MODES, ETHTOOL
 
 CAPTURED = Path(__file__).parents[1] / "captured"
 EVIL = "evil"
@@ -24,7 +22,6 @@ EVIL = "evil"
 SOUND = ("good", "also")
 ADDRESSES = {name: f"10.0.0.{n}" for n, name in enumerate((EVIL, *SOUND), 1)}
 PROGRAM_S = 5.0
-LIMITED_BYTES_S = 12_500_000
 
 
 def captured(name: str) -> str:
@@ -129,20 +126,6 @@ def _mpirun(asked: Asked) -> Answer:
     return Answer(launched.encode(), later=((PROGRAM_S, output.encode()),))
 
 
-def _ethtool(_: Asked) -> str:
-    return ETHTOOL.format(offered=ALL_MODES, negotiates="on")
-
-
-def _bond_member(_: Asked) -> str:
-    return _json(
-        {
-            "ifname": "eth1",
-            "flags": ["BROADCAST", "MULTICAST", "SLAVE", "UP", "LOWER_UP"],
-            "linkinfo": {"info_slave_kind": "bond"},
-        }
-    )
-
-
 @dataclass(frozen=True)
 class Command:
     """A command: what its words have and no other command's, and what a sound host answers."""
@@ -202,23 +185,6 @@ COMMANDS = {
     "daemon of a program": Command("CLUSTERLIFT_JOB=.* orted ", _always("", after_s=PROGRAM_S)),
     "user": Command("^id -u", _always("0\n")),
     "MTU": Command("^cat /sys/class/net/[^ ]*/mtu", _always("1500\n")),
-    "bond member": Command("^ip -j -d link show", _bond_member),
-    "kernel setting": Command("^sysctl -n", _always("4096\t131072\t6291456\n")),
-    "speed": Command("^ethtool ", _ethtool),
-    "queues": Command(
-        "^tc -j qdisc",
-        _always(
-            _json(
-                {
-                    "kind": "tbf",
-                    "handle": HANDLE,
-                    "root": True,
-                    "options": {"rate": LIMITED_BYTES_S, "burst": 131059, "lat": 5000},
-                }
-            )
-        ),
-    ),
-    "own check": Command(r"^\(eval ", lambda _: Answer(code=1)),
 }
 """By a name for people. Signs are regular expressions over the words of a command, or a script's text."""
 

@@ -1,20 +1,16 @@
-"""What a recorded probe shows is the same wherever it is shown; a probe is one file."""
+"""What a recorded probe shows is the same wherever it is shown."""
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import harness.probes
 from harness.analysis.network.gate import Expectation
 from harness.analysis.predict.readiness import network_check
 from harness.cli import main
 from harness.commands.gate import verdict
 from harness.commands.probe_figures import probe_sections
-from harness.hosts.preflight import Preflight
-from harness.hosts.transports.host import Host
 from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
@@ -30,7 +26,6 @@ from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
-from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
 from tests.simulated_hosts import SimulatedNetwork, measured
 from tests.unit.analysis.predict.test_readiness import of_runs
@@ -239,106 +234,9 @@ def test_the_gate_adds_only_what_no_probe_named() -> None:
     ]
 
 
-REACH = '''
-"""The reach probe: the pings that get lost between hosts."""
-
-from functools import partial
-
-from harness.analysis.network.cases import measured_cases
-from harness.model.finding import Finding
-from harness.model.probe import LOWER, Metric
-from harness.present.probes.columns import Column, ProbeTable, of_metric
-from harness.probes.kind import ProbeKind
-from harness.probes.options import integer_option
-from harness.probes.plan import ProbePlan, ProbeStep
-import click
-
-LOST = Metric("reach", "lost_percent", "%", LOWER)
-
-
-def plan(site, *, count):
-    def measure(hosts):
-        for host in hosts[1:]:
-            yield LOST.of((hosts[0].name, host.name), 0 if host.name == "node2" else count)
-
-    return ProbePlan(
-        site.hosts(),
-        ("ping",),
-        lambda hosts, _links: [ProbeStep("reach", 1.0, partial(measure, hosts))],
-        parameters={"count": count},
-    )
-
-
-def rows(probed):
-    return measured_cases(probed.measurements, "reach")
-
-
-KIND = ProbeKind(
-    "reach",
-    "Measure how many pings get lost.",
-    plan,
-    options=(integer_option("--count", click.IntRange(1, 100), 10, "Pings to send."),),
-    measures=("reach",),
-    tables=(
-        ProbeTable(
-            rows,
-            (
-                Column("path", lambda row: row.subject),
-                Column("lost", of_metric(LOST), ".1f", unit="%"),
-            ),
-        ),
-    ),
-    judge=lambda probed: [
-        Finding(row.subject, "pings get lost") for row in rows(probed) if row.median(LOST)
-    ],
-)
-'''
-
-
-@pytest.fixture
-def reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Add one file to the probes, and hosts that answer."""
-    (tmp_path / "reach_of_a_test.py").write_text(textwrap.dedent(REACH))
-    monkeypatch.setattr(harness.probes, "__path__", [*harness.probes.__path__, str(tmp_path)])
-
-    def answering(hosts: Sequence[Host], _programs: Sequence[str]) -> Preflight:
-        return Preflight(tuple(hosts), {})
-
-    monkeypatch.setattr("harness.probes.plan.preflight", answering)
-    monkeypatch.setattr(
-        "harness.probes.plan.read_links", lambda hosts: [a_link(host.name) for host in hosts]
-    )
-    kinds.cache_clear()
-    yield
-    kinds.cache_clear()
-
-
-@pytest.mark.usefixtures("reach")
-class TestOneFileIsAProbe:
-    HOSTS = ("--hosts", "node[1-3]=10.0.0.[1-3]")
-
-    def test_it_is_listed_and_has_options(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["probe", "--help"]) == 0
-        assert "reach    Measure how many pings get lost." in capsys.readouterr().out
-        assert main(["probe", "reach", *self.HOSTS, "--count", "0"]) == 2
-        assert "--count" in capsys.readouterr().err
-
-    def test_it_has_a_page_an_exit_code_and_places_in_gate_and_report(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        results = ["--results", str(tmp_path)]
-        assert main(["probe", "reach", *self.HOSTS, *results, "--configuration", "1g"]) == 1
-        page = capsys.readouterr().out
-        assert "node1 -> node3   10.0%\n" in page
-        assert "fault: node1 -> node3: pings get lost\n" in page
-        [recorded] = find_probes("1g", tmp_path)
-        assert recorded.run.parameters == {"probe": "reach", "count": "10"}
-        assert main(["gate", "1g", *results]) == 1
-        gate = capsys.readouterr().out
-        assert f"from probe reach of {recorded.run.started_at} (link, reach)\n" in gate
-        assert "- node1 -> node3: pings get lost\n" in gate
-        found, table = probe_sections({"1g": newest_probes([recorded])})
-        assert (found.anchor, table.anchor) == ("probes", "probe-reach")
-        figure = table.draw(Evidence(None))  # type: ignore[arg-type]
-        assert figure
-        assert ("1g", "node1 -> node3", "10.0%") in figure.numbers.rows
+def test_the_report_has_the_tables_of_probes() -> None:
+    found, table = probe_sections({"1g": newest_probes([PROBES["disk"][0]])})
+    assert (found.anchor, table.anchor) == ("probes", "probe-disk")
+    figure = table.draw(Evidence(None))  # type: ignore[arg-type]
+    assert figure
+    assert {row[:2] for row in figure.numbers.rows} == {("1g", host) for host in DISKS}
