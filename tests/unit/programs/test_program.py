@@ -27,21 +27,16 @@ class TestSizes:
             ("1.5gb", 15 * 10**8),
             ("31.5MB", 31_500_000),
             ("70b", 70),
-            ("2 tb", 0),
         ],
     )
     def test_prefixes_are_decimal(self, text: str, expected: int) -> None:
-        if not expected:
-            with pytest.raises(ValueError, match=r"'2 tb' is not a size; write 64mb or 1.5gb"):
-                byte_count(text)
-            return
         assert byte_count(text) == expected
 
     @pytest.mark.parametrize(
-        "text", ["", "64", "mb", "-1mb", "0mb", "1e9gb", "64mib", "9" * 30 + "kb"]
+        "text", ["", "64", "mb", "-1mb", "0mb", "1e9gb", "64mib", "2 tb", "9" * 30 + "kb"]
     )
     def test_anything_else_is_refused(self, text: str) -> None:
-        with pytest.raises(ValueError, match="is not a size"):
+        with pytest.raises(ValueError, match=r"is not a size; write 64mb or 1\.5gb"):
             byte_count(text)
 
     @pytest.mark.parametrize("text", ["", "0", "11", "1.5", "-3", "٣", "9" * 30])
