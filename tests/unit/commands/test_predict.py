@@ -1,10 +1,8 @@
 """`clusterlift predict`, on the committed results of the upgrade in the lab."""
 
-import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,18 +50,6 @@ def test_it_is_frozen_under_the_digest_of_what_it_says(
     assert list(ledger.iterdir()) == [file], "the same prediction is the earlier one"
 
 
-def test_a_prediction_that_was_changed_is_refused(
-    results: Path, ledger: Path, capfd: Capture
-) -> None:
-    predict(results, "--link", "250mbit")
-    [file] = ledger.iterdir()
-    file.chmod(0o644)
-    file.write_text(file.read_text().replace("250000000", "250000001"))
-    capfd.readouterr()
-    assert main(["predict", "1g-rs", "--score", "2.5g-rs", "--results", str(results)]) == 2
-    assert f"{file} was changed after it was written" in error(capfd)
-
-
 def test_each_link_is_a_prediction(results: Path, ledger: Path, capfd: Capture) -> None:
     assert predict(results, "--link", "250mbit", "--link", "1gbit") == 0
     assert len(list(ledger.iterdir())) == 2
@@ -96,20 +82,12 @@ RATE = ("--link", "250mbit")
             "--cost: '5gbit' is not asked about; name one of: 1g-rs, 250mbit",
         ),
         ((*RATE, "--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
-        ((*RATE, "--cost", "cheap"), "--cost 'cheap' is not an amount of money"),
         ((), "predict needs what is to change: --link, --mtu or --disk"),
-        (("--disk", "2"), "--disk '2' does not say how many times as fast disks are"),
         (
             (*RATE, "--disk", "2x"),
             "--disk predicts disks alone: leave out --link and --mtu",
         ),
         (("--disk", "2x"), "it has no profile, and how busy disks were is not known"),
-        (("--link", "fast"), "--link 'fast' is not a rate; write for example 100mbit or 2.5gbit"),
-        (
-            ("--link", "50mbit"),
-            "links of 50mbit, MTU 1500, would carry 47.0 Mbit/s, less than those of '1g-rs'",
-        ),
-        (("--learn", "x"), "No such option"),
         (("--score", "2.5g-rs", "--link", "1gbit"), "--score compares what was predicted"),
         (("--score", "2.5g-rs"), "'1g-rs' has no prediction for the link and layout of '2.5g-rs'"),
     ],
@@ -120,12 +98,6 @@ def test_a_mistake_is_one_line(
     assert predict(results, *arguments) == 2
     assert message in error(capfd)
     assert not ledger.exists()
-
-
-def test_without_the_bytes_of_the_links_nothing_is_predicted(capfd: Capture) -> None:
-    published = ["--results", str(ROOT / "results/published-2020")]
-    assert main(["predict", "1g-rs", *published, "--link", "2.5gbit"]) == 2
-    assert "the bytes on the nodes' links were not recorded" in error(capfd)
 
 
 def test_a_prediction_that_was_made_afterwards_is_not_judged(results: Path, capfd: Capture) -> None:
@@ -178,26 +150,6 @@ def test_a_condition_that_changed_makes_it_void(
     out = " ".join(capfd.readouterr().out.split())
     assert f"VOID, so this proves nothing: {reason}" in out
     assert "median error" not in out
-
-
-def rewrite(ledger: Path, change: Callable[[bytes], bytes]) -> Path:
-    """Change the only prediction of a ledger, and name it by the digest of what it says now."""
-    [file] = ledger.iterdir()
-    data = change(file.read_bytes())
-    file.unlink()
-    edited = ledger / f"{hashlib.sha256(data).hexdigest()[:16]}.json"
-    edited.write_bytes(data)
-    return edited
-
-
-def test_a_prediction_that_cannot_be_read_is_one_line(
-    results: Path, ledger: Path, capfd: Capture
-) -> None:
-    predict(results, "--link", "250mbit")
-    file = rewrite(ledger, lambda data: data.replace(b"network waits", b"network wait\xe9s"))
-    capfd.readouterr()
-    assert predict(results, "--score", "2.5g-rs") == 2
-    assert f"{file} is no prediction of this version of clusterlift" in error(capfd)
 
 
 def test_faster_disks_are_predicted_and_scored(

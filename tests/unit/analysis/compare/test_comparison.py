@@ -318,9 +318,6 @@ class TestCaveats:
         )
         assert column.notes == (f"run r1 {description}: {last}",)
 
-    def test_a_complete_run_has_no_caveats(self) -> None:
-        assert overview(column("a", {"x": [1]})).columns[0].notes == ()
-
     def test_damaged_files_failed_warm_ups_and_emulation_are_caveats(self) -> None:
         facts = {"emulated": "links by tbf at 100 Mbit/s"}
         warm_up = failed("x", phase=Phase.WARM_UP)

@@ -88,11 +88,6 @@ class TestByProfile:
         assert sort.basis == BY_DISK_WAITS
         assert sort.interval_95.low_s < sort.interval_80.low_s < sort.expected_s
 
-    def test_a_control_stays_as_it_is(self) -> None:
-        pi = predicted(configuration(WAITING), 10)["pi"]
-        assert pi.is_control
-        assert pi.expected_s == pytest.approx(2)
-
     def test_links_need_not_be_known(self) -> None:
         made = Predictor(configuration(WAITING)).predict(Target(disk=2.0))
         assert made.baseline_goodput_bit_s is None
