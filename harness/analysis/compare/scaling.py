@@ -156,7 +156,9 @@ def _points(
 
     found = {}
     for name in names:
-        has_result = [name not in per_process and model.runs(n, name) > 0 for n in range(len(cells))]
+        has_result = [
+            name not in per_process and model.runs(n, name) > 0 for n in range(len(cells))
+        ]
         fewest = has_result.index(True) if any(has_result) else len(cells)
         found[name] = tuple(
             Point(

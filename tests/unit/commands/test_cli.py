@@ -265,9 +265,7 @@ class TestFacts:
         given = [" nic = RTL8156B=a b ", "price="]
         assert parse_facts(given) == {"nic": "RTL8156B=a b", "price": ""}
 
-    @pytest.mark.parametrize(
-        ("text", "message"), [("nic", "has no '='"), (" =x", "has no key")]
-    )
+    @pytest.mark.parametrize(("text", "message"), [("nic", "has no '='"), (" =x", "has no key")])
     def test_malformed_facts_are_refused(self, text: str, message: str) -> None:
         with pytest.raises(BadInput, match=message):
             parse_facts([text])

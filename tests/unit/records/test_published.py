@@ -68,6 +68,7 @@ class TestPerformances:
         assert "sink" not in run.parameters
         assert trial.work == Work(21.24e9, "flop")
 
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("lines", "message"),

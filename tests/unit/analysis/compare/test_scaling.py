@@ -110,7 +110,6 @@ def _renamed(found: ConfigurationRuns) -> ConfigurationRuns:
     return ConfigurationRuns(found.name, tuple(runs))
 
 
-
 class TestNotes:
     def test_say_what_else_differs_between_the_numbers_of_nodes(self) -> None:
         two, four = (
@@ -154,4 +153,3 @@ class TestTables:
         lines = [line.split() for line in tables.render(found).splitlines()]
         assert lines[2][:5] == ["1g", "2", "12.22", "Gflop/s", "(69.4%)"]
         assert lines[5] == ["4", "24.08", "Gflop/s", "(68.4%)", "1.86", "93.1%"]
-

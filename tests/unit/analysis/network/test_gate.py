@@ -13,9 +13,8 @@ from harness.model.network_metrics import (
     MESH_GOODPUT,
     MTU,
     PATH_MTU,
-    STOLEN,
 )
-from harness.model.probe import ExcludedHost, RecordedProbes
+from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
 from tests.unit.probe_builders import (
     FOUR,
