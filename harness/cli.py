@@ -37,7 +37,7 @@ GROUPS = {
     },
     "Predict an upgrade": {
         "predict": "Predict the times of BASELINE's workloads with faster links or disks, and save the "
-        "prediction.",
+        "prediction."
     },
     "Measure the network": {
         "probe": "Measure the network between hosts that ssh reaches, or in the lab.",
@@ -53,9 +53,7 @@ GROUPS = {
 It is here, too, so that a list of all commands does not import them all, which takes half a second.
 """
 
-MODULES = {
-    "import": "import_published",
-}
+MODULES = {"import": "import_published"}
 """The modules of harness.commands that have another name than their command."""
 
 PROG = "clusterlift"

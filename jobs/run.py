@@ -116,10 +116,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
 
 
 def reserved_destinations(
-    spark: SparkSession,
-    selection: Selection,
-    datasets: Collection[Dataset],
-    closing: ExitStack,
+    spark: SparkSession, selection: Selection, datasets: Collection[Dataset], closing: ExitStack
 ) -> tuple[Selection, Mapping[str, Destination]]:
     """Return the workloads to run, and where they write beside each dataset, by its URI.
 

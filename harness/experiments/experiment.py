@@ -27,10 +27,7 @@ from harness.settings.speed import speed
 
 MAX_PROBE_SECONDS = 3600
 
-Name = Annotated[
-    str,
-    msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z"),
-]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]
 
 
 @dataclass(frozen=True)

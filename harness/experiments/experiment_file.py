@@ -38,13 +38,9 @@ MAX_SHOWN = 60
 
 RateText = Annotated[str, msgspec.Meta(max_length=40)]
 SysctlKey = Annotated[
-    str,
-    msgspec.Meta(pattern=r"^[a-z][A-Za-z0-9_]*([./][A-Za-z0-9_-]+)+\Z", max_length=200),
+    str, msgspec.Meta(pattern=r"^[a-z][A-Za-z0-9_]*([./][A-Za-z0-9_-]+)+\Z", max_length=200)
 ]
-Property = Annotated[
-    str,
-    msgspec.Meta(pattern=r"^spark\.[A-Za-z0-9._-]+\Z", max_length=200),
-]
+Property = Annotated[str, msgspec.Meta(pattern=r"^spark\.[A-Za-z0-9._-]+\Z", max_length=200)]
 StorageName = Literal["hdfs", "qfs", "ceph"]
 
 
@@ -138,17 +134,13 @@ def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[st
 class ExperimentFile(Measuring, frozen=True):
     """The whole file."""
 
-    configurations: Annotated[
-        dict[Name, ConfigurationTable],
-        msgspec.Meta(min_length=1),
-    ]
+    configurations: Annotated[dict[Name, ConfigurationTable], msgspec.Meta(min_length=1)]
     datasets: dict[Name, DatasetTable] = msgspec.field(default_factory=dict)
     programs: dict[Name, dict[str, Any]] = msgspec.field(default_factory=dict)
     site: HostsSpec | None = None
     scaling: (
         Annotated[
-            tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...],
-            msgspec.Meta(min_length=1),
+            tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...], msgspec.Meta(min_length=1)
         ]
         | None
     ) = None

@@ -214,9 +214,7 @@ def run_all(
 
 
 def parse_completed(
-    subject: object,
-    completed: CompletedCommand | HostError,
-    parse: Callable[[CompletedCommand], T],
+    subject: object, completed: CompletedCommand | HostError, parse: Callable[[CompletedCommand], T]
 ) -> T | HostError:
     """Return what `parse` makes of a completed command, or the HostError that came in its place.
 

@@ -79,9 +79,7 @@ def _lines(sentences: Iterable[str]) -> str:
 
 
 def _answer(
-    explanation: Explanation,
-    marks: Mapping[str, str],
-    full: Mapping[str, Sequence[FullTimes]],
+    explanation: Explanation, marks: Mapping[str, str], full: Mapping[str, Sequence[FullTimes]]
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
     yield from _in_all(

@@ -30,10 +30,7 @@ def render(scaling: Scaling) -> str:
 
 
 def _table(
-    workload: str,
-    configurations: Mapping[str, Sequence[Point]],
-    scaling: Scaling,
-    notes: Footnotes,
+    workload: str, configurations: Mapping[str, Sequence[Point]], scaling: Scaling, notes: Footnotes
 ) -> str:
     rows = []
     for base, points in configurations.items():

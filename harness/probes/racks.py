@@ -184,9 +184,7 @@ def _rows(probed: RecordedProbes) -> list[ProbeSample]:
     return [sample for sample in own if sample.metric in _NAMES]
 
 
-def _rate(
-    summary: Callable[[Sequence[float]], float],
-) -> Callable[[ProbeSample], str | None]:
+def _rate(summary: Callable[[Sequence[float]], float]) -> Callable[[ProbeSample], str | None]:
     return lambda row: throughput_text(summary(row.values)) if row.values else None
 
 

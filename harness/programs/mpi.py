@@ -99,10 +99,7 @@ _SETTINGS = {
 }
 """Parameters of Open MPI (`ompi_info --all` describes them)."""
 
-_ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
+_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 _OF_EVERY_PROCESS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """A process for each processor, and no threads beside it."""
 

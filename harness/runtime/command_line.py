@@ -30,10 +30,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, description: str) -> None:
         super().__init__(
-            prog=prog,
-            description=description,
-            formatter_class=_HelpFormatter,
-            allow_abbrev=False,
+            prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False
         )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:

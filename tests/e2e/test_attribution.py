@@ -64,11 +64,7 @@ def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A checkout with workloads that spend their time in known parts."""
     copy = tmp_path_factory.mktemp("known") / "clusterlift"
     shutil.copytree(checkout, copy)
-    for name, text in (
-        ("sleeping", SLEEPING),
-        ("spinning", SPINNING),
-        ("shuffling", SHUFFLING),
-    ):
+    for name, text in (("sleeping", SLEEPING), ("spinning", SPINNING), ("shuffling", SHUFFLING)):
         (copy / f"jobs/workloads/{name}.py").write_text(COMMON + text)
     return copy
 

@@ -58,9 +58,7 @@ def test_a_run_records_its_dataset_and_environment(
 
 @pytest.mark.smoke
 def test_forty_secrets_reach_no_file_and_no_terminal(
-    benchmarked: tuple[Completed, RecordedRun],
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
+    benchmarked: tuple[Completed, RecordedRun], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     done, run = benchmarked
     secrets, _, _ = plant(tmp_path)

@@ -171,8 +171,7 @@ COMMANDS = {
     "RDMA devices": Command("ls /sys/class/infiniband", _always("mlx5_0\n")),
     "RDMA latency": Command("^ib_send_lat", _always(PERFTEST)),
     "server of RDMA": Command(
-        "^stdbuf -oL ib_send_lat",
-        _always("* Waiting for client to connect... *\n", stays=True),
+        "^stdbuf -oL ib_send_lat", _always("* Waiting for client to connect... *\n", stays=True)
     ),
     "reading of a link": Command("== kernel log", _always(f"{PRINTED}{TROUBLE}")),
     "machine": Command("/adjtimex", _always(_MACHINE)),

@@ -244,10 +244,7 @@ def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
     world = World(answer, answer_of_guard)
     threads = {"Lock": threading.Lock, "Condition": lambda: _Condition(world), "Thread": _Reader}
     clock = SimpleNamespace(
-        monotonic=world.monotonic,
-        sleep=world.sleep,
-        time=time.time,
-        perf_counter=world.monotonic,
+        monotonic=world.monotonic, sleep=world.sleep, time=time.time, perf_counter=world.monotonic
     )
     processes = SimpleNamespace(
         Popen=partial(Process, world),

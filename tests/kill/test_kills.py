@@ -14,14 +14,7 @@ from tests.waiting import eventually
 
 from .campaign import Case
 from .processes import Ended, end_marked, run, stack_trace, still_running
-from .scenarios import (
-    Benchmark,
-    Generate,
-    HdfsRun,
-    Overwrite,
-    Runs,
-    Scenario,
-)
+from .scenarios import Benchmark, Generate, HdfsRun, Overwrite, Runs, Scenario
 
 SCENARIOS = (Generate, Overwrite, Benchmark, Runs, HdfsRun)
 LEFT_S = 60.0

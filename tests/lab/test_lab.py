@@ -14,16 +14,7 @@ from harness.lab.links import read_links
 from harness.model.link import Link
 from harness.model.run import Ending
 
-from .conftest import (
-    PATIENCE_S,
-    QUICK,
-    ROOT,
-    SHAPE,
-    WORKERS,
-    clusterlift,
-    eventually,
-    runs,
-)
+from .conftest import PATIENCE_S, QUICK, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
 from .localities import event_log_options, localities
 
 BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512", "--warmup", "0"]

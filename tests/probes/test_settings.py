@@ -126,10 +126,7 @@ def test_what_the_limit_of_a_link_drops_was_not_received(hosts: list[Host], tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_host_whose_connection_is_cut_or_stalls_puts_everything_back(
-    ssh_hosts: list[Host],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    number: signal.Signals,
+    ssh_hosts: list[Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     monkeypatch.setattr(guard, "LEASE_S", 2)
     hosts = [by_netns(host.name) for host in ssh_hosts]

@@ -96,11 +96,7 @@ def test_qfs_own_tools_report_the_same(
 
 @pytest.mark.parametrize("params", ["3", "S", "1,6,3,65536,2", "foo"])
 def test_two_copies_fail_another_request_whatever_the_shims_option_is(
-    write_layout: Write,
-    spark: SparkSession,
-    uri: str,
-    monkeypatch: pytest.MonkeyPatch,
-    params: str,
+    write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch, params: str
 ) -> None:
     """Every value stores 2 copies, without an error."""
 

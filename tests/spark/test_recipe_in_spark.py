@@ -15,11 +15,7 @@ few_spark_jobs = settings(
 
 
 @few_spark_jobs
-@given(
-    seed=st.integers(0, MAX_SEED),
-    count=st.integers(0, 300),
-    partitions=st.integers(1, 12),
-)
+@given(seed=st.integers(0, MAX_SEED), count=st.integers(0, 300), partitions=st.integers(1, 12))
 def test_spark_gives_the_rows_of_plain_python_in_any_number_of_partitions(
     spark: SparkSession, seed: int, count: int, partitions: int
 ) -> None:

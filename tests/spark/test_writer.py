@@ -290,8 +290,7 @@ def test_changed_content_of_the_same_length_is_noticed(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [("{", "Expecting"), ("{}", "it is no manifest of clusterlift: KeyError")],
+    ("text", "message"), [("{", "Expecting"), ("{}", "it is no manifest of clusterlift: KeyError")]
 )
 def test_an_invalid_manifest_is_refused(
     spark: SparkSession, write: Write, tmp_path: Path, text: str, message: str

@@ -183,11 +183,7 @@ def test_the_table_of_writes_is_that_of_the_committed_results() -> None:
             for trial in measured_trials(column.runs)
             if trial.workload == "sha-512" and trial.wire and trial.tasks
         ]
-        assert cells[:3] == [
-            f"`{found.layouts}`",
-            f"{found.stored:.2f}",
-            f"{found.promised:.2f}",
-        ]
+        assert cells[:3] == [f"`{found.layouts}`", f"{found.stored:.2f}", f"{found.promised:.2f}"]
         assert cells[3] == f"{found.sent - median(input_):.2f}"
         assert cells[5:] == [
             figures_of([column], workload)[1][0] for workload in ("write", "sort-write")

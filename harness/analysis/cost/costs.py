@@ -48,10 +48,7 @@ def parse_money(text: str) -> Money:
 
 
 def given_costs(
-    costs: Sequence[str],
-    baseline: str,
-    others: Sequence[str],
-    spelt: Callable[[str], str] = str,
+    costs: Sequence[str], baseline: str, others: Sequence[str], spelt: Callable[[str], str] = str
 ) -> Costs | None:
     """Return what the option --cost says of a baseline and other configurations.
 

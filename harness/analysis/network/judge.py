@@ -63,10 +63,7 @@ def slow_findings(
     for host in judged.hosts:
         roles = {
             role: pairs
-            for role, pairs in (
-                (SENDS, judged.sent_by(host)),
-                (RECEIVES, judged.received_by(host)),
-            )
+            for role, pairs in ((SENDS, judged.sent_by(host)), (RECEIVES, judged.received_by(host)))
             if len(pairs) >= MIN_PEERS and max(pairs.values()) < limit
         }
         if roles:

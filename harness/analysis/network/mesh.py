@@ -57,11 +57,7 @@ class PairMatrix:
         return Counter(host for pair in self.errors for host in pair)
 
 
-def pair_matrix(
-    measurements: Iterable[Measurement],
-    metric: Metric,
-    case: str = "",
-) -> PairMatrix:
+def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> PairMatrix:
     """Return the matrix of one metric in one case.
 
     The value of a pair is the median of its successful repeats; its error, if all repeats failed, the first.

@@ -71,10 +71,7 @@ def _mtu(run: Run) -> int | None:
 
 
 def target_of(
-    present: TypicalLink,
-    name: str,
-    link_bit_s: int | None = None,
-    mtu: int | None = None,
+    present: TypicalLink, name: str, link_bit_s: int | None = None, mtu: int | None = None
 ) -> Target:
     """Return the target: what is not given stays as it is. `name` is that of the baseline.
 

@@ -239,11 +239,7 @@ class TestMistakes:
         ],
     )
     def test_a_mistake_is_one_line_with_exit_code_2(
-        self,
-        arguments: list[str],
-        message: str,
-        results: Path,
-        capfd: pytest.CaptureFixture[str],
+        self, arguments: list[str], message: str, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         Path("other.csv").write_text("a,b\n1,2\n")
         Path("good.csv").write_text("test,seconds\npi,11\n")

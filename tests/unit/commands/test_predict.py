@@ -83,10 +83,7 @@ RATE = ("--link", "250mbit")
         ),
         ((*RATE, "--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
         ((), "predict needs what is to change: --link, --mtu or --disk"),
-        (
-            (*RATE, "--disk", "2x"),
-            "--disk predicts disks alone: leave out --link and --mtu",
-        ),
+        ((*RATE, "--disk", "2x"), "--disk predicts disks alone: leave out --link and --mtu"),
         (("--disk", "2x"), "it has no profile, and how busy disks were is not known"),
         (("--score", "2.5g-rs", "--link", "1gbit"), "--score compares what was predicted"),
         (("--score", "2.5g-rs"), "'1g-rs' has no prediction for the link and layout of '2.5g-rs'"),

@@ -132,10 +132,7 @@ def test_disks_of_this_machine_are_measured_where_spark_writes(
 
 class TestProbing:
     def test_measurements_are_printed_and_recorded(
-        self,
-        network: Install,
-        tmp_path: Path,
-        capsys: pytest.CaptureFixture[str],
+        self, network: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         network(steady)
         recorded = ["--configuration", "1g", "--results", str(tmp_path), "--repeats", "3"]
@@ -195,10 +192,7 @@ class TestProbing:
         assert not list(tmp_path.iterdir())
 
     def test_a_host_that_is_down_is_excluded_and_the_others_are_measured(
-        self,
-        network: Install,
-        tmp_path: Path,
-        capsys: pytest.CaptureFixture[str],
+        self, network: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         network(steady)
         recorded = ["--configuration", "1g", "--results", str(tmp_path)]

@@ -332,10 +332,7 @@ class TestTime:
     """Only runs take time: each as long as a test says."""
 
     def test_the_first_run_shows_how_many_fit_and_the_last_one_has_what_is_left(
-        self,
-        spark: FakeSpark,
-        take: Callable[[float], None],
-        capfd: pytest.CaptureFixture[str],
+        self, spark: FakeSpark, take: Callable[[float], None], capfd: pytest.CaptureFixture[str]
     ) -> None:
         take(90)
         assert main(["run", "--minutes", "5"]) == 0
@@ -366,10 +363,7 @@ class TestTime:
         assert spark.parts() == [None, None, 0]
 
     def test_ends_when_every_time_is_as_precise_as_asked(
-        self,
-        spark: FakeSpark,
-        take: Callable[[float], None],
-        capfd: pytest.CaptureFixture[str],
+        self, spark: FakeSpark, take: Callable[[float], None], capfd: pytest.CaptureFixture[str]
     ) -> None:
         """All trials of these runs take a second; the clock and the scheduler cause a millisecond."""
         take(60)

@@ -76,12 +76,7 @@ def test_what_is_described_alike_and_planned_differently_is_another_workload() -
     site = "save at NativeMethodAccessorImpl.java:0"
     plans = ["Scan a"], ["Scan b"], ["Scan a"]
     recorded = run_of(*(execution(n, n, n + 9, site, operators=plans[n]) for n in (0, 1, 2)))
-    assert [name for name, _ in times(recorded)] == [
-        f"{site}",
-        f"{site} #2",
-        f"{site}",
-        "etl",
-    ]
+    assert [name for name, _ in times(recorded)] == [f"{site}", f"{site} #2", f"{site}", "etl"]
 
 
 def test_a_job_that_a_query_needs_before_it_starts_is_told_from_it() -> None:

@@ -14,11 +14,7 @@ import pytest
 from datagen.manifest import Format
 from harness.experiments import runs
 from harness.experiments.experiment import Configuration, Data, Experiment
-from harness.experiments.experiment_file import (
-    DatasetTable,
-    ExperimentFile,
-    read_experiment,
-)
+from harness.experiments.experiment_file import DatasetTable, ExperimentFile, read_experiment
 from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment

@@ -6,12 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.lab.cluster import Node
-from harness.lab.links import (
-    commands_to_change,
-    read_link,
-    run_link_command,
-    set_links,
-)
+from harness.lab.links import commands_to_change, read_link, run_link_command, set_links
 from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.settings.rate import HANDLE, limit_outgoing
@@ -106,11 +101,7 @@ class TestNodes:
         ],
     )
     def test_a_missing_kernel_module_is_named(
-        self,
-        answers: Answers,
-        command: str,
-        message: str,
-        module: str,
+        self, answers: Answers, command: str, message: str, module: str
     ) -> None:
         answers({"ip -j": '[{"mtu": 1500}]', "tc -j": "[]", command: f"!{message}"})
         with pytest.raises(ClusterliftError, match=f"worker-1: this kernel .* without {module}: "):

@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.interference import (
-    MIN_EARLIER,
-    MIN_LOOPS,
-    EarlierTrials,
-    NodeInterference,
-)
+from harness.model.interference import MIN_EARLIER, MIN_LOOPS, EarlierTrials, NodeInterference
 
 QUIET: dict[str, Any] = {
     "duration_s": 10.0, "processors": 2, "loops": 200, "loop_s": 0.0004, "busy_s": 18.0,
@@ -37,10 +32,7 @@ DISTURBED = [
     ({"loop_s": 0.00052}, "n1: processors slower than usual (by 30 %)"),
     ({"stolen_s": 2.0}, "n1: the hypervisor took processor time (10 %, usually 0 %)"),
     ({"others_s": 6.0}, "n1: other processes took processor time (30 %, usually 2 %)"),
-    (
-        {"quota_processors": 0.5},
-        "n1: its CPU limit was lowered (to 0.5 processors, usually 2)",
-    ),
+    ({"quota_processors": 0.5}, "n1: its CPU limit was lowered (to 0.5 processors, usually 2)"),
     ({"memory_wait_s": 1.0}, "n1: processes waited for memory (10 %, usually 0 %)"),
     ({"swapped_bytes": 2 * 10**8}, "n1: it swapped (20 MB/s, usually 0)"),
     ({"major_faults": 5_000}, "n1: page faults read the disk (500 a second, usually 1)"),

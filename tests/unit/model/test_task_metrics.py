@@ -51,8 +51,7 @@ VALUES |= {
 }
 TIME = TaskTime(1, 2, 3, None, 4, 5, 6, 7)
 METRICS = task_metrics(
-    stragglers=Stragglers(2, 1),
-    input_bytes_by_locality={"ANY": 7, "NODE_LOCAL": 5},
+    stragglers=Stragglers(2, 1), input_bytes_by_locality={"ANY": 7, "NODE_LOCAL": 5}
 )
 
 

@@ -114,10 +114,7 @@ def test_links_of_all_kinds() -> None:
         parse_link("node3", "eth0", output("link-virtio.txt")),
         parse_link("worker-1", "eth0", output("link-veth.txt")),
     ]
-    after = [
-        replace(links[1], counters={"rx_errors": 5, "rx_drops": 12, "tx_drops": 4}),
-        links[0],
-    ]
+    after = [replace(links[1], counters={"rx_errors": 5, "rx_drops": 12, "tx_drops": 4}), links[0]]
     assert_golden("probe-link.txt", page_of("link", probed(links, after=after)))
 
 

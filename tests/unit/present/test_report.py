@@ -40,16 +40,7 @@ from harness.present.report.outcome import outcomes
 from harness.present.use_table import link_section
 from harness.words import visible
 from tests.unit import report_data
-from tests.unit.builders import (
-    a_run,
-    column,
-    configured,
-    failed,
-    in_runs,
-    known,
-    ok,
-    recorded,
-)
+from tests.unit.builders import a_run, column, configured, failed, in_runs, known, ok, recorded
 from tests.unit.metrics_builders import task_metrics
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, scaled
 from tests.unit.svg import elements_of, texts_of
@@ -473,10 +464,7 @@ class TestPage:
         comparison = compare([before, after])
         given = Costs(None, {evil: Money(1, "USD")})
         probed = {
-            name: [
-                MESH_GOODPUT.of((evil, name), 1e9),
-                MESH_GOODPUT.failed((name, "a"), evil),
-            ]
+            name: [MESH_GOODPUT.of((evil, name), 1e9), MESH_GOODPUT.failed((name, "a"), evil)]
         }
         html = page.render(
             Evidence(comparison, probed),

@@ -77,10 +77,7 @@ PROBES = {
     "bond": (probed([a_link("n1", bond=BAD_BOND), a_link("n2")]), {"n1 eth0"}),
     "excluded": (probed([a_link("n1")], notes=[ExcludedHost("n9", "n9: down")]), {"n9"}),
     "mesh": (mesh(SLOW), {"node3"}),
-    "failed pair": (
-        probed(measurements=pairs(MESH_GOODPUT, {("a", "b"): "no route"})),
-        {"a -> b"},
-    ),
+    "failed pair": (probed(measurements=pairs(MESH_GOODPUT, {("a", "b"): "no route"})), {"a -> b"}),
     "mesh of some rounds": (
         measured(
             SimulatedNetwork(sends={"node00005": 0.5}, receives={"node00005": 0.5}), 40, rounds=4

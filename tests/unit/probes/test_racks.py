@@ -12,13 +12,7 @@ from harness.hosts.transports.host import HostError, by_local
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, samples
-from harness.probes.racks import (
-    Rack,
-    flows_across,
-    flows_within,
-    oversubscription_text,
-    rack_steps,
-)
+from harness.probes.racks import Rack, flows_across, flows_within, oversubscription_text, rack_steps
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 

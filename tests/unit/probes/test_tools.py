@@ -147,8 +147,7 @@ class TestSockperf:
 
 class TestPing:
     @pytest.mark.parametrize(
-        ("printed", "echo"),
-        [(ARRIVED, Echo.ARRIVED), (BUSYBOX, Echo.ARRIVED), (LOST, Echo.LOST)],
+        ("printed", "echo"), [(ARRIVED, Echo.ARRIVED), (BUSYBOX, Echo.ARRIVED), (LOST, Echo.LOST)]
     )
     def test_one_packet_that_arrives_is_enough(self, printed: str, echo: Echo) -> None:
         warning = "Warning: time of day goes back (-12us), taking countermeasures"

@@ -22,12 +22,7 @@ class TestDiscovery:
 class TestSizes:
     @pytest.mark.parametrize(
         ("text", "expected"),
-        [
-            ("64mb", 64 * 10**6),
-            ("1.5gb", 15 * 10**8),
-            ("31.5MB", 31_500_000),
-            ("70b", 70),
-        ],
+        [("64mb", 64 * 10**6), ("1.5gb", 15 * 10**8), ("31.5MB", 31_500_000), ("70b", 70)],
     )
     def test_prefixes_are_decimal(self, text: str, expected: int) -> None:
         assert byte_count(text) == expected

@@ -7,14 +7,7 @@ import pytest
 from harness.analysis.observed.configuration import find_configuration
 from harness.model.errors import BadInput
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
-from harness.model.probe import (
-    AFTER,
-    BEFORE,
-    ExcludedHost,
-    LinkSnapshot,
-    ProbeEvent,
-    ProbeRun,
-)
+from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending
 from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside

@@ -41,15 +41,7 @@ from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import load, load_probes
 from harness.records.writer import Recording
 from tests.tracked import name_in_repository, tracked
-from tests.unit.builders import (
-    DELETED,
-    STARTED_AT,
-    a_run,
-    change_line,
-    failed,
-    ok,
-    write_lines,
-)
+from tests.unit.builders import DELETED, STARTED_AT, a_run, change_line, failed, ok, write_lines
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 ROOT = Path(harness.__file__).parents[1]

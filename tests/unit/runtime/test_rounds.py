@@ -36,12 +36,7 @@ class Bench:
         self.trials: list[Trial] = []
         self.outlooks: list[str] = []
         self.until = Rounds(
-            list(workloads),
-            warm_up,
-            trials,
-            max_s=max_s,
-            profile=profile,
-            clock=lambda: self.now_s,
+            list(workloads), warm_up, trials, max_s=max_s, profile=profile, clock=lambda: self.now_s
         )
         for run_before, (phase, round_) in enumerate(self.until.rounds()):
             for name, took in workloads.items():

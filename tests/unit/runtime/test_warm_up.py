@@ -25,10 +25,7 @@ def trials_of(times_s: Sequence[float | None], workload: str = "w") -> list[Tria
         failed(workload, round_=round_)
         if time_s is None
         else ok(
-            workload,
-            abs(time_s),
-            round_,
-            disturbed="n1: a busy neighbour" if time_s < 0 else None,
+            workload, abs(time_s), round_, disturbed="n1: a busy neighbour" if time_s < 0 else None
         )
         for round_, time_s in enumerate(times_s, 1)
     ]

@@ -87,10 +87,7 @@ class TestInForce:
         self, switches: Switches, apply: str, reason: str
     ) -> None:
         wanted = switches.on(switches.setting("switch-a"), switches.setting("switch-b", apply))
-        with (
-            pytest.raises(HostError, match=reason),
-            in_force(wanted, switches.journal),
-        ):
+        with pytest.raises(HostError, match=reason), in_force(wanted, switches.journal):
             pytest.fail("the block is not entered")
         assert switches.applied == []
         assert switches.journal.outstanding() == []

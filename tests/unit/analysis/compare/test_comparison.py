@@ -13,26 +13,13 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from harness.analysis.compare.comparison import Cell, Comparison, compare, overview
-from harness.analysis.observed.configuration import (
-    ConfigurationRuns,
-    find_configuration,
-    pooled,
-)
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration, pooled
 from harness.analysis.observed.sample import Outcome, Sample, Summary, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.records.writer import Recording
 from harness.statistics.change import Change, Verdict
-from tests.unit.builders import (
-    a_run,
-    column,
-    configured,
-    failed,
-    in_runs,
-    known,
-    ok,
-    recorded,
-)
+from tests.unit.builders import a_run, column, configured, failed, in_runs, known, ok, recorded
 
 SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
 

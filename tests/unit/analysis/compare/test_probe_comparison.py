@@ -36,10 +36,7 @@ def test_each_metric_has_a_table_with_a_row_for_each_subject_and_case() -> None:
     assert (goodput.metric, latency.metric) == ("goodput_bit_s", "p99_us")
     assert [name for name, _ in goodput.rows] == ["a -> b", "a -> b, both ways"]
     changes = [cells[1].change for _, cells in goodput.rows]
-    assert [change.verdict for change in changes if change] == [
-        Verdict.CHANGED,
-        Verdict.NOISE,
-    ]
+    assert [change.verdict for change in changes if change] == [Verdict.CHANGED, Verdict.NOISE]
     assert [change.verdict for change in latency.changes] == [Verdict.NOISE]
 
 

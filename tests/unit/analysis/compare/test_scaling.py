@@ -82,8 +82,7 @@ class TestGrowth:
     def test_a_growing_problem_of_a_program_counts_its_work(self) -> None:
         runs = family("1g", {1: [10.0]}) | {
             4: ConfigurationRuns(
-                "1g-n4",
-                (recorded(a_run("1g-n4"), [ok("hpl", 1.0, work=Work(36.0, "flop"))]),),
+                "1g-n4", (recorded(a_run("1g-n4"), [ok("hpl", 1.0, work=Work(36.0, "flop"))]),)
             )
         }
         _, four = points({"1g": runs}, "1g")

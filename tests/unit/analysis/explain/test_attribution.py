@@ -66,9 +66,7 @@ class TestWallTime:
         assert math.fsum(parts.values()) == pytest.approx(wall_s, abs=1e-6 * sum(seconds))
 
     @pytest.mark.parametrize(
-        "trial",
-        [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")],
-        ids=["old", "cut", "bad"],
+        "trial", [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")], ids=["old", "cut", "bad"]
     )
     def test_trials_without_task_metrics_or_slots_have_no_parts(self, trial: Trial) -> None:
         assert wall_parts(trial) is None
@@ -84,12 +82,7 @@ def test_a_cpu_limit_that_stops_a_node_is_named_with_what_it_costs() -> None:
     def trial(**stopped: int) -> Trial:
         nodes = tuple(
             NodeInterference(
-                host,
-                9.0,
-                4,
-                quota_periods=90,
-                quota_throttles=periods,
-                throttled_s=periods / 10,
+                host, 9.0, 4, quota_periods=90, quota_throttles=periods, throttled_s=periods / 10
             )
             for host, periods in stopped.items()
         )

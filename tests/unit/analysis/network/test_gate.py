@@ -6,14 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.network.gate import Expectation
-from harness.model.network_metrics import (
-    BUSIEST,
-    DISK_WRITE,
-    MESH,
-    MESH_GOODPUT,
-    MTU,
-    PATH_MTU,
-)
+from harness.model.network_metrics import BUSIEST, DISK_WRITE, MESH, MESH_GOODPUT, MTU, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
 from tests.unit.probe_builders import (

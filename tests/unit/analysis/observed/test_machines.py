@@ -25,10 +25,7 @@ def run_on(executors: str = "", **nodes: Mapping[str, str]) -> Run:
     [
         (run_on(n1=FAST), []),
         (run_on(n1=FAST, n2=FAST, n3=FAST), []),
-        (
-            run_on(n1=FAST, n2=FAST, n3=SAVING),
-            ["n3: governor powersave, its peers performance"],
-        ),
+        (run_on(n1=FAST, n2=FAST, n3=SAVING), ["n3: governor powersave, its peers performance"]),
         (
             run_on(n1=FAST, n2=SAVING, n3=FAST, n4=SAVING, n5=FAST),
             ["n2, n4: governor powersave, their peers performance"],
@@ -42,17 +39,7 @@ def run_on(executors: str = "", **nodes: Mapping[str, str]) -> Run:
         (a_run(environment={"kernel": "Linux 6.1"}), []),
         (a_run(environment={}), []),
     ],
-    ids=[
-        "one",
-        "alike",
-        "odd",
-        "two odd",
-        "no majority",
-        "unknown",
-        "driver",
-        "older",
-        "none",
-    ],
+    ids=["one", "alike", "odd", "two odd", "no majority", "unknown", "driver", "older", "none"],
 )
 def test_a_node_that_differs_from_its_peers_is_named(run: Run, lines: list[str]) -> None:
     """The node of a driver without executors has no peers."""

@@ -29,10 +29,7 @@ DATANODE = ("Task.run", "org.apache.hadoop.hdfs.client.impl.BlockReaderRemote.re
 
 
 def configuration(
-    *trials: Trial,
-    name: str = "hdd",
-    facts: Mapping[str, str] | None = None,
-    wall_s: float = 10.0,
+    *trials: Trial, name: str = "hdd", facts: Mapping[str, str] | None = None, wall_s: float = 10.0
 ) -> ConfigurationRuns:
     """Return two runs of a sort and of a control; `trials` are further ones of the first."""
     runs = []

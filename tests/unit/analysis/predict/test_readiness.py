@@ -18,15 +18,7 @@ from harness.model.task_metrics import TaskMetrics
 from harness.present.readiness import render
 from harness.records.writer import ProbeRecording, Recording
 from harness.statistics.power import detectable_change
-from tests.unit.builders import (
-    GOLDEN,
-    a_run,
-    assert_golden,
-    failed,
-    in_runs,
-    ok,
-    recorded,
-)
+from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, in_runs, ok, recorded
 from tests.unit.metrics_builders import task_metrics
 
 SECONDS: Mapping[str, float] = {
@@ -49,10 +41,7 @@ ENVIRONMENT: Mapping[str, Any] = {
     "executors": ["10.0.0.1", "10.0.0.2"],
     "links": {"eth0": LINK},
 }
-PARAMETERS: Mapping[str, Any] = {
-    "controls": ["calc-pi-dataframe"],
-    "not_requested": [],
-}
+PARAMETERS: Mapping[str, Any] = {"controls": ["calc-pi-dataframe"], "not_requested": []}
 DATASET: Mapping[str, Any] = {
     "uri": "qfs://10.0.0.1:20000/rows",
     "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k", "drift": None},
@@ -70,13 +59,7 @@ def trials(
     interference: ClusterInterference | None = QUIET,
 ) -> list[Trial]:
     return [
-        ok(
-            workload,
-            wall_s * (1 + deviation),
-            round_,
-            tasks=tasks,
-            interference=interference,
-        )
+        ok(workload, wall_s * (1 + deviation), round_, tasks=tasks, interference=interference)
         for workload, wall_s in SECONDS.items()
         for round_, deviation in enumerate(deviations, 1)
     ]
