@@ -256,7 +256,7 @@ class ConfigurationSide:
         if unknown := [name for name in cold if disk_share(measured[name]) is None]:
             return (
                 f"{self.label}whether trials of {join_names(unknown)} were cold is not known: they read too "
-                "little, or no counter shows what the disks read that store their input"
+                "little, or what the disks that store their input read for them cannot be told"
             )
         return None
 

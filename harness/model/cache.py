@@ -1,7 +1,7 @@
 """Whether trials read their input from disks or from memory: measured, whatever was asked for.
 
-What counts is the share of the input that disks read during a trial. Disks also read ahead, and those behind
-a file system's daemons for others: so they count for no more than the input, and of little nothing is said.
+What counts is the share of the input that disks read during a trial. Disks also read ahead, so they count
+for no more than the input. Of little input nothing is said, nor where a storage's disks read for others, too.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,8 @@ COLD, WARM = "cold", "warm"
 MIN_INPUT = 16 * 2**20
 """Bytes. A machine reads a megabyte within a trial by itself, which is no sign of this much input."""
 _FROM_DISKS, _FROM_MEMORY = 0.9, 0.1
+_MAX_READ = 1.5
+"""Times its input that a storage's disks read for a trial; it is 0.98 to 1.03 with QFS and Ceph."""
 _NOT_COLD = "was to be cold, and was read from memory"
 
 
@@ -46,11 +48,13 @@ def disk_share(trials: Iterable[Trial]) -> float | None:
 
 
 def _read_bytes(trial: Trial) -> int | None:
-    """Return what disks read for the trial; of daemons' reads, with those of others."""
-    if not trial.disk or not trial.input_read_by:
+    """Return what disks read for the trial; None if that cannot be told from what they read for others."""
+    if not trial.disk or not trial.tasks or not trial.input_read_by:
         return None
-    is_own = trial.input_read_by is InputReader.APPLICATION
-    return trial.disk.own_read_bytes if is_own else trial.disk.read_bytes
+    if trial.input_read_by is InputReader.APPLICATION:
+        return trial.disk.own_read_bytes
+    read_bytes = trial.disk.read_bytes
+    return read_bytes if read_bytes <= _MAX_READ * trial.tasks.input_bytes else None
 
 
 def cache_text(share: float) -> str:
