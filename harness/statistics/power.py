@@ -12,7 +12,7 @@ from scipy.special import nctdtrinc
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA, OWN_FACTOR
-from harness.statistics.run_table import t_quantile
+from harness.statistics.run_table import BATCHES, t_quantile
 
 POWER = 0.9
 """The probability of finding a change that is there."""
@@ -45,7 +45,7 @@ def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
 @cache
 def _distance(runs: int, comparisons: int) -> float:
     """Return the difference of logarithms that is found, in standard deviations of runs."""
-    df = 2 * (runs - 1)
+    df = 2 * (min(runs, BATCHES) - 1)
     with_others = df + min(OTHERS, comparisons - 1) * df
     levels = {df: ALPHA / min(OWN_FACTOR, comparisons), with_others: ALPHA / comparisons}
     errors = (

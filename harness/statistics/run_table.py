@@ -2,13 +2,15 @@
 
 A run is the unit: its value for a workload is the logarithm of the median of its trials. Only the
 differences between runs of a configuration decide how far its time can be relied on (Kalibera and Jones
-2013), and of a ratio only those of its two configurations. docs/noise.md has the simulations.
+2013), and of a ratio only those of its two configurations. Of many runs, neighbours count as one, because
+they have the machine's good or bad minutes in common (batch means). docs/noise.md has the simulations.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from statistics import fmean, median
 
 from scipy.special import stdtr, stdtrit
@@ -23,6 +25,8 @@ MIN_SD = 1e-13
 """The least standard deviation of runs, which equal values have: more than the error of floating point."""
 NORMAL_DF = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
+BATCHES = 6
+"""Into how many batches of neighbours more runs than these are divided."""
 MAX_MARGIN = 100.0
 """The largest margin of a logarithm: a factor of e^100 means an unknown time; more may overflow."""
 
@@ -174,12 +178,16 @@ class RunTable:
         pairs = self._pairs(configurations, sides)
         samples = [pairs] if pairs else [[*side.values()] for side in sides]
         means = [fmean(sample) for sample in samples]
-        per_sample = math.fsum(1 / len(sample) for sample in samples)
-        between, df = variance_within(samples)
+        batches = [*map(_batches, samples)]
+        between, df = variance_within(batches)
         if not df:
             between, df = fmean(self.run_sd(name) ** 2 for name in workloads), NORMAL_DF
+        per_sample = math.fsum(1 / len(sample) for sample in samples)
         # More than that of all, if the side with fewer runs varies more.
-        of_each = math.fsum(variance_within([one])[0] / len(one) for one in samples)
+        of_each = math.fsum(
+            variance_within([one])[0] / len(sample)
+            for one, sample in zip(batches, samples, strict=True)
+        )
         least = math.fsum(self._least_variance(number, workloads) for number in configurations)
         return Estimate(
             log=means[-1] - sum(means[:-1]),
@@ -229,6 +237,19 @@ class RunTable:
         """Return how well the mean of some runs' times can be known at best."""
         runs = self.configurations[configuration]
         return fmean(run[name].least_variance for run in runs for name in workloads if name in run)
+
+
+def _batches(sample: Sequence[float]) -> list[float]:
+    """Return what each batch of neighbours has in common, BATCHES values at most.
+
+    They vary as the values of the sample do, if neighbours have nothing in common, and else more.
+    """
+    mean, count = fmean(sample), min(len(sample), BATCHES)
+    bounds = [len(sample) * number // count for number in range(count + 1)]
+    return [
+        mean + math.sqrt(end - start) * (fmean(sample[start:end]) - mean)
+        for start, end in pairwise(bounds)
+    ]
 
 
 def variance_within(samples: Sequence[Sequence[float]]) -> tuple[float, float]:

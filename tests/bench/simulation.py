@@ -15,6 +15,8 @@ from harness.statistics.run_table import RunTable, run_median
 
 Values = NDArray[np.float64]
 TIME_S = 10.0
+KEPT = 0.75
+"""How much of a drift of the machine is left in the next run."""
 CHANGE = 0.1
 """The change of the first workload that is to be found."""
 
@@ -26,7 +28,8 @@ class Case:
     `shared` is the fraction of the variance between runs that moves all workloads together. Heavy tails are
     those of Student's t distribution with 3 degrees of freedom. The first run is slower by the fraction
     `slow_run`, and each trial but the first of a run is missing with the probability `missing`. Runs take
-    turns in applications that differ by `application_sd`, if that is not 0.
+    turns in applications that differ by `application_sd`, if that is not 0. The machine's speed drifts by
+    `drift_sd`, slowly.
     """
 
     run_sd: Sequence[float]
@@ -37,6 +40,7 @@ class Case:
     slow_run: float = 0.0
     missing: float = 0.0
     application_sd: float = 0.0
+    drift_sd: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,9 @@ CASES: Mapping[str, Case] = {
     "twelve of 0.4 to 9 / 2": Case(_SPREAD, (2,) * 12),
     "the same, shared by 50 %, heavy tails": Case(_SPREAD, (2,) * 12, shared=0.5, heavy=True),
 }
+
+DRIFTING = _alike(6, 1, 2, trials=2, drift_sd=0.03)
+"""Runs in sequence on a machine whose speed drifts by more than they differ otherwise."""
 
 
 def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) -> Outcome:
@@ -135,6 +142,8 @@ def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> R
     names: list[list[str | None]] = [[str(number) for number in range(n)] for n in (before, after)]
     if case.application_sd:
         of_runs += case.application_sd * np.tile(values(before, 1), (2, 1))
+    if case.drift_sd:
+        of_runs += _drift(case.drift_sd * values(runs))[:, None]
     logs = of_runs[:, :, None] + trial_sd[:, None] * values(runs, workloads, case.trials)
     kept = random.random(logs.shape) >= case.missing
     kept[:, :, 0] = True
@@ -146,6 +155,14 @@ def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> R
         for of_run, kept_of_run in zip(logs, kept, strict=True)
     ]
     return RunTable([made[:before], made[before:]], names if case.application_sd else ())
+
+
+def _drift(steps: Values) -> Values:
+    """Return deviations as large as these, of which each has a part of the one before it."""
+    drift = steps.copy()
+    for number in range(1, len(steps)):
+        drift[number] = KEPT * drift[number - 1] + math.sqrt(1 - KEPT**2) * steps[number]
+    return drift
 
 
 def _fraction(answers: Sequence[bool]) -> float:

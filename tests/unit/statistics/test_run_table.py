@@ -12,6 +12,7 @@ from scipy.stats import t, ttest_1samp, ttest_ind
 
 from harness.model.run import MAX_WALL_S, MIN_WALL_S
 from harness.statistics.run_table import (
+    BATCHES,
     CLOCK_S,
     NORMAL_DF,
     PRIOR_RUN_SD,
@@ -88,7 +89,7 @@ class TestEstimate:
 
 
 class TestAWorkloadAlone:
-    @given(st.lists(st.tuples(TIME_S, TIME_S), min_size=2, max_size=8))
+    @given(st.lists(st.tuples(TIME_S, TIME_S), min_size=2, max_size=BATCHES))
     def test_has_students_t_test_of_the_medians_of_runs(
         self, pairs: list[tuple[float, float]]
     ) -> None:
@@ -114,6 +115,35 @@ class TestAWorkloadAlone:
         found = model_of([{"a": [time_s]} for time_s in times_s]).time(0, "a")
         expected = ttest_1samp(np.log(times_s), 0).confidence_interval(0.95)
         assert np.log(found.interval) == pytest.approx([expected.low, expected.high])
+
+
+class TestManyRuns:
+    """Of more than BATCHES runs, batches of neighbours are compared, and not single runs."""
+
+    SLOW_HOUR = [10.0] * 9 + [11.0] * 9
+    IN_TURNS = [10.0, 11.0] * 9
+
+    def test_that_have_good_and_bad_hours_are_less_certain_than_others_that_vary_as_much(
+        self,
+    ) -> None:
+        hours, turns = (
+            model_of([{"a": [time_s]} for time_s in times_s]).time(0, "a")
+            for times_s in (self.SLOW_HOUR, self.IN_TURNS)
+        )
+        assert hours.log == pytest.approx(turns.log)
+        assert hours.margin() > 2 * turns.margin()
+
+    def test_have_the_variance_of_their_batches(self) -> None:
+        of_batches = [10.0, 10.2, 9.9, 10.4, 10.1, 9.7]
+        pairs = [{"a": [time_s]} for time_s in of_batches for _ in range(2)]
+        found, expected = model_of(pairs), model_of([{"a": [time_s]} for time_s in of_batches])
+        assert_same(found.time(0, "a"), expected.time(0, "a"))
+
+    @given(st.permutations(range(BATCHES)))
+    def test_of_the_number_of_batches_may_be_in_any_order(self, order: list[int]) -> None:
+        sides = [[{"a": [10 + number / 7]} for number in each] for each in (order, sorted(order))]
+        first, second = (model_of(side).time(0, "a") for side in sides)
+        assert_same(first, second)
 
 
 class TestInvariance:
