@@ -32,7 +32,6 @@ _MIN_OTHER_WAY = 0.5
 class LinkSlice(NamedTuple):
     """What the links of a node carried in a slice of a trial, with headers; None is unknown."""
 
-    start_s: float
     length_s: float
     received_bytes: int | None
     sent_bytes: int | None
@@ -46,10 +45,7 @@ class LinkSlice(NamedTuple):
 def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]:
     """Return all slices of a node, in their order; together they cover all executions of the trial."""
     series = map(timeline.series, (node.received_bytes, node.sent_bytes))
-    return tuple(
-        LinkSlice(number * timeline.interval_s, timeline.interval_s, received, sent)
-        for number, (received, sent) in enumerate(zip(*series, strict=True))
-    )
+    return tuple(LinkSlice(timeline.interval_s, *carried) for carried in zip(*series, strict=True))
 
 
 def stage_of(timeline: Timeline, number: int) -> int | None:

@@ -110,7 +110,6 @@ class TestSlices:
     def test_cover_the_whole_trial_whatever_is_unknown(self, received: list[int | None]) -> None:
         timeline = a_timeline(a_node("n1", received), slices=len(received), interval_s=0.25)
         slices = link_slices(timeline, timeline.nodes[0])
-        assert [part.start_s for part in slices] == [0.25 * n for n in range(len(received))]
         assert [part.received_bytes is None for part in slices] == [r is None for r in received]
         assert all(part.sent_bytes is None for part in slices)
 
