@@ -35,14 +35,12 @@ from harness.model.run import (
     new_run_id,
 )
 from harness.model.task_metrics import MAX_QUANTITY, DiskBytes
-from harness.model.timeline import Stage
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import load, load_probes
 from harness.records.writer import Recording
 from tests.tracked import name_in_repository, tracked
 from tests.unit.builders import DELETED, STARTED_AT, a_run, change_line, failed, ok, write_lines
-from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 ROOT = Path(harness.__file__).parents[1]
 
@@ -196,32 +194,6 @@ class TestSchema:
             None,
             "n1: the hypervisor took processor time (10 %, usually 0 %)",
         ]
-
-    def test_a_timeline_is_loaded_unchanged(self, tmp_path: Path) -> None:
-        node = a_node("n1", [5, None, 900_000], [0, 0, 0], clock_error_s=0.05)
-        timeline = a_timeline(node, slices=3, stages=(Stage("computes", 0.5, 2.75),))
-        trial = a_trial("pi", timeline)
-        assert load(record(tmp_path, a_run(), [trial])).trials == (trial,)
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"slices": 4}, "received_bytes has 3 numbers, not 4"),
-            ({"hosts": ["n1", "n2"]}, "clock_error_s has 1 items for 2 hosts"),
-            ({"sent_bytes": ["5 a b"]}, "sent_bytes is not a number and a character for each slice"),
-        ],
-    )  # fmt: skip
-    def test_a_timeline_that_cannot_be_is_one_line_with_file_and_line(
-        self, tmp_path: Path, change: dict[str, Any], message: str
-    ) -> None:
-        trial = a_trial("pi", a_timeline(a_node("n1", [1, 2, 3]), slices=3))
-        path = record(tmp_path, a_run(), [trial])
-        change_line(path, 2, {f"timeline.{key}": value for key, value in change.items()})
-        with pytest.raises(BadInput) as caught:
-            load(path)
-        assert str(caught.value).startswith(f"{path}:2: malformed trial line: ")
-        assert message in str(caught.value)
-        assert "\n" not in str(caught.value)
 
     @pytest.mark.parametrize("path", tracked("results/*.jsonl")[::12], ids=name_in_repository)
     def test_every_committed_file_keeps_all_that_it_says(self, path: Path) -> None:
