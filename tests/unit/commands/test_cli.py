@@ -17,7 +17,6 @@ from harness.commands.bench import show_with_earlier
 from harness.commands.compare import FORMATS
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Run, Trial
-from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.option_values import parse_facts
 from tests.unit.builders import a_run, assert_golden, failed, ok
@@ -195,20 +194,6 @@ class TestShow:
         assert "1 of 2 trials failed, the first with: WrongAnswer: 3 is not 4" in table
 
 
-class TestImport:
-    def test_it_prints_the_path_of_a_file_that_can_be_compared(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        Path("original.csv").write_text("test,seconds\npi,11\n")
-        arguments = ["--configuration", "old", "--fact", "mtu=1500"]
-        assert main(["import", "original.csv", *arguments]) == 0
-        path = Path(capfd.readouterr().out.rstrip("\n"))
-        assert path.parent == results / "old"
-        kept = load(path)
-        assert (kept.ending, kept.run.facts) == (Ending.COMPLETED, {"mtu": "1500"})
-        assert main(["compare", str(path), "2.5g"]) == 0
-
-
 class TestMistakes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -221,19 +206,13 @@ class TestMistakes:
             (["compare", "1g", "other.csv"], "other.csv:1: not a results file"),
             (["compare", "1g", "empty"], "the directory empty has no results files"),
             (["compare", "1g", "mixed"], "mixed mixes runs of several configurations (1g, 2.5g)"),
-            (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
             (["compare", "1g", "2.5g", "--fail-if-slower", "110%"], "less than 100%"),
             (["compare", "1g", "2.5g", "--probes", "--fail-if-slower", "3%"], "leave out --adjust"),
             (
                 ["compare", "1g", "2.5g", "--probes", "--format", "json"],
                 "formats text and markdown",
             ),
-            (["show", "\x1b[31m\n"], r"\x1b[31m\n"),
             (["import", "other.csv"], "Missing option '--configuration'"),
-            (
-                ["import", "good.csv", "--configuration", "x", "--fact", "=1"],
-                "--fact '=1' has no key",
-            ),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
             (["compar"], "Did you mean 'compare'?"),
         ],
@@ -247,7 +226,6 @@ class TestMistakes:
             Path(directory).mkdir()
         for path in (results / "1g" / "a-late.jsonl", results / "2.5g" / "c.jsonl"):
             shutil.copy(path, "mixed")
-        record(Path(), a_run("unlike"), ok("sha", 1.0))
         assert main(arguments) == 2
         printed = capfd.readouterr()
         assert printed.out == ""

@@ -115,13 +115,6 @@ class TestCommandLine:
         assert main([*command, "--configuration=1g"]) == 2
         assert "has a text of q1 with digest e004ebd5b553" in capfd.readouterr().err
 
-    def test_a_directory_without_queries_is_refused_before_spark_starts(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["run", "--sql", "nowhere"]) == 2
-        assert "--sql: nowhere is no directory" in capfd.readouterr().err
-        assert spark.calls() == []
-
 
 @pytest.mark.parametrize(
     ("option", "message"),
@@ -137,15 +130,6 @@ def test_the_driver_runs_here(
     assert main(["run", "--master", "yarn", option]) == 2
     [line] = lines(capfd.readouterr().err)
     assert message in line
-    assert spark.calls() == []
-
-
-def test_spark_connect_in_the_environment_is_refused_before_spark_starts(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPARK_REMOTE", "sc://h")
-    assert main(["run", "--master", "spark://h:7077"]) == 2
-    assert "submit without --remote, SPARK_REMOTE" in capfd.readouterr().err
     assert spark.calls() == []
 
 

@@ -126,6 +126,7 @@ class TestImport:
         assert self.run(file, results) == 0
         [kept] = results.rglob("*.jsonl")
         assert capsys.readouterr().out == f"{kept}\n"
+        assert load(kept).run.facts == {"driver": "tg3"}
         copy = write(tmp_path, *lines, name="copy.csv")
         assert self.run(copy, results) == 2
         assert f"{copy} was imported already, as {kept}; " in capsys.readouterr().err

@@ -34,11 +34,6 @@ def test_so_are_other_options_of_spark(other: tuple[str, str]) -> None:
     assert series_of([other], ARGUMENTS) != series_of([CONF], ARGUMENTS)
 
 
-def test_a_file_system_of_this_machine_may_have_another_port() -> None:
-    first, second = "hdfs://127.0.0.1:1234", "hdfs://127.0.0.1:5678"
-    assert series_of([], [f"{first}/rows"], first) == series_of([], [f"{second}/rows"], second)
-
-
 def other_with_same_digest(secret: str) -> str:
     """Return another text with the same recorded digest."""
     return next(f"guess-{n}" for n in range(10**7) if digest(f"guess-{n}") == digest(secret))

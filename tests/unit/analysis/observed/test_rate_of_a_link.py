@@ -77,15 +77,3 @@ def test_an_unknown_rate_is_unknown_to_everyone(link: Mapping[str, Any]) -> None
     assert rate_bit_s(a_run("before", environment=run.environment)) is None
     assert " at " not in readiness(runs).checks["links"].message
     assert "rate of eth0" not in {row.name for row in fact_rows([runs])}
-
-
-def test_a_limit_by_an_experiment_agrees_with_its_fact() -> None:
-    """The first example of docs/experiments.md: `rate = "1gbit"` on cards of 10 Gbit/s."""
-    link = {"speed_mbit_s": 10_000, "shaped_bit_s": GBIT, "state": "up", "driver": "ixgbe"}
-    environment = {"nodes": {"node1": {"eth0": link}}}
-    limited = configured("1g-coded", facts={"link": "1gbit"}, environment=environment)
-    assert contradictions(limited.runs) == ()
-    not_limited = {"nodes": {"node1": {"eth0": link | {"shaped_bit_s": None}}}}
-    assert contradictions(
-        configured("1g-coded", facts={"link": "1gbit"}, environment=not_limited).runs
-    ) == ("the fact is link=1gbit, but the run observed eth0 at 10gbit",)
