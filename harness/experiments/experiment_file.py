@@ -268,9 +268,8 @@ def read_experiment(file: Path) -> Experiment:
     read = converted(values, ExperimentFile, file)
     try:
         experiment = read.experiment(_id(values))
-        for (
-            program
-        ) in experiment.programs:  # what hosts cannot divide is said before there is any data
+        # What hosts cannot divide is said before there is any data.
+        for program in experiment.programs:
             for nodes in read.scaling or (read.hosts,):
                 placement = Placement((Host("", ""),) * nodes, experiment.per_host)
                 program.problem(placement, growing=experiment.growing)
