@@ -1,11 +1,8 @@
 """The options of a benchmark, read once from the command line."""
 
-import argparse
-import json
 import math
 import re
 import secrets
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +12,15 @@ from datagen.generate import parse as parse_request
 from datagen.writer import Request
 from harness.model.cache import COLD
 from harness.model.errors import BadInput
-from harness.model.limits import MAX_NODES, MAX_PROFILE_ROUNDS
-from harness.runtime.command_line import Parser, option_type, whole_number
-from harness.runtime.option_values import parse_facts, parse_pairs, parse_time
-from harness.runtime.shared_options import add_shared_options
+from harness.runtime.command_line import Parser
+from harness.runtime.option_values import parse_facts, parse_pairs
+from harness.runtime.shared_options import MAX_TIME_S, add_shared_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
-
-MAX_TIME_S = 30 * 60.0
 
 
 class Turn(TypedDict):
@@ -146,57 +140,8 @@ def _parser() -> Parser:
         "Run the workloads on a dataset, and record every trial and everything that could explain "
         "its time.",
     )
-    add_shared_options(parser)
-    add = parser.add_argument
-    add("--dataset", metavar="URI", type=option_type(_dataset_uri),
-        help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
-        "kept in the cache")  # fmt: skip
-    add("--generate", metavar="OPTIONS", type=option_type(shlex.split),
-        help="generate the dataset unless it is there, with these options of datagen/generate.py: "
-        "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
-    add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
-        help=f"workloads to run; by default all: {', '.join(discover())}")  # fmt: skip
-    # Passed by `clusterlift bench`.
-    add("--default-workloads", type=option_type(_workload_names), help=argparse.SUPPRESS)
-    add("--table", action="append", metavar="NAME=[FORMAT:]URI",
-        help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
-        "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip
-    add("--max-time", type=option_type(parse_time), metavar="TIME",
-        help="with --warmup auto: time for all rounds; no round starts that would "
-        "probably end later, except for those that N trials take in any case "
-        f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
-    add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",
-        help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
-        "name what the time was spent on; they are never compared (default: 1 if time is left of the "
-        "minutes that a run may take, else 0)")  # fmt: skip
-    add("--nodes", type=whole_number(1, MAX_NODES), metavar="N",
-        help="number of nodes that the executors have to be on: with another number, the run is "
-        "refused")  # fmt: skip
-    add("--fact", action="append", metavar="KEY=VALUE",
-        help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    # Passed by `clusterlift experiment`: a list of JSON objects with the fields of Turn.
-    add("--turns", type=json.loads, default=(), help=argparse.SUPPRESS)
-    add("--skip-content-check", action="store_true",
-        help="do not read the whole dataset before the trials to compare its digest with its "
-        "manifest")  # fmt: skip
-    add("--accept-layout-drift", action="store_true",
-        help="run on a dataset that is no longer stored as its manifest says, and record how it is "
-        "stored")  # fmt: skip
+    add_shared_options(parser, discover())
     return parser
-
-
-def _dataset_uri(text: str) -> str:
-    if not text.strip():
-        raise ValueError("the URI is empty; leave the option out for the default dataset")
-    return text
-
-
-def _workload_names(text: str) -> tuple[str, ...]:
-    """Return the comma-separated names, each once."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ValueError("no workload is named")
-    return tuple(dict.fromkeys(names))
 
 
 def _tables(texts: Sequence[str]) -> dict[str, str]:

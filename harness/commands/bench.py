@@ -93,7 +93,8 @@ def bench_command(
     measured before on the same machine and data, the table compares the two. Ctrl-C ends the command with the
     table of what was measured so far.
 
-    Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
+    Options of spark-submit are passed on to it, all others to jobs/benchmark.py, whose options
+    `clusterlift run -- --help` lists.
     """
     dataset = dataset or f"data/rows-{rows}"
     data = [f"--rows={rows}", *([f"--layout={layout}"] if layout else [])]

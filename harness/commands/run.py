@@ -27,6 +27,7 @@ from harness.records.series import (
 from harness.runtime.clock import duration_text
 from harness.runtime.queries import text_digests
 from harness.runtime.series import PROVEN, SERIES
+from harness.runtime.shared_options import HELP
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
 from harness.words import count_of
@@ -79,11 +80,13 @@ def run_command(
 ) -> int:
     """Run jobs/benchmark.py several times, each time as an application of its own.
 
-    Options of spark-submit, such as --master and --conf, are passed on to it; all others to the script,
-    whose own --help lists them. The same command continues where it was interrupted or killed: a run
-    with the same arguments counts if it is complete and at least one of its trials did not fail. The exit
-    code is 1 if a trial failed.
+    Options of spark-submit, such as --master and --conf, are passed on to it; all others to the script, such
+    as --dataset, --configuration and --results: `clusterlift run -- --help` lists them. The same command
+    continues where it was interrupted or killed: a run with the same arguments counts if it is complete and
+    at least one of its trials did not fail. The exit code is 1 if a trial failed.
     """
+    if HELP.intersection(words):
+        return run_script(BENCHMARK, (), ["--help"])
     submission = Submission.of(words)
     given = [_on_nodes(submission, number) for number in nodes or ()] or [submission]
     submissions = {one.series: one for one in given}

@@ -1,7 +1,9 @@
-"""The options of jobs/benchmark.py that `clusterlift` reads, too: where results go, and what work is done."""
+"""The options of jobs/benchmark.py. `clusterlift` reads them, too, and refuses wrong ones before Spark."""
 
 import argparse
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness.model.cache import COLD, WARM
@@ -10,21 +12,29 @@ from harness.model.limits import (
     DEFAULT_PI_SAMPLES,
     DEFAULT_REPARTITION,
     DEFAULT_SINK,
+    MAX_NODES,
     MAX_PARTITIONS,
     MAX_PI_SAMPLES,
+    MAX_PROFILE_ROUNDS,
     MAX_STREAMS,
     MAX_TRIALS,
     SINK_NAMES,
 )
 from harness.runtime.command_line import option_type, whole_number
-from harness.runtime.option_values import parse_configuration
+from harness.runtime.option_values import parse_configuration, parse_time, what_exists
 from harness.runtime.queries import read_queries
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 
+MAX_TIME_S = 30 * 60.0
 
-def add_shared_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options to a parser."""
+HELP = frozenset({"-h", "--help"})
+_PASSED = frozenset({"default_workloads", "turns"})
+"""The options that `clusterlift` itself passes."""
+
+
+def add_shared_options(parser: argparse.ArgumentParser, workloads: Iterable[str] = ()) -> None:
+    """Add the options to a parser; the help lists these workloads."""
     add = parser.add_argument
     add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
         help="name of the set-up under test, such as 1g-rs")  # fmt: skip
@@ -59,16 +69,57 @@ def add_shared_options(parser: argparse.ArgumentParser) -> None:
     add("--seed", metavar="SEED",
         help="what the random order of the workloads in each round follows from, and is recorded "
         "(default: a random one)")  # fmt: skip
+    add("--dataset", metavar="URI", type=option_type(_dataset_uri),
+        help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
+        "kept in the cache")  # fmt: skip
+    add("--generate", metavar="OPTIONS", type=option_type(shlex.split),
+        help="generate the dataset unless it is there, with these options of datagen/generate.py: "
+        "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
+    add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
+        help=f"workloads to run; by default all: {', '.join(workloads)}")  # fmt: skip
+    # Passed by `clusterlift bench`.
+    add("--default-workloads", type=option_type(_workload_names), help=argparse.SUPPRESS)
+    add("--table", action="append", metavar="NAME=[FORMAT:]URI",
+        help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
+        "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip
+    add("--max-time", type=option_type(parse_time), metavar="TIME",
+        help="with --warmup auto: time for all rounds; no round starts that would "
+        "probably end later, except for those that N trials take in any case "
+        f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
+    add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",
+        help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
+        "name what the time was spent on; they are never compared (default: 1 if time is left of the "
+        "minutes that a run may take, else 0)")  # fmt: skip
+    add("--nodes", type=whole_number(1, MAX_NODES), metavar="N",
+        help="number of nodes that the executors have to be on: with another number, the run is "
+        "refused")  # fmt: skip
+    add("--fact", action="append", metavar="KEY=VALUE",
+        help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
+    # Passed by `clusterlift experiment`: a list of JSON objects with the fields of Turn.
+    add("--turns", type=json.loads, default=(), help=argparse.SUPPRESS)
+    add("--skip-content-check", action="store_true",
+        help="do not read the whole dataset before the trials to compare its digest with its "
+        "manifest")  # fmt: skip
+    add("--accept-layout-drift", action="store_true",
+        help="run on a dataset that is no longer stored as its manifest says, and record how it is "
+        "stored")  # fmt: skip
 
 
 def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return these options of the script's arguments. Raise BadInput if one cannot be read."""
+    """Return the options of the script's arguments. Raise BadInput if one is wrong, or is none of them."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_shared_options(parser)
     try:
-        return parser.parse_known_args(arguments)[0]
+        found, others = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:
         raise BadInput(f"{error.argument_name}: {error.message}") from error
+    for name in (word.partition("=")[0] for word in others if word not in HELP):
+        known = [f"--{each.replace('_', '-')}" for each in vars(found) if each not in _PASSED]
+        raise BadInput(
+            f"{name} is no option of clusterlift, spark-submit or jobs/benchmark.py; "
+            f"{what_exists(name, known)}"
+        )
+    return found
 
 
 def _number_or_auto(text: str) -> int | str:
@@ -79,3 +130,17 @@ def _results_directory(text: str) -> Path:
     if not text.strip():
         raise ValueError("the name of the directory is empty")
     return Path(text)
+
+
+def _dataset_uri(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the URI is empty; leave the option out for the default dataset")
+    return text
+
+
+def _workload_names(text: str) -> tuple[str, ...]:
+    """Return the comma-separated names, each once."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError("no workload is named")
+    return tuple(dict.fromkeys(names))

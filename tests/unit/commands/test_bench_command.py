@@ -67,6 +67,15 @@ def test_a_properties_file_names_a_cluster_too(
     assert not [word for call in spark.calls() for word in call if "partitions" in word]
 
 
+def test_an_option_that_nobody_has_is_refused_before_anything_is_run(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--workload", "group-by"]) == 2
+    assert "--workload is no option of clusterlift, " in (said := capfd.readouterr().err)
+    assert "did you mean --workloads" in said
+    assert not spark.calls()
+
+
 def test_the_same_command_adds_runs() -> None:
     assert main(["bench"]) == main(["bench"]) == 0
     assert len(list(Path("results/default").glob("*.jsonl"))) == 4

@@ -53,6 +53,10 @@ class TestCommandLine:
         assert main(["run", "--runs=1", "--conf", "a=b", "--", *script]) == 0
         assert spark.calls()[0][-4:] == [str(ROOT / "jobs/benchmark.py"), *script]
 
+    def test_the_help_of_the_script_is_behind_two_dashes(self, spark: FakeSpark) -> None:
+        main(["run", "--", "--help"])
+        assert spark.calls() == [[str(ROOT / "jobs/benchmark.py"), "--help"]]
+
     def test_no_option_of_the_script_is_one_of_spark_submit(self) -> None:
         own = {option for action in _parser()._actions for option in action.option_strings}
         assert not own & SPARK_OPTIONS
