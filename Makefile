@@ -122,6 +122,7 @@ $(VENV)/installed: requirements.lock pyproject.toml setup.py
 	@$(VENV)/bin/python -c "import pathlib, sysconfig; \
 	  pathlib.Path(sysconfig.get_path('purelib'), 'checkout.pth').write_text(f'{pathlib.Path.cwd()}\\n')"
 	@touch $@
+	@echo "ready: '. $(VENV)/bin/activate' makes clusterlift a command; 'make bench' tries it on this machine"
 
 bench: setup
 	+@$(call on_storage,table)

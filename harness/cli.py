@@ -17,7 +17,7 @@ from harness.words import first_line
 
 GROUPS = {
     "Measure a configuration": {
-        "doctor": "Say what is wrong with the machines before the first trial, and what mends it.",
+        "doctor": "Find what is wrong with the machines before the first trial, and how to fix it.",
         "bench": "Generate a dataset, run the workloads on it, and print a table.",
         "run": "Run jobs/benchmark.py several times, each time as an application of its own.",
         "program": "Run programs of MPI as workloads: HPC Challenge with HPL, and PHOLD.",

@@ -29,10 +29,13 @@ class RealNumber(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number. Raise BadParameter for other text, and out of bounds."""
-        number = super().convert(value, param, ctx)
+        number = click.FLOAT.convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value!r} is not a number", param, ctx)
-        return number
+        try:
+            return super().convert(number, param, ctx)
+        except click.BadParameter:  # whose `0.0` nobody wrote
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
 
 
 def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 
 _MAX_LISTED = 4
@@ -62,6 +62,14 @@ def join_names(things: Sequence[object]) -> str:
     more = len(things) - _MAX_LISTED
     named = ", ".join(map(str, things[:_MAX_LISTED]))
     return f"{named} and {more} more" if more > 0 else named
+
+
+def names_by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names that each text belongs to, so that what several have in common is said once."""
+    found: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        found.setdefault(text, []).append(name)
+    return found
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:

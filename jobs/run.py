@@ -35,7 +35,7 @@ from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import unsteady_workloads
 from harness.terminal import say, show
-from harness.words import join_names, visible
+from harness.words import join_names, names_by_text, visible
 from jobs.cold_reads import ColdReads, Place, input_reader, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
@@ -84,8 +84,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         )
     with ExitStack() as stack:
         selection, destinations = reserved_destinations(spark, selection, datasets.values(), stack)
-        for name, reason in selection.omitted.items():
-            say(f"{name} is left out: {reason}")
+        for reason, names in names_by_text(selection.omitted).items():
+            say(f"{' and '.join(names)} {'are' if names[1:] else 'is'} left out: {reason}")
         log = stack.enter_context(EventLog(spark))
         sides = [
             ConfigurationSide(

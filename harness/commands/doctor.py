@@ -18,7 +18,7 @@ from harness.words import count_of, join_names
 @command("doctor")
 @on_site
 def doctor_command(site: Site) -> int:
-    """Say what is wrong with the machines before the first trial, and what mends it.
+    """Find what is wrong with the machines before the first trial, and how to fix it.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
     Run nothing of yours on them meanwhile. The exit code is 1 if there is a fault: something that would spoil

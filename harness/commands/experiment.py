@@ -79,7 +79,10 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         # By its directory: where the command runs, another one may have the configuration's name.
         places = [configuration_directory(directory, name) for name in outcome.measured]
         columns = [find_configuration(str(place), directory) for place in places]
-        comparison = compare(columns)
+        try:
+            comparison = compare(columns)
+        except BadInput as error:
+            raise BadInput(f"{error}; the results are in --results {directory}") from error
         scaled = scaling_of(comparison.columns)
         shown = scaling_tables.render(scaled) if scaled else text.render(comparison)
         show(f"{shown}\n")  # also if the file cannot be written

@@ -104,4 +104,4 @@ def report_command(
         page.encode(errors="backslashreplace"),
         OutputKind("a report of clusterlift", is_page),
     )
-    show(visible(str(output)))
+    show(visible(f"report: {output}"))

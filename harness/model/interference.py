@@ -131,11 +131,14 @@ class EarlierTrials:
                 value = kind.of(node)
                 if value is None:
                     continue
-                usual = _usual(values, kind)
+                usual, is_known = _usual(values, kind), len(values) >= MIN_EARLIER
                 insort(values, value)
                 # A file may have a 0, or a number so large that its limit is the same number.
                 if usual is not None and value > (limit := kind.limit(usual)) > usual:
-                    text = f"{node.host}: {kind.name} ({kind.describe(value, usual)})"
+                    # At first, shares alone are judged.
+                    at_first = f"{percent(value)}, limit {percent(limit)}"
+                    about = kind.describe(value, usual) if is_known else at_first
+                    text = f"{node.host}: {kind.name} ({about})"
                     found.append(((value - usual) / (limit - usual), text))
         return max(found)[-1] if found else None
 

@@ -1,6 +1,6 @@
 """Comparisons of workloads as tables, with captions and warnings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Performance
@@ -39,8 +39,8 @@ def comparison_table(comparison: Comparison) -> Table:
     """Return the table with a line for each workload and a column for each configuration."""
     cells = [cell for row in comparison.rows for cell in row.cells]
     are_equal = len({len(times_s) for cell in cells for times_s in cell.sample.runs_s}) == 1
-    summaries = (cell.summary for cell in cells if cell.summary and are_equal)
-    counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
+    every = [Counts(summary.runs, summary.trials) for cell in cells if (summary := cell.summary)]
+    counts = common(every) if are_equal else None
     return Table(
         heading="workload",
         headings=HEADINGS._replace(value=_heading(cells)),
@@ -56,7 +56,7 @@ def comparison_table(comparison: Comparison) -> Table:
         warnings=warnings(comparison),
         caption=" ".join(
             [
-                *time_sentences(counts, "trial"),
+                *time_sentences(counts, every, "trial"),
                 *_performance_sentences(cells),
                 *cache_sentences(comparison.columns),
                 *_change_sentences(comparison),
@@ -105,13 +105,17 @@ def _peak_of(found: Performance) -> str | None:
     return next((source for source in _PEAKS if source in found.efficiencies), None)
 
 
-def time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
+def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
     """Yield what a value is; `noun` is what a measurement is called.
 
-    `counts` are the numbers of all cells, None if the table has a column for them.
+    `counts` are the numbers of all cells, None if the table has a column for them; `every` has each cell's.
     """
     if counts is None:
-        yield f"Geometric mean of the runs' medians, {_INTERVAL}; n 16 in 4: 16 {noun}s in 4 runs."
+        most = max(every, default=Counts(0, 0))
+        if most.runs > 1:
+            yield f"Geometric mean of the runs' medians, {_INTERVAL}; n 16 in 4: 16 {noun}s in 4 runs."
+        elif most.runs:
+            yield f"Median of one run; n {most}: {count_of(most.measurements, noun)} in 1 run."
     elif counts.runs == 1:
         median = "Median of " if counts.measurements > 1 else ""
         yield f"{median}{count_of(counts.measurements, noun)} of one run."

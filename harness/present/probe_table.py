@@ -23,7 +23,8 @@ _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us"
 def probe_table(probed: ProbeTable) -> Table:
     """Return the table of one metric, with a line for each host or pair of hosts."""
     cells = [cell for _, row in probed.rows for cell in row]
-    counts = common(_counts(cell) for cell in cells if cell.value is not None)
+    every = [_counts(cell) for cell in cells if cell.value is not None]
+    counts = common(every)
     unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
     return Table(
         heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
@@ -38,7 +39,7 @@ def probe_table(probed: ProbeTable) -> Table:
             [
                 f"{probed.better.capitalize()} is better.",
                 *(["The value of a host is the median of its pairs."] if probed.by_host else []),
-                *time_sentences(counts, "value"),
+                *time_sentences(counts, every, "value"),
                 *verdict_sentences(probed.changes, ""),
             ]
         ),

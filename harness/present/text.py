@@ -40,8 +40,8 @@ def render_table(table: Table) -> str:
         if all(len(line) <= WIDTH for part in parts for line in part.split("\n")):
             break
     warnings = [f"{fill(line)}\n" for line in table.warnings]
-    lines = [*warnings, "\n\n".join(parts), "", fill(table.caption), *footnotes(notes), ""]
-    return "\n".join(lines)
+    lines = [*warnings, "\n\n".join(parts), "", *filter(None, [fill(table.caption)])]
+    return "\n".join([*lines, *footnotes(notes), ""])
 
 
 def fill(text: str, indent: str = "") -> str:

@@ -20,7 +20,8 @@ def written_sentences(explanation: Explanation) -> Iterator[str]:
         found = {side: per_written_byte(runs, row.workload) for side, runs in sides.items()}
         texts = [f"{side} {_text(ratios)}" for side, ratios in found.items() if ratios]
         if texts:
-            sentences.append(f"{visible(row.workload)}, 1 byte of data: {'; '.join(texts)}.")
+            name = visible(row.workload)
+            sentences.append(f"For each byte that {name} wrote: {'; '.join(texts)}.")
     yield from (*sentences, _MEANING) if sentences else ()
 
 

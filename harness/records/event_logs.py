@@ -61,7 +61,7 @@ def _read(files: Sequence[Path]) -> Application:
                 raise BadInput(f"{path}:{number}: {version}{reason}") from error
     if not application.name:
         raise BadInput(
-            f"{files[0]}: not a whole event log of Spark: it does not say which application started"
+            f"{files[0]} is no event log of Spark, or lacks its start: no application starts in it"
         )
     return application
 

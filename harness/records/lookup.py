@@ -35,18 +35,13 @@ def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
     return runs
 
 
-def find_run(name: str, results: Path) -> RecordedRun:
-    """Return the newest of the runs that `name` refers to. Raises BadInput like `find_runs`."""
-    return find_runs(name, results)[-1]
-
-
 def last_run_before(name: str, results: Path) -> RecordedRun | None:
     """Return the last run of another configuration before the newest run of `name`; None if there is none.
 
     Only runs from the same machine, on a dataset with the same digest, are considered. Files that cannot
     be read are reported, and not considered. Raises BadInput if there is no run of `name`.
     """
-    newest = find_run(name, results)
+    newest = find_runs(name, results)[-1]
     earlier = [
         recorded
         for recorded in _readable_runs(results)

@@ -10,7 +10,7 @@ T = TypeVar("T")
 def shuffled(items: Sequence[T], seed: str, number: int) -> list[T]:
     """Return the items in the random order that the seed has for round `number`.
 
-    In a fixed order, each workload has the same predecessor for ever, with what it leaves in caches and heap.
+    In a fixed order, each workload always follows the same one, with what that leaves in caches and heap.
     """
     return Random(f"{seed} {number}").sample(items, len(items))  # noqa: S311  an order, not a secret
 

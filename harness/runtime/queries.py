@@ -61,5 +61,9 @@ def _read(file: Path) -> str:
     if ";" in structure.strip().rstrip("; \n\r\t"):
         raise BadInput(f"{file} has several statements; give each query a file of its own")
     if not _QUERY.match(structure) or _WRITES.search(structure):
-        raise BadInput(f"{file} is no query: only what returns rows, such as SELECT, can be timed")
+        first = next(iter(structure.split()), "nothing")
+        raise BadInput(
+            f"{file} is no query: it begins with {first}; a query begins with SELECT, WITH, FROM, VALUES or "
+            "TABLE, and writes nothing"
+        )
     return text

@@ -9,7 +9,7 @@ from harness.model.cache import was_not_cold
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up
-from harness.words import count_of
+from harness.words import count_of, names_by_text
 
 MAX_FAILED_TRIALS = 6
 """A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
@@ -97,16 +97,17 @@ class Rounds:
 
     def outlook(self) -> str:
         """Return which workloads need more trials, and the time that is left."""
-        left = duration_text(self._left_s())
+        left = f"this run: {duration_text(self._left_s())} left"
         if self.total is not None:
-            return f"{left} left" if len(self._took_s) < self.total else "done"
+            return left if len(self._took_s) < self.total else "done"
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"
         name, missing = next(iter(waiting.items()))
         if len(waiting) == 1:
-            return f"{name} needs more trials ({missing}), {left} left at most"
-        return f"{len(waiting)} workloads need more trials (such as {name}: {missing}), {left} left at most"
+            return f"{name} needs more trials ({missing}); {left} at most"
+        few = f"{len(waiting)} workloads need more trials"
+        return f"{few} (such as {name}: {missing}); {left} at most"
 
     def _left_s(self) -> float:
         """Return how long the rounds go on at most, if all trials take as long as the others on average."""
@@ -142,11 +143,8 @@ class Rounds:
 
     def _remarks(self) -> Iterator[str]:
         if waiting := self._waiting():
-            reasons = dict.fromkeys(waiting.values())
-            yield "not reached: " + ", ".join(
-                f"{', '.join(name for name, why in waiting.items() if why == reason)} ({reason})"
-                for reason in reasons
-            )
+            found = names_by_text(waiting).items()
+            yield "not reached: " + ", ".join(f"{', '.join(names)} ({why})" for why, names in found)
         disturbed = sum(bool(t.disturbed) for own in self._trials.values() for t in own)
         if disturbed:
             yield f"{count_of(disturbed, 'disturbed trial')} left out"

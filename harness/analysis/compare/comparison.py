@@ -206,8 +206,8 @@ def _require_same_answers(baseline: ConfigurationRuns, other: ConfigurationRuns)
         more = f" (and so have {join_names([each for each, *_ in found[1:]])})" if found[1:] else ""
         raise BadInput(
             f"{name} has another answer in {other.name!r}, {after}, than in {baseline.name!r}, {before}"
-            f"{more}: the tables or the text changed; `clusterlift compare` and `report` compare them anyway "
-            "with --allow-different-data"
+            f"{more}: the tables or the text changed, or the answer varies; "
+            "`clusterlift compare` and `report` compare them anyway with --allow-different-data"
         )
 
 
@@ -335,7 +335,7 @@ def _with_notes(
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
     if len(sample.answers) > 1:
-        yield f"{VARIES}; so it is compared with no other"
+        yield f"{VARIES}; so its answer is compared with no other"
     if sample.errors:
         failed, attempted = len(sample.errors), len(sample.errors) + len(sample.times_s)
         of_all = f"{failed} of {count_of(attempted, 'trial')}"

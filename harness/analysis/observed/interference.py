@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.interference import DISTURBANCES, Disturbance
 from harness.model.run import RecordedRun
-from harness.words import count_of, join_names, percent
+from harness.words import count_of, join_names, names_by_text, percent
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
@@ -104,5 +104,6 @@ def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     }
     if not found:
         return None
-    listed = "; ".join(f"{workload} ({reason})" for workload, reason in found.items())
+    reasons = names_by_text(found).items()
+    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons)
     return f"all measured trials of a workload in a run were disturbed, and so they count: {listed}"

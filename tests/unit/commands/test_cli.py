@@ -155,11 +155,14 @@ class TestCompare:
 
 
 class TestShow:
-    def test_of_a_configuration_it_shows_the_newest_run(
+    def test_of_a_configuration_it_shows_the_newest_complete_run(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
+        with Recording(results, a_run("1g", "d", started_at="2026-11-21T12:00:00.000Z")):
+            pass  # it is killed
         assert main(["show", "1g"]) == 0
-        assert capfd.readouterr().out.startswith("run a-late\n")
+        shown = "run 2 of 3, the newest complete one\n\nrun a-late\n"
+        assert capfd.readouterr().out.startswith(shown)
 
     def test_a_configuration_that_was_only_probed_has_no_run_to_show(
         self, results: Path, capfd: pytest.CaptureFixture[str]

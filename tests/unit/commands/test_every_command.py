@@ -43,6 +43,10 @@ class TestValues:
         with pytest.raises(click.BadParameter):
             RealNumber(1, 10).convert(text, None, None)
 
+    def test_a_number_out_of_bounds_is_named_as_it_was_written(self) -> None:
+        with pytest.raises(click.BadParameter, match=r"^0 is not in the range 1<=x<=10\."):
+            RealNumber(1, 10).convert("0", None, None)
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

@@ -87,6 +87,19 @@ def test_its_table_is_of_its_own_results_whatever_is_beside_them(
     assert "other" not in table
 
 
+def test_what_cannot_be_compared_is_there_to_look_at(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("slow", "fast"):
+        with Recording(tmp_path / "own", a_run(name, name, workloads=(name,))) as recording:
+            recording.trial(ok(name, 1.0))
+    ended(monkeypatch, ("slow", "fast"), tmp_path / "own")
+    file = tmp_path / "experiment.toml"
+    file.write_text(FILE)
+    assert main(["experiment", str(file)]) == 2
+    assert capfd.readouterr().err.endswith(f"; the results are in --results {tmp_path}/own\n")
+
+
 def test_one_configuration_is_no_experiment(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

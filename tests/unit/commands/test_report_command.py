@@ -47,7 +47,7 @@ def report(*arguments: str) -> str:
 class TestReport:
     def test_it_writes_a_page_and_prints_its_path(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "1 of 1 workload takes less time (-50.0%)." in report("1g", "2.5g")
-        assert capsys.readouterr().out == "report.html\n"
+        assert capsys.readouterr().out == "report: report.html\n"
 
     def test_the_command_on_the_page_reproduces_the_page(self) -> None:
         before = report("1g", "2.5g", "--allow-different-data", "--cost", "2.5g=350USD")

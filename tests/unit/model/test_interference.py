@@ -103,7 +103,7 @@ class TestTheFirstTrials:
 
     def test_are_disturbed_by_a_hypervisor_from_the_start(self) -> None:
         assert judged(node(stolen_s=9.0), earlier=[]) == (
-            "n1: the hypervisor took processor time (33 %, usually 0 %)"
+            "n1: the hypervisor took processor time (33 %, limit 5 %)"
         )
 
     def test_are_disturbed_by_others_who_take_more_than_daemons_do(self) -> None:

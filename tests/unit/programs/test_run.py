@@ -219,7 +219,7 @@ class TestFailure:
     ) -> None:
         cluster.stolen_s = 5
         first, *_ = made(tmp_path).trials
-        assert first.disturbed == "n2: the hypervisor took processor time (50 %, usually 0 %)"
+        assert first.disturbed == "n2: the hypervisor took processor time (50 %, limit 5 %)"
 
     def test_a_wrong_answer_does_not_show_what_is_usual(
         self,

@@ -132,9 +132,9 @@ class TestApplications:
         [
             (b"# Notes\n", "log:1: not a complete line of an event log"),
             (b"".join([*a_log()[:-1], b"{}\n"]), r"log:\d+: Spark 4\.0\.1: not a complete line"),
-            (b"", "log: not a whole event log of Spark"),
-            (zstd(b"x")[:6], "log: not a whole event log of Spark"),
-            (b"".join(a_log()[5:]), "log: not a whole event log of Spark"),
+            (b"", "log is no event log of Spark, or lacks its start"),
+            (zstd(b"x")[:6], "log is no event log of Spark, or lacks its start"),
+            (b"".join(a_log()[5:]), "log is no event log of Spark, or lacks its start"),
         ],
         ids=["text", "a line of something else", "empty", "damaged", "a later part"],
     )

@@ -53,7 +53,7 @@ def test_all_that_is_said_of_a_node_is_under_its_name(tmp_path: Path) -> None:
     assert trial.note == 'executors lost: n1, n"2'
     assert recorded.link_errors == {'n"2 eth0': {"errors": 3}}
     assert recorded.disturbed_throughout == {
-        "pi": 'n"2: the hypervisor took processor time (10 %, usually 0 %)'
+        "pi": 'n"2: the hypervisor took processor time (10 %, limit 5 %)'
     }
 
 

@@ -36,11 +36,11 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left(
         rounds.finished(trial)
         progress.finished(trial)
     assert capsys.readouterr().err.splitlines() == [
-        "[1/6] fast  warm-up 1      2.000 s   10 s left",
-        "[2/6] slow  warm-up 1     10.000 s   24 s left",
-        r"[3/6] fast  measured 1   FAILED: WrongAnswer: \x1b[1mno   13 s left",
-        "[4/6] slow  measured 1     10.000 s   12 s left",
-        "[5/6] fast  measured 2      0.125 s x8   5 s left",
+        "[1/6] fast  warm-up 1      2.000 s   this run: 10 s left",
+        "[2/6] slow  warm-up 1     10.000 s   this run: 24 s left",
+        r"[3/6] fast  measured 1   FAILED: WrongAnswer: \x1b[1mno   this run: 13 s left",
+        "[4/6] slow  measured 1     10.000 s   this run: 12 s left",
+        "[5/6] fast  measured 2      0.125 s x8   this run: 5 s left",
         "[6/6] slow  measured 2     10.000 s   done",
     ]
 

@@ -83,7 +83,7 @@ class TestAFixedNumber:
 
     def test_leaves_as_much_time_as_the_trials_before_took_on_average(self) -> None:
         bench = Bench({"a": lambda number: (10, 20, 3)[number - 1]}, 1, 1, profile=1)
-        assert bench.outlooks == ["20 s left", "15 s left", "done"]
+        assert bench.outlooks == ["this run: 20 s left", "this run: 15 s left", "done"]
 
 
 class TestProfileRounds:
@@ -174,10 +174,12 @@ class TestUntilSteady:
 
 def test_the_outlook_is_what_is_missing_and_the_time_left() -> None:
     bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, trials=2)
-    both = "2 workloads need more trials (such as fast: {} of 2 trials), {} s left at most"
+    both = (
+        "2 workloads need more trials (such as fast: {} of 2 trials); this run: {} s left at most"
+    )
     assert bench.outlooks[:5] == [
         *(both.format(*each) for each in ((0, 15), (0, 14), (1, 13), (1, 12))),
-        "dead needs more trials (0 of 2 trials), 11 s left at most",
+        "dead needs more trials (0 of 2 trials); this run: 11 s left at most",
     ]
     assert bench.outlooks[-1] == "no workload is waited for"
 
@@ -191,6 +193,6 @@ def test_the_time_left_is_at_least_that_of_the_trials_that_are_run_in_any_case(
     bench = Bench({"a": steady(10)}, trials=1, max_s=max_s, disturbed={2})
     if max_s < 1e6:
         bench = Bench({"a": steady(10)}, trials=2, max_s=max_s)
-    assert [outlook.split(", ")[1] for outlook in bench.outlooks[:2]] == [
+    assert [outlook.split("run: ")[1] for outlook in bench.outlooks[:2]] == [
         f"{time} left at most" for time in left
     ]

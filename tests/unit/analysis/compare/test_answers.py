@@ -45,8 +45,8 @@ def test_another_answer_is_refused_by_the_name_of_the_query() -> None:
         compare([column("a", SAME), column("b", OTHER)])
     assert str(error.value) == (
         "q1 has another answer in 'b', 6 rows of digest cd34, than in 'a', 5 rows of digest ab12: the tables "
-        "or the text changed; `clusterlift compare` and `report` compare them anyway with "
-        "--allow-different-data"
+        "or the text changed, or the answer varies; `clusterlift compare` and `report` compare them anyway "
+        "with --allow-different-data"
     )
 
 

@@ -128,6 +128,11 @@ class TestWorkloadsOfWhichAllTrialsWereDisturbed:
         )
         assert busy_line([run()]) is None
 
+    def test_have_the_reason_of_several_once(self) -> None:
+        trials = [ok(name, 1.0, disturbed=self.OTHERS) for name in ("group-by", "sha-512")]
+        [line] = caveats([self.counted(recorded(a_run(), trials))])
+        assert line.endswith(": group-by, sha-512 (n1: other processes took processor time)")
+
     def test_differ_from_runs_that_were_not(self) -> None:
         busy = self.counted(run("2.5g", disturbed=(self.OTHERS,), others_s=9.0))
         lines = [each.describe("1g") for each in confounders([run()], [busy])]
