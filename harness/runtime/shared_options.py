@@ -115,10 +115,8 @@ def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:
         raise BadInput(f"{error.argument_name}: {error.message}") from error
     for name in (word.partition("=")[0] for word in others if word not in HELP):
         known = [f"--{each.replace('_', '-')}" for each in vars(found) if each not in _PASSED]
-        raise BadInput(
-            f"{name} is no option of clusterlift, spark-submit or jobs/benchmark.py; "
-            f"{what_exists(name, known)}"
-        )
+        those = "clusterlift, spark-submit or jobs/benchmark.py"
+        raise BadInput(f"{name} is no option of {those}; {what_exists(name, known)}")
     return found
 
 
