@@ -104,6 +104,6 @@ def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     }
     if not found:
         return None
-    reasons = names_by_text(found).items()
+    reasons = names_by_text(dict(sorted(found.items()))).items()  # alike on two sides: one note
     listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons)
     return f"all measured trials of a workload in a run were disturbed, and so they count: {listed}"

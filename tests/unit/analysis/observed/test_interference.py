@@ -128,8 +128,10 @@ class TestWorkloadsOfWhichAllTrialsWereDisturbed:
         )
         assert busy_line([run()]) is None
 
-    def test_have_the_reason_of_several_once(self) -> None:
-        trials = [ok(name, 1.0, disturbed=self.OTHERS) for name in ("group-by", "sha-512")]
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_have_the_same_note_in_any_order(self, order: int) -> None:
+        names = ("group-by", "sha-512")[::order]
+        trials = [ok(name, 1.0, disturbed=self.OTHERS) for name in names]
         [line] = caveats([self.counted(recorded(a_run(), trials))])
         assert line.endswith(": group-by, sha-512 (n1: other processes took processor time)")
 
