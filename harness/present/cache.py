@@ -5,18 +5,16 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.cache import cache_text, disk_share
+from harness.words import names_by_text
 
 
 def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
     """Yield `Input was cold (98 % from disks).`, by column if they differ; nothing if that is unknown."""
     shares = {column.name: disk_share(measured_trials(column.runs)) for column in columns}
-    names: dict[str, list[str]] = {}
-    for name, share in shares.items():
-        if share is not None:
-            names.setdefault(cache_text(share), []).append(name)
+    known = {name: cache_text(share) for name, share in shares.items() if share is not None}
     texts = [
         text if len(own) == len(shares) else f"{text} in {', '.join(own)}"
-        for text, own in names.items()
+        for text, own in names_by_text(known).items()
     ]
     if texts:
         yield f"Input was {'; '.join(texts)}."
