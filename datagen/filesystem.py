@@ -134,11 +134,12 @@ class Directory:
         stream = self._try(lambda: self.fs.create(self.child(name), overwrite))
         try:
             self._try(lambda: stream.write(bytearray(text.encode())))
-        except BadInput:
-            with suppress(BadInput):
-                self._try(stream.close)
+            self._try(stream.close)
+        except BadInput:  # such as a full disk: what is there has not the whole text
+            for undo in (stream.close, lambda: self.delete(name)):
+                with suppress(BadInput):
+                    self._try(undo)
             raise
-        self._try(stream.close)
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""

@@ -107,18 +107,19 @@ def generating(directory: Directory, *, take_over: bool) -> Iterator[Callable[[]
     BadInput if there is a marker, unless `take_over`.
     """
     is_new = not directory.exists()
-    marker = Marker.put(directory, take_over=take_over)
+    marker: Marker | None = None
     try:
+        marker = Marker.put(directory, take_over=take_over)
         clear(directory)
         yield marker.check
     except BaseException:
         # Spark may have ended, and with it the way to the file system.
         with suppress(KeyboardInterrupt, BadInput, OSError), deferred_signals():
-            if marker.is_there():
+            if marker and marker.is_there():
                 clear(directory)
                 directory.delete(MARKER)
-                if is_new:
-                    directory.remove_empty()
+            if is_new:
+                directory.remove_empty()
         raise
     directory.delete(MARKER)
 

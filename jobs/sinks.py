@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pyspark.sql import Column, DataFrame, Observation
 
-from datagen.spark import cancel_jobs_on_error, wait_for_events
+from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line, wait_for_events
 from harness.model.answer import RowsDigest
 from harness.model.errors import WrongAnswer
 from harness.model.run import Trial
@@ -118,7 +118,8 @@ class StorageSink(Sink):
     def run(self) -> None:
         with cancel_jobs_on_error(self._context.spark):
             for writer, uri in self._writers:
-                writer.save(uri)
+                with spark_errors_as_one_line(f"writing to {uri}"):
+                    writer.save(uri)
 
     def written(self) -> WrittenBytes:
         return WrittenBytes.average([self._destination.prove(number) for number in self._numbers])

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,6 +82,18 @@ def write(spark: SparkSession, tmp_path: Path) -> Write:
         return write_dataset(spark, Request(uri, recipe, format_, partitions, **options))  # type: ignore[arg-type]
 
     return write
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MB, which has space for a dataset of 600 kB and not for another one."""
+    directory = tmp_path / "small disk"
+    directory.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", directory]
+    if os.geteuid() or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a file system of 1 MB can be mounted by root alone")
+    yield directory
+    subprocess.run(["umount", "-l", directory], check=True)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from datagen.manifest import FILE_NAME, Format
 from datagen.marker import MARKER
 from datagen.observe import observe
 from datagen.recipe import Recipe, rows
+from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import UNKNOWN, Layout
 
@@ -200,6 +201,19 @@ def test_a_failed_write_is_reported_in_one_line(
         write(Recipe(10))
     assert "\n" not in str(failed.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("others_bytes", [0, 2**20])
+def test_a_full_disk_is_one_line_and_nothing_is_left(
+    spark: SparkSession, small_disk: Path, others_bytes: int
+) -> None:
+    """Files of others may leave no space, not even for the marker."""
+    others = small_disk / "others"
+    others.write_bytes(bytes(others_bytes))
+    request = Request(str(small_disk / "rows"), Recipe(20_000), Format.CSV, 2)
+    with pytest.raises(ClusterliftError, match=r"^file:.*: No space left on device$"):
+        write_dataset(spark, request)
+    assert list(small_disk.iterdir()) == [others]
 
 
 def test_a_dataset_cannot_replace_a_file(write: Write, tmp_path: Path) -> None:
