@@ -22,12 +22,14 @@ class Stages:
     """All stages of a trial. Several may run at the same time.
 
     `times` has the stages that ended, in seconds since `start_ms`, but none whose times are not in the log.
+    `largest_scan_bytes` is the input of the stage that read most of all.
     `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are those
     of the stage whose longest task exceeds the median by most.
     """
 
     def __init__(self, start_ms: float = 0) -> None:
         self.times: list[Stage] = []
+        self.largest_scan_bytes = 0
         self.python_is_timed = True
         self.stragglers: Stragglers | None = None
         self._start_ms = start_ms
@@ -48,6 +50,7 @@ class Stages:
         if stage is None:
             return
         self.times += stage.time(event.at_ms, self._start_ms)
+        self.largest_scan_bytes = max(self.largest_scan_bytes, stage.input_bytes)
         self.python_is_timed &= stage.python_is_timed or not stage.runs_python
         self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
 
@@ -63,6 +66,7 @@ class _RunningStage:
     def __init__(self, event: StageStarted) -> None:
         self.runs_python = event.runs_python
         self.python_is_timed = False
+        self.input_bytes = 0
         self._since_ms = event.at_ms
         self._work: set[str] = set()
         self._successful_ms = array("q")
@@ -71,6 +75,7 @@ class _RunningStage:
         if not (task.failed or task.killed):
             self._successful_ms.append(task.duration_ms)
         if (counters := task.counters) is not None:
+            self.input_bytes += counters.input_bytes
             self.python_is_timed |= counters.python_ns is not None
             self._work.update(work for work, read in _WORK.items() if read(counters))
 

@@ -101,6 +101,7 @@ class TrialAggregator:
             time=self._sums.time(python_is_timed=self.stages.python_is_timed),
             slots=self._slots,
             stragglers=self.stages.stragglers,
+            largest_scan_bytes=self.stages.largest_scan_bytes,
             incomplete="; ".join(self._missing()) or None,
             **self._sums.others(),
         )

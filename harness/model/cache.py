@@ -1,7 +1,9 @@
 """Whether trials read their input from disks or from memory: measured, whatever was asked for.
 
 What counts is the share of the input that disks read during a trial. Disks also read ahead, so they count
-for no more than the input. Of little input nothing is said, nor where a storage's disks read for others, too.
+for no more than the input. What a workload reads in several stages can be the same data, which only the first
+of them reads from disks: its input is what the stage that reads most has read. Of little input nothing is
+said, nor where a storage's disks read for others, too.
 """
 
 from collections.abc import Iterable
@@ -39,9 +41,10 @@ class CacheState(StrEnum):
 def disk_share(trials: Iterable[Trial]) -> float | None:
     """Return the share of their input that disks read; None if that is known of no trial."""
     known = [
-        (min(read_bytes, trial.tasks.input_bytes), trial.tasks.input_bytes)
+        (min(read_bytes, input_bytes), input_bytes)
         for trial in trials
-        if trial.tasks and trial.tasks.input_bytes >= MIN_INPUT and not trial.tasks.incomplete
+        if trial.tasks and not trial.tasks.incomplete
+        if (input_bytes := trial.tasks.largest_scan_bytes or trial.tasks.input_bytes) >= MIN_INPUT
         if (read_bytes := _read_bytes(trial)) is not None
     ]
     return sum(read for read, _ in known) / sum(whole for _, whole in known) if known else None

@@ -83,6 +83,9 @@ class Stragglers(Quantities):
     median_s: float
 
 
+_NO_SUMS = "slots", "gc_share", "largest_scan_bytes"
+
+
 @dataclass(frozen=True)
 class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks; every attempt counts.
@@ -94,6 +97,8 @@ class TaskMetrics(Quantities):
     - `input_bytes_by_locality`: by Spark's locality level. A task without any preference is
       `PROCESS_LOCAL`, too. On Reed-Solomon data even a `NODE_LOCAL` task reads most of its bytes from other
       nodes. Input is what Hadoop's file systems count on the task's thread.
+    - `largest_scan_bytes`: the input of the stage that reads most. Others can read the same data once more.
+      None in older results.
     - `incomplete`: what is missing from the log, in one line; None if nothing is.
     """
 
@@ -111,6 +116,7 @@ class TaskMetrics(Quantities):
     shuffle_written_bytes: int
     disk_spilled_bytes: int
     incomplete: str | None = None
+    largest_scan_bytes: int | None = None
 
     @property
     def input_bytes(self) -> int:
@@ -120,15 +126,15 @@ class TaskMetrics(Quantities):
     def per_execution(self, executions: int) -> Self:
         """Return the average over equal executions that these metrics are the sum of.
 
-        Counts are rounded up, so that none disappears. Slots, fractions and stragglers, which are no sums,
-        stay as they are.
+        Counts are rounded up, so that none disappears. Slots, fractions, the largest scan and
+        stragglers, which are no sums, stay as they are.
         """
         if executions == 1:
             return self
         counts = {
             name: _quotients(value, executions)
             for name, value in vars(self).items()
-            if isinstance(value, int | Mapping) and name not in {"slots", "gc_share"}
+            if isinstance(value, int | Mapping) and name not in _NO_SUMS
         }
         parts: dict[str, Any] = {name: s and s / executions for name, s in vars(self.time).items()}
         return replace(self, time=TaskTime(**parts), **counts)

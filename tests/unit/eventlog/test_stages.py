@@ -47,6 +47,17 @@ def test_work_is_what_the_tasks_counted(counted: dict[str, int], work: str) -> N
     assert stage.work == work
 
 
+def test_the_largest_scan_is_that_of_one_stage() -> None:
+    """The second one reads the data of the first once more, and some of it twice."""
+    first, again = (
+        a_stage(1_000, 2_000, 0, input_bytes=70),
+        a_stage(2_000, 3_000, 1, input_bytes=60),
+    )
+    again.insert(2, task_ended(1, 2_000, 3_000, metrics=task_counters(input_bytes=30)))
+    for lines in (first + again, again + first):
+        assert read_log(lines, None).metrics.largest_scan_bytes == 90
+
+
 def test_stages_may_run_at_the_same_time() -> None:
     (one, other), (end_one, end_other) = (
         (stage_started(1, at_ms=1_000), stage_started(2, at_ms=1_100)),

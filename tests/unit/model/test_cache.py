@@ -57,6 +57,13 @@ def test_the_share_is_of_the_input_of_all_trials() -> None:
     assert disk_share([reading(1.0), reading(0.0, 3 * INPUT)]) == 0.25
 
 
+def test_data_that_is_read_twice_comes_from_disks_once() -> None:
+    """A sort reads its input once to find the ranges, and once more to sort it."""
+    twice = task_metrics(input_bytes_by_locality={"ANY": 2 * INPUT}, largest_scan_bytes=INPUT)
+    assert why_not_cold(cold(1.0, tasks=twice)) is None
+    assert disk_share([reading(0.5, tasks=twice)]) == 0.5
+
+
 def test_what_disks_read_ahead_in_one_trial_does_not_stand_for_another() -> None:
     assert disk_share([reading(1.4), reading(0.0)]) == 0.5
 

@@ -152,7 +152,7 @@ class TestPerExecution:
     def test_every_field_is_divided_or_known_to_be_no_sum(
         self, count: int, executions: int
     ) -> None:
-        no_sums = {"slots", "gc_share", "stragglers", "incomplete"}
+        no_sums = {"slots", "gc_share", "largest_scan_bytes", "stragglers", "incomplete"}
         sums = {field.name for field in fields(TaskMetrics)} - no_sums - {"time"}
         whole = task_metrics(
             **{name: {"ANY": count} if name.endswith("by_locality") else count for name in sums}

@@ -231,7 +231,7 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
         assert_has(own, node)
     known["interference"] = stored.get("interference")
     (known.get("profile") or {}).pop("cut_samples", None)  # earlier versions counted them
-    for part in ("link", "timeline"):
+    for part in ("link", "tasks", "timeline"):
         if known.get(part):
             known[part] = stored[part] | known[part]
     assert {key: stored.get(key) for key in known} == known
