@@ -35,6 +35,7 @@ FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
 SHUFFLES = ROOT / "results/file-systems-shuffle"
 WRITES = ROOT / "results/file-systems-warm"
+COLD = ROOT / "results/file-systems-cold"
 PROFILED = ROOT / "results/profiled-rates"
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
@@ -189,6 +190,15 @@ def test_the_table_of_writes_is_that_of_the_committed_results() -> None:
             figures_of([column], workload)[1][0] for workload in ("write", "sort-write")
         ]
     assert len(table) == 7
+
+
+def test_the_table_of_cold_reads_is_that_of_the_committed_results() -> None:
+    table = {name.strip("`"): cells for name, *cells in rows("file-systems.md", "read cold")}
+    for name, cells in table.items():
+        column = find_configuration(name, COLD)
+        figures = [figures_of([column], each) for each in ("sha-512", "write", "sort-write")]
+        assert cells == [figures[0][0], *(text for _, [text], _ in figures)]
+    assert len(table) == 8
 
 
 def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
