@@ -29,6 +29,7 @@ SECONDS = st.just(0.0) | st.floats(MIN_QUANTITY, 1e9)
 COUNTS = st.integers(0, int(MAX_QUANTITY))
 VALUES: dict[Any, st.SearchStrategy[Any]] = {
     int: COUNTS,
+    int | None: st.none() | COUNTS,
     float: SECONDS,
     float | None: st.none() | SECONDS,
     str: st.text(),
