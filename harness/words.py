@@ -7,6 +7,7 @@ from itertools import chain, count
 
 _MAX_LISTED = 4
 _MIN_SHOWN = 1e-6
+_PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 
 
 def visible(text: str) -> str:
@@ -55,6 +56,15 @@ def significant(value: float, digits: int = 4) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def quantity_text(value: float, unit: str) -> str:
+    """Return a number of units with four digits: `21.24 Gflop/s`, `938.1 kevent`, `96.12 MB`."""
+    for prefix, size in _PREFIXES:
+        # Rounding may need the next prefix: 999,960 is 1 M.
+        if float(f"{value / size:.4g}") >= 1:
+            return f"{significant(value / size)} {prefix}{unit}"
+    return f"{significant(value)} {unit}"
 
 
 def join_names(things: Sequence[object]) -> str:

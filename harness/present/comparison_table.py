@@ -20,7 +20,7 @@ from harness.present.table import (
     fields,
 )
 from harness.statistics.change import Change, ControlShift, Verdict
-from harness.words import count_of, percent
+from harness.words import count_of, percent, quantity_text
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
@@ -96,7 +96,7 @@ def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
 
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
-    text, peak = quantities.quantity_text(found.value, f"{found.unit}/s"), _peak_of(found)
+    text, peak = quantity_text(found.value, f"{found.unit}/s"), _peak_of(found)
     return f"{text} ({quantities.share(found.efficiencies[peak], 1)})" if peak else text
 
 

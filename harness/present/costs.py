@@ -6,7 +6,7 @@ from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, 
 from harness.analysis.cost.costs import Money
 from harness.present import quantities
 from harness.present.data_table import DataTable
-from harness.words import significant
+from harness.words import quantity_text, significant
 
 _CENT = 0.01
 HEADINGS = ("rank", "configuration", "cost", "saved per round", "cost per second saved")
@@ -46,9 +46,9 @@ def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
             (
                 found.workload,
                 found.configuration,
-                quantities.quantity_text(found.performance.value, f"{found.performance.unit}/s"),
+                quantity_text(found.performance.value, f"{found.performance.unit}/s"),
                 money_text(found.cost),
-                quantities.quantity_text(found.per_cost, f"{found.performance.unit}/s"),
+                quantity_text(found.per_cost, f"{found.performance.unit}/s"),
             )
             for found in performances
         ),

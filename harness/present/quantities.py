@@ -22,7 +22,6 @@ _ROUNDING_ERROR = 1e-9
 """0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
 _MIN_MILLISECOND = 0.0005
 _MIN_P = 0.001
-_PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
 _MIN_WITHOUT_DECIMALS = 10
@@ -91,15 +90,6 @@ def p_text(value: float) -> str:
 def p_statement(shown: str) -> str:
     """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
     return f"p={shown}".replace("=<", "<") if shown else ""
-
-
-def quantity_text(value: float, unit: str) -> str:
-    """Return a number of units with four digits: `21.24 Gflop/s`, `938.1 kevent`."""
-    for prefix, size in _PREFIXES:
-        # Rounding may need the next prefix: 999,960 is 1 M.
-        if float(f"{value / size:.4g}") >= 1:
-            return f"{significant(value / size)} {prefix}{unit}"
-    return f"{significant(value)} {unit}"
 
 
 def size_text(count: float) -> str:

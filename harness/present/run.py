@@ -14,7 +14,7 @@ from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
 from harness.present.profile_table import profile_section
-from harness.words import join_names, shorten, visible
+from harness.words import join_names, quantity_text, shorten, visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50
@@ -125,7 +125,7 @@ def _achieved(trial: Trial) -> str:
         return trial.status
     if trial.work is None:
         return quantities.time_text(trial.unit_s)
-    return quantities.quantity_text(1 / trial.unit_s, f"{trial.work.unit}/s")
+    return quantity_text(1 / trial.unit_s, f"{trial.work.unit}/s")
 
 
 def _remarks(trial: Trial) -> Iterator[str]:

@@ -68,4 +68,4 @@ def test_what_spark_executed_is_compared(
         wanted = Outcome.FAILED if row.workload.endswith(":21") else Outcome.MEASURED
         assert {cell.sample.outcome for cell in row.cells} == {wanted}
         notes = " ".join(row.cells[1].notes)
-        assert ("times as many bytes" in notes) == (row.workload in {"etl", "load rows"})
+        assert ("input of the tasks" in notes) == (row.workload in {"etl", "load rows"})

@@ -6,7 +6,7 @@ from statistics import median
 from harness.analysis.observed.sample import measured_trials
 from harness.eventlog.application import is_from_event_log
 from harness.model.run import RecordedRun
-from harness.words import significant
+from harness.words import quantity_text
 
 MIN_DIFFERENCE = 0.02
 """Of the bytes of input: the same files read again differ by less."""
@@ -26,8 +26,8 @@ def different_logs(
     for workload in filter(bytes_after.__contains__, bytes_before):
         read, reads = bytes_before[workload], bytes_after[workload]
         if abs(reads - read) > MIN_DIFFERENCE * max(read, reads):
-            ratio = f"{reads / read:.3g} times as many bytes" if read and reads else _size(reads)
-            yield "input of the tasks", _size(read), ratio, frozenset({workload})
+            sizes = quantity_text(read, "B"), quantity_text(reads, "B")
+            yield "input of the tasks", *sizes, frozenset({workload})
 
 
 def _days(dates: Sequence[str]) -> str:
@@ -41,7 +41,3 @@ def _input_bytes(runs: Sequence[RecordedRun]) -> Mapping[str, float]:
         if trial.tasks is not None and trial.wall_s is not None:
             found.setdefault(trial.workload, []).append(trial.tasks.input_bytes)
     return {workload: median(counts) for workload, counts in found.items()}
-
-
-def _size(count: float) -> str:
-    return f"{significant(count / 1e6, 3)} MB"

@@ -32,7 +32,7 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
     if layout.kind in _STRIPED and received <= ALL:
         return (
             f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "
-            "task receives most of its input on whichever node it runs"
+            "task receives most of its input over the network, whichever node it runs on"
         )
     if layout.kind in _STRIPED and "qfs" in storages:
         return (
@@ -42,10 +42,10 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         )
     if received <= ALL:
         return (
-            f"{data}: a task receives its input where its node has no copy, or where the client of the file "
-            "system chose the copy of another node"
+            f"{data}: a task receives its input over the network if its node has no copy, or if the client of "
+            "the file system chose the copy of another node"
         )
     return (
-        f"{data}, which does not explain more than the input: what tasks write, broadcasts, or other users "
-        "of the network"
+        f"nodes received more than the whole input, which its layout ({layout}) does not explain: the rest "
+        "may be what tasks write, broadcasts, or traffic of others"
     )

@@ -21,6 +21,7 @@ from harness.present.report.answer import Tone, answers
 from harness.present.report.figure import Evidence
 from harness.statistics.change import Change, Verdict
 from harness.statistics.interval import Interval
+from harness.words import quantity_text
 from tests.unit.builders import a_run, configured, ok, recorded
 
 CONTROL_HPL = {"controls": ["hpl"]}
@@ -58,7 +59,7 @@ class TestQuantities:
         ],
     )
     def test_a_performance_has_four_digits_and_a_prefix(self, value: float, shown: str) -> None:
-        assert quantities.quantity_text(value, f"{'flop'}/s") == shown
+        assert quantity_text(value, f"{'flop'}/s") == shown
 
     def test_a_latency_is_in_microseconds(self) -> None:
         assert quantities.time_text(45.31e-6) == "45.31 µs"

@@ -42,9 +42,9 @@ def column(uri: str, *layouts: str) -> ConfigurationRuns:
             2.1,
             "if a gateway of the store is on one of these nodes",
         ),
-        ("hdfs://n1:9820/rows", "rs:3+2:1m", 1.5, "does not explain more than the input"),
-        ("hdfs://n1:9820/rows", "replicated:2", 0.5, "where its node has no copy"),
-        ("hdfs://n1:9820/rows", "replicated:2", 1.5, "does not explain more than the input"),
+        ("hdfs://n1:9820/rows", "rs:3+2:1m", 1.5, r"layout \(rs:3\+2:1m\) does not explain"),
+        ("hdfs://n1:9820/rows", "replicated:2", 0.5, "if its node has no copy"),
+        ("hdfs://n1:9820/rows", "replicated:2", 1.5, r"layout \(replicated:2\) does not explain"),
     ],
 )
 def test_the_layout_and_the_file_system_name_the_cause(
