@@ -31,7 +31,7 @@ from harness.terminal import show
     default="5%",
     show_default=True,
     metavar="PERCENT",
-    help="Change for which the page shows how many runs find it.",
+    help="Show how many runs find a change of this size.",
 )
 @results_option
 def ready_command(

@@ -53,21 +53,21 @@ def add_shared_options(parser: argparse.ArgumentParser, workloads: Iterable[str]
         f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
         "not compared")  # fmt: skip
     add("--streams", type=whole_number(1, MAX_STREAMS), default=1, metavar="N",
-        help="number of streams, as many users would be, that each run all workloads but the controls at the "
-        "same time, in an order of its own")  # fmt: skip
+        help="number of streams at the same time; each runs all workloads but the controls, in an order of "
+        "its own, as one of several users would")  # fmt: skip
     add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
         help="what forces the computation of workloads that do not write: Spark's noop data source, or "
         "df.rdd.count() as in the benchmark of 2020")  # fmt: skip
     add("--cache", choices=(WARM, COLD), default=WARM,
-        help="whether trials may find what they read in memory (warm), or read it from disks: cold puts it "
-        "out of the page caches before each trial, as root where that is needed, and what was read from "
-        "memory nevertheless does not count")  # fmt: skip
+        help="warm: trials may find their input in memory; cold: it is put out of the page caches before "
+        "each trial, as root where that is needed, and a trial that read from memory nevertheless does "
+        "not count")  # fmt: skip
     add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
         help="number of partitions that the workload repartition creates")  # fmt: skip
     add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
         help="number of points that each calc-pi workload draws")  # fmt: skip
     add("--seed", metavar="SEED",
-        help="what the random order of the workloads in each round follows from, and is recorded "
+        help="seed of the random order of the workloads in each round; it is recorded "
         "(default: a random one)")  # fmt: skip
     add("--dataset", metavar="URI", type=option_type(_dataset_uri),
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "

@@ -42,8 +42,8 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
         )
     if received <= ALL:
         return (
-            f"{data}: a task receives its input over the network if its node has no copy, or if the client of "
-            "the file system chose the copy of another node"
+            f"{data}: a task receives its input over the network if its node has no copy, or if the client "
+            "of the file system chose the copy of another node"
         )
     return (
         f"nodes received more than the whole input, which its layout ({layout}) does not explain: the rest "
