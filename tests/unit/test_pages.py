@@ -14,7 +14,11 @@ from datagen.storage import storages
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.explain.written import per_written_byte
-from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.configuration import (
+    ConfigurationRuns,
+    find_configuration,
+    probe_measurements,
+)
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.score import summarise
 from harness.cli import main
@@ -22,6 +26,8 @@ from harness.experiments.experiment_file import ConfigurationTable, DatasetTable
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
 from harness.present import markdown
+from harness.present.report.figure import Evidence
+from harness.present.report.figures import link_use
 from harness.programs.program import programs
 from harness.words import percent
 from jobs import options as benchmark
@@ -234,6 +240,33 @@ def test_the_picture_of_the_report_shows_the_report_of_today(tmp_path: Path) -> 
     assert main(["report", *names, f"--results={results}", f"--output={page}"]) == 0
     is_shown = digest_of_top(page.read_text()) in (results / "report.png").read_bytes()
     assert is_shown, f"draw it: make figure NAME=top, then move build/report.png to {results}"
+
+
+@pytest.mark.parametrize(
+    ("results", "names", "shown"),
+    [
+        ("ethernet-upgrade", ["1g-rs", "2.5g-rs"], ["1g-rs", "2.5g-rs"]),
+        ("file-systems-shuffle", ["hdfs-2x", "ceph-rs"], ["ceph-rs"]),
+    ],
+)
+def test_the_pictures_of_links_have_the_lines_that_the_report_draws(
+    results: str, names: list[str], shown: list[str]
+) -> None:
+    columns = [find_configuration(name, ROOT / "results" / results) for name in names]
+    measured = {column.name: probe_measurements(column) for column in columns}
+    figure = link_use.figure.draw(Evidence(compare(columns), measured))
+    assert figure
+    drawn = [lines_of(picture.svg) for picture in figure.pictures]
+    arguments = f"NAME=links REPORT='{' '.join(names)} --results results/{results}'"
+    for name in shown:
+        lines = lines_of((ROOT / f"docs/inner-join-{name}.svg").read_text())
+        assert len(lines) == len({"received", "sent"})
+        assert lines in drawn, f"draw docs/inner-join-{name}.svg: make figure {arguments}"
+
+
+def lines_of(svg: str) -> list[str]:
+    """Return the points of the lines of a picture; where texts and axes are depends on fonts."""
+    return re.findall(r'\bd="(M[\d.,]+L[^"]+)"', svg)
 
 
 def reading_and_gain(name: str, workload: str) -> tuple[str, str]:
