@@ -12,8 +12,10 @@ from harness.present.table import Fields, Footnotes, Table, superscript
 from harness.words import shorten, visible
 
 WIDTH = 100
-NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (10, 12), (8, 8))
-"""Maximum widths of a configuration's and a line's name; the first pair that fits is used."""
+NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (16, 12), (10, 12), (8, 8))
+"""Widths of a configuration's and a line's name; the first pair that fits is used.
+
+A longer name of a configuration goes on in a further line, and one of a line is shortened."""
 
 GAPS = ("  ", " ")
 """Space between the columns of one configuration; the first that fits is used."""
@@ -97,7 +99,7 @@ def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:
 
 def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
     column_width, line_width = widths
-    headings = [_marked(name, column_width, about, notes) for name, about in table.columns]
+    heading_marks = [notes.mark(heading.notes) for heading in table.columns]
     names = [_marked(line.name, line_width, line.notes, notes) for line in table.lines]
     marks = [[notes.mark(entry.notes) for entry in line.entries] for line in table.lines]
     blocks = [
@@ -109,13 +111,25 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
         )
         for index in range(len(table.columns))
     ]
-    columns = [
-        ["", shorten(visible(table.heading), WIDTH), *names],
-        *([heading, *block] for heading, block in zip(headings, blocks, strict=True)),
+    headings = [
+        _heading(column.name, max(column_width, *map(len, block)), mark)
+        for column, block, mark in zip(table.columns, blocks, heading_marks, strict=True)
     ]
-    rule = ("-" * max(map(len, column)) for column in columns)
-    first, second, *lines = _joined(columns, "  ", "<")
-    return "\n".join([first, second, "  ".join(rule), *lines])
+    height = max(map(len, headings))
+    below = [[shorten(visible(table.heading), WIDTH), *names], *blocks]
+    columns = [
+        [""] * (height - len(above)) + above + own
+        for above, own in zip([[], *headings], below, strict=True)
+    ]
+    lines = _joined(columns, "  ", "<")
+    lines.insert(height + 1, "  ".join("-" * max(map(len, column)) for column in columns))
+    return "\n".join(lines)
+
+
+def _heading(name: str, width: int, mark: str) -> Block:
+    """Return the whole name in lines of `width`, broken at hyphens where it has them, and the mark."""
+    *lines, last = textwrap.wrap(visible(name), width, drop_whitespace=False) or [""]
+    return [*lines, last + mark]
 
 
 def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> str:
