@@ -1,4 +1,4 @@
-"""What the nodes' links, processors and disks did while a trial ran, slice by slice of its time."""
+"""What the nodes' links and disks did while a trial ran, slice by slice of its time."""
 
 import re
 import string
@@ -48,8 +48,6 @@ class NodeTimeline:
     - `clock_error_s`: by how much the slices may lie beside the trial's, because the node has a clock of
       its own; 0 on the driver's machine.
     - `received_bytes`, `sent_bytes`: of all interfaces that lead to other machines, with headers.
-    - `busy_percent`: the processor time of all processors of the machine, interrupts included.
-    - `read_bytes`, `written_bytes`: of all disks of the machine.
     - `disk_busy_percent`: how long a disk had something to do, of whichever disk was the busiest then.
     - `busiest_disk`: the name of the one that was busy for longest; None if none was.
     """
@@ -58,9 +56,6 @@ class NodeTimeline:
     clock_error_s: float
     received_bytes: str | None = None
     sent_bytes: str | None = None
-    busy_percent: str | None = None
-    read_bytes: str | None = None
-    written_bytes: str | None = None
     disk_busy_percent: str | None = None
     busiest_disk: str | None = None
 
@@ -85,9 +80,6 @@ class Timeline(Quantities):
     clock_error_s: tuple[float, ...] = ()
     received_bytes: _Column = ()
     sent_bytes: _Column = ()
-    busy_percent: _Column = ()
-    read_bytes: _Column = ()
-    written_bytes: _Column = ()
     disk_busy_percent: _Column = ()
     busiest_disk: _Column = ()
 
@@ -137,7 +129,7 @@ class Timeline(Quantities):
 
 
 _COLUMNS = tuple(field.name for field in fields(NodeTimeline) if field.name != "host")
-_OF_DISKS = _COLUMNS[-4:]
+_OF_DISKS = _COLUMNS[-2:]
 """Fields that version 1.0 does not have."""
 
 

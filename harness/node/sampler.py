@@ -6,8 +6,8 @@ runs one and adds up the CPU time that it took, so that only the speed of the pr
 long the process waited for one. It is not niced: a niced process would run in the moments that the
 trials leave, and measure those.
 
-About five times a second it also reads what the node's links, processors and disks have counted, and keeps
-it until the end of the trial.
+About five times a second it also reads what the node's links and disks have counted, and keeps it
+until the end of the trial.
 
 The process has one thread, keeps no file open and ends within two seconds after the process that it
 watches. It answers at an abstract Unix socket, which exists in one network namespace,
@@ -50,9 +50,8 @@ _INBOUND_DEVICE = "clusterlift0"
 """As in model/interface.py, which this program cannot import."""
 _RECEIVED, _SENT = 0, 8
 """Columns of /proc/net/dev, after the name."""
-_DISK, _SECTORS_READ, _SECTORS_WRITTEN, _BUSY_MS = 2, 5, 9, 12
+_DISK, _BUSY_MS = 2, 12
 """Columns of /proc/diskstats."""
-_SECTOR = 512
 _DISKS = "/"
 """Separates interfaces from disks in a request; it is the name of neither."""
 
@@ -62,8 +61,7 @@ READ, also the `samples`, and `busiest_disk`: the name of the disk that was busy
 taken, None if none was."""
 Sample = list[int | None]
 """The time in ns (CLOCK_MONOTONIC), and what was counted until then: bytes that the links received and
-sent, ticks in which processors were busy, bytes that the disks read and wrote, and ms in which the disk was
-busy that was the busiest at that time. None is unknown."""
+sent, and ms in which the disk was busy that was the busiest at that time. None is unknown."""
 
 
 def begin(interfaces: Iterable[str], disks: Iterable[str]) -> str:
@@ -178,9 +176,8 @@ class Samples:
     def take(self) -> None:
         """Take a sample now."""
         links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
-        ticks = busy_ticks(_read("/proc/stat"))
-        disks = self.disks.count(_read("/proc/diskstats"))
-        self.taken.append([time.monotonic_ns(), *links, ticks, *disks])
+        busy_ms = self.disks.busy_ms(_read("/proc/diskstats"))
+        self.taken.append([time.monotonic_ns(), *links, busy_ms])
         if len(self.taken) > MAX_SAMPLES:
             del self.taken[1::2]
             self._interval_s *= 2
@@ -188,7 +185,7 @@ class Samples:
 
 
 class Disks:
-    """What disks counted since they were named; which of them is the busiest may change."""
+    """For how long disks were busy since they were named; which of them is the busiest may change."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
@@ -196,19 +193,16 @@ class Disks:
         self._last: dict[str, int] = {}
         self._busiest_ms = 0
 
-    def count(self, text: str) -> Sample:
-        """Return the columns of a sample, by the text of /proc/diskstats."""
+    def busy_ms(self, text: str) -> int | None:
+        """Return for how long the busiest disk was busy, by the text of /proc/diskstats; None if unknown."""
         rows = (line.split(maxsplit=_BUSY_MS + 1) for line in text.splitlines())
-        counted = {row[_DISK]: row for row in rows if row[_DISK] in self._names}
-        if not counted:
-            return [None] * 3
-        busy_ms = {name: int(row[_BUSY_MS]) for name, row in counted.items()}
+        busy_ms = {row[_DISK]: int(row[_BUSY_MS]) for row in rows if row[_DISK] in self._names}
+        if not busy_ms:
+            return None
         grown_ms = (now - self._last.get(name, now) for name, now in busy_ms.items())
         self._busiest_ms += max(0, *grown_ms)
         self._first, self._last = self._first or busy_ms, busy_ms
-        columns = _SECTORS_READ, _SECTORS_WRITTEN
-        sectors = (sum(int(row[column]) for row in counted.values()) for column in columns)
-        return [*(count * _SECTOR for count in sectors), self._busiest_ms]
+        return self._busiest_ms
 
     def busiest(self) -> str | None:
         """Return the disk that was busy for longest; None if none was, or nothing is known."""
@@ -248,14 +242,6 @@ def link_bytes(text: str, interfaces: Collection[str]) -> tuple[int, int] | tupl
     if not found:
         return None, None
     return sum(received for received, _ in found), sum(sent for _, sent in found)
-
-
-def busy_ticks(text: str) -> int | None:
-    """Return the time in which processors were busy, interrupts included, by the text of /proc/stat."""
-    match text.split("\n", 1)[0].split():
-        case ["cpu", user, nice, system, _, _, interrupts, soft_interrupts, *_]:
-            return sum(map(int, (user, nice, system, interrupts, soft_interrupts)))
-    return None
 
 
 def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:

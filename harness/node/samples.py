@@ -16,7 +16,6 @@ from harness.model.timeline import (
     Timeline,
     packed,
 )
-from harness.node.processor_ticks import TICKS_PER_S
 from harness.node.snapshot import NodeReading, NodesSnapshot
 
 MAX_STAGES = 16
@@ -88,19 +87,13 @@ def _node(
 ) -> NodeTimeline:
     edges_s = [start_s + number * interval_s for number in range(slices + 1)]
     times_s = [(sample[0] or 0) / 1e9 - offset_s for sample in node.samples]
-    counts = [[sample[column] for sample in node.samples] for column in range(1, 7)]
-    received, sent, ticks, read, written, busy_ms = (
-        _growth(times_s, column, edges_s) for column in counts
-    )
-    ticks_per_percent = interval_s * node.counters["processors"] * TICKS_PER_S / 100
+    counts = [[sample[column] for sample in node.samples] for column in range(1, 4)]
+    received, sent, busy_ms = (_growth(times_s, column, edges_s) for column in counts)
     return NodeTimeline(
         node.host,
         round(error_s, 3),
         received_bytes=_packed(received),
         sent_bytes=_packed(sent),
-        busy_percent=_packed(ticks, 1 / ticks_per_percent, largest=100),
-        read_bytes=_packed(read),
-        written_bytes=_packed(written),
         disk_busy_percent=_packed(busy_ms, 0.1 / interval_s, largest=100),
         busiest_disk=node.busiest_disk,
     )

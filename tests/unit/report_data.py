@@ -112,7 +112,7 @@ def timeline(wall_s: float, rate_bit_s: float, slices: int = 20) -> Timeline:
     quarter, full = slices // 4, round(rate_bit_s / 8 * wall_s / slices)
     received = {NODES[1]: [*[full // 2] * (3 * quarter), *[full] * quarter]}
     nodes = [
-        a_node(node, received.get(node, [full // 3] * slices), [full // 3] * slices, [50] * slices)
+        a_node(node, received.get(node, [full // 3] * slices), [full // 3] * slices)
         for node in NODES
     ]
     stages = (

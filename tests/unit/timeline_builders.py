@@ -14,7 +14,6 @@ def a_node(
     host: str,
     received: Values | None = None,
     sent: Values | None = None,
-    busy: Values | None = None,
     disk_busy: Values | None = None,
     busiest_disk: str | None = None,
     clock_error_s: float = 0.0,
@@ -23,7 +22,6 @@ def a_node(
     series = {
         "received_bytes": received,
         "sent_bytes": sent,
-        "busy_percent": busy,
         "disk_busy_percent": disk_busy,
     }
     texts = {name: packed(values) for name, values in series.items() if values is not None}

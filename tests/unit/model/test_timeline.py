@@ -78,7 +78,7 @@ class TestTimeline:
         assert timeline.received_bytes == ("5 0_A", None)
 
     def test_of_a_version_that_did_not_record_disks_they_are_unknown(self) -> None:
-        columns = dict.fromkeys(("received_bytes", "sent_bytes", "busy_percent"), ("0",))
+        columns = dict.fromkeys(("received_bytes", "sent_bytes"), ("0",))
         [node] = Timeline(0.2, 3, (), ("n1",), (0.0,), **columns).nodes
         assert (node.sent_bytes, node.disk_busy_percent, node.busiest_disk) == ("0", None, None)
 

@@ -1,6 +1,5 @@
 """Samples of several nodes become the slices of a trial: nothing is lost, and clocks are related."""
 
-import os
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -13,7 +12,6 @@ from harness.node.samples import MAX_STAGES, trial_timeline
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from tests.unit.builders import known
 
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BOOT = "boot-a"
 
 
@@ -30,9 +28,8 @@ def counted(
     times_s: Sequence[float], received: Sequence[int | None], **columns: Sequence[int | None]
 ) -> list[Sample]:
     """Return samples; columns that are not given are 0."""
-    names = ("sent", "busy", "read", "written", "disk_ms")
     nothing = [0] * len(times_s)
-    others = [columns.get(name, nothing) for name in names]
+    others = [columns.get(name, nothing) for name in ("sent", "disk_ms")]
     return [
         [round(time_s * 1e9), *row] for time_s, *row in zip(times_s, received, *others, strict=True)
     ]
@@ -125,27 +122,18 @@ class TestSlices:
     def test_without_samples_everything_is_unknown(self) -> None:
         assert node_of(timeline_of([])) == NodeTimeline("n1", 0.0)
 
-    @pytest.mark.parametrize(
-        ("ticks", "percent"), [(round(3 * 1.5 * TICKS_PER_S), 75), (10**6, 100)]
-    )
-    def test_busy_time_is_in_percent_of_all_processors_and_never_more(
-        self, ticks: int, percent: int
+    @pytest.mark.parametrize(("busy_ms", "percent"), [(1500, 50), (3300, 100)])
+    def test_the_busiest_disk_is_in_percent_of_the_slice_and_never_more(
+        self, busy_ms: int, percent: int
     ) -> None:
-        """The node has two processors, and three seconds are sampled."""
-        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], busy=[0, ticks])))
-        assert unpacked(known(found.busy_percent), 10) == (percent,) * 10
-
-    def test_the_busiest_disk_is_in_percent_of_the_slice_and_bytes_are_those_of_all(self) -> None:
-        """It was busy for 1.5 of 3 seconds."""
-        columns = {"read": [0, 3000], "written": [0, 600], "disk_ms": [40_000, 41_500]}
-        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], **columns)))
-        series = (found.read_bytes, found.written_bytes, found.disk_busy_percent)
-        assert [set(unpacked(known(each), 10)) for each in series] == [{200}, {40}, {50}]
+        """Three seconds are sampled."""
+        samples = counted([9.5, 12.5], [0, 0], disk_ms=[40_000, 40_000 + busy_ms])
+        found = node_of(timeline_of(samples))
+        assert unpacked(known(found.disk_busy_percent), 10) == (percent,) * 10
 
     def test_of_a_node_without_disks_are_unknown(self) -> None:
-        unknown = {name: [None, None] for name in ("read", "written", "disk_ms")}
-        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], **unknown)))
-        assert (found.read_bytes, found.disk_busy_percent, found.busiest_disk) == (None, None, None)
+        found = node_of(timeline_of(counted([9.5, 12.5], [0, 0], disk_ms=[None, None])))
+        assert (found.disk_busy_percent, found.busiest_disk) == (None, None)
 
 
 class TestClocks:
