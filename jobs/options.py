@@ -14,7 +14,7 @@ from harness.model.cache import COLD
 from harness.model.errors import BadInput
 from harness.runtime.command_line import Parser
 from harness.runtime.option_values import parse_facts, parse_pairs
-from harness.runtime.shared_options import MAX_TIME_S, add_shared_options
+from harness.runtime.script_options import MAX_TIME_S, add_script_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.queries import queries_of
@@ -140,7 +140,7 @@ def _parser() -> Parser:
         "Run the workloads on a dataset, and record every trial and everything that could explain "
         "its time.",
     )
-    add_shared_options(parser, discover())
+    add_script_options(parser, discover())
     return parser
 
 

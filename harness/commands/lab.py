@@ -21,7 +21,7 @@ from harness.model.errors import BadInput
 from harness.model.link import Link, parse_rate
 from harness.option_types import RealNumber, WholeNumber, converted
 from harness.runtime.interrupt import interruptible
-from harness.runtime.shared_options import read_shared_options
+from harness.runtime.script_options import read_script_options
 from harness.terminal import show
 
 script_arguments = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")
@@ -140,7 +140,7 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
-    _check_is_kept(read_shared_options(arguments).results)
+    _check_is_kept(read_script_options(arguments).results)
     with lab_lock():
         current = running_lab()
         return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)

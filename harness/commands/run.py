@@ -26,8 +26,8 @@ from harness.records.series import (
 )
 from harness.runtime.clock import duration_text
 from harness.runtime.queries import text_digests
+from harness.runtime.script_options import HELP
 from harness.runtime.series import PROVEN, SERIES
-from harness.runtime.shared_options import HELP
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.terminal import say, show
 from harness.words import count_of

@@ -16,8 +16,8 @@ from harness.model.errors import BadInput
 from harness.records.series import Series
 from harness.runtime.own_driver import require_own_driver
 from harness.runtime.queries import text_digests
+from harness.runtime.script_options import read_script_options
 from harness.runtime.series import SparkOptions, series_of
-from harness.runtime.shared_options import read_shared_options
 
 SPARK_OPTIONS = frozenset(
     f"--{name}"
@@ -64,7 +64,7 @@ class Submission:
     @cached_property
     def given(self) -> argparse.Namespace:
         """The script's options that say where results go, and what work is done."""
-        return read_shared_options(self.arguments)
+        return read_script_options(self.arguments)
 
     @cached_property
     def properties(self) -> Mapping[str, str]:

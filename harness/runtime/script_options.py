@@ -33,7 +33,7 @@ _PASSED = frozenset({"default_workloads", "turns"})
 """The options that `clusterlift` itself passes."""
 
 
-def add_shared_options(parser: argparse.ArgumentParser, workloads: Iterable[str] = ()) -> None:
+def add_script_options(parser: argparse.ArgumentParser, workloads: Iterable[str] = ()) -> None:
     """Add the options to a parser; the help lists these workloads."""
     add = parser.add_argument
     add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
@@ -105,10 +105,10 @@ def add_shared_options(parser: argparse.ArgumentParser, workloads: Iterable[str]
         "stored")  # fmt: skip
 
 
-def read_shared_options(arguments: Sequence[str]) -> argparse.Namespace:
+def read_script_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options of the script's arguments. Raise BadInput if one is wrong, or is none of them."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    add_shared_options(parser)
+    add_script_options(parser)
     try:
         found, others = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:
