@@ -7,9 +7,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from harness.model.run import Facts
+from harness.model.run import Facts, Run
 from harness.node.machine import facts_by_node
 
 _ADDRESS = re.compile(rb"\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[\da-f:.]+\]")
@@ -30,6 +31,14 @@ def naming(environment: Facts) -> Callable[[bytes], bytes]:
     return lambda line: _ADDRESS.sub(lambda found: names.get(found[0], found[0]), line)
 
 
-def with_names(environment: Facts) -> Any:
-    """Return the environment of a run with the names of its nodes."""
-    return json.loads(naming(environment)(json.dumps(environment).encode()))
+def with_names(run: Run) -> Run:
+    """Return a run with the names of its nodes. The URI of its dataset stays as the user gave it."""
+    in_line = naming(run.environment)
+
+    def named(facts: Any) -> Any:
+        return json.loads(in_line(json.dumps(facts).encode()))
+
+    dataset = run.dataset and {
+        key: named(value) if key == "placement" else value for key, value in run.dataset.items()
+    }
+    return replace(run, environment=named(run.environment), dataset=dataset)

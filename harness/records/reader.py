@@ -58,7 +58,7 @@ def load(path: Path) -> RecordedRun:
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
     needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
     trials, throughout = counted_trials(trials, needed)
-    run = replace(run, environment=with_names(run.environment))
+    run = with_names(run)
     recorded = RecordedRun(
         run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout
     )

@@ -19,6 +19,11 @@ from tests.unit.timeline_builders import a_node, a_timeline
 FIRST, SECOND = "172.18.0.3", "172.18.0.30"
 NODES = {FIRST: {"kernel": "Linux 6.1"}, SECOND: {"kernel": "Linux 6.2"}}
 QUIET = NodeInterference(SECOND, duration_s=10, processors=2, busy_s=9, stolen_s=0)
+DATASET = {
+    "uri": f"hdfs://{FIRST}:9820/rows",
+    "layout": {},
+    "placement": {f"{FIRST}:9866": 7, f"{SECOND}:9866": 5},
+}
 ENVIRONMENT = {
     "executors": [SECOND, FIRST],
     "nodes": {FIRST: {"eth0": {"mtu_bytes": 9000}}, SECOND: {}},
@@ -35,7 +40,7 @@ def recorded_with(names: Any, results: Path) -> Path:
         timeline=a_timeline(a_node(FIRST, [1, 2]), a_node(SECOND, [3, 4]), slices=2),
         note=f"executors lost: {FIRST}, {SECOND}",
     )
-    with Recording(results, a_run(environment=ENVIRONMENT)) as recording:
+    with Recording(results, a_run(environment=ENVIRONMENT, dataset=DATASET)) as recording:
         recording.trial(trial)
         recording.end(Ending.COMPLETED, link_errors={f"{SECOND} eth0": {"errors": 3}})
     return change_line(recording.path, 1, {"environment.machines.names": names})
@@ -48,6 +53,7 @@ def test_all_that_is_said_of_a_node_is_under_its_name(tmp_path: Path) -> None:
     assert environment["machines"]["driver"] == "n1"
     assert links_by_host(environment)["n1"]["eth0"].mtu_bytes == 9000
     assert facts_by_node(environment) == {"n1": NODES[FIRST], 'n"2': NODES[SECOND]}
+    assert recorded.run.dataset == {**DATASET, "placement": {"n1:9866": 7, 'n"2:9866': 5}}
     assert [node.host for node in known(trial.interference)] == ['n"2']
     assert known(trial.timeline).hosts == ("n1", 'n"2')
     assert trial.note == 'executors lost: n1, n"2'

@@ -200,9 +200,8 @@ class TestSchema:
     def test_every_committed_file_keeps_all_that_it_says(self, path: Path) -> None:
         first, *lines = path.read_bytes().splitlines()
         head = json.loads(first)
-        if environment := head.get("environment"):
-            head["environment"] = with_names(environment)
-        rest = list(map(json.loads, map(naming(environment or {}), lines)))
+        run = a_run(environment=head.get("environment") or {}, dataset=head.get("dataset"))
+        rest = list(map(json.loads, map(naming(run.environment), lines)))
         if path.parent.name == "probes":
             probed = load_probes(path)
             assert_has(asdict(probed.run), head)
@@ -211,6 +210,8 @@ class TestSchema:
                 assert_has(asdict(event), line)
         else:
             loaded = load(path)
+            named = with_names(run)
+            head |= {"environment": named.environment, "dataset": named.dataset}
             assert_has(asdict(loaded.run), head)
             for trial, line in zip(loaded.trials, rest[:-1], strict=True):
                 assert_has(asdict(replace(trial, disturbed=None)), line)
