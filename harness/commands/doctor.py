@@ -21,8 +21,8 @@ def doctor_command(site: Site) -> int:
     """Find what is wrong with the machines before the first trial, and how to fix it.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
-    Run nothing of yours on them meanwhile. The exit code is 1 if there is a fault: something that would spoil
-    results. Notes are worth a look; what they name may be wanted. The disks are listed.
+    Run no jobs there meanwhile. The exit code is 1 if there is a fault: something that would spoil results.
+    Notes are worth a look; what they name may be intended. The disks are listed.
     """
     names_hosts = site.names is not None or bool(site.nodes)
     if not names_hosts and site.transport in {by_docker, by_netns}:

@@ -48,8 +48,8 @@ from harness.terminal import show
     "--score",
     "after",
     metavar="AFTER",
-    help="Instead of predicting, compare what AFTER measured with what was predicted for its links or disks, "
-    "and its layout, before its first run began.",
+    help="Instead of predicting, compare what AFTER measured with the last prediction for its links or "
+    "disks, and its layout, from before its first run.",
 )
 @results_option
 def predict_command(
