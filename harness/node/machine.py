@@ -280,11 +280,12 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the facts of every node of a run; empty if none were recorded."""
+    """Return the facts of every node of a run, of an older one those of its driver; empty without any."""
     found: dict[str, dict[str, str]] = {}
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:
         facts = {**groups[0]["facts"], **group["facts"]}
         for host in group["hosts"]:
             found[host] = {key: value for key, value in facts.items() if value is not None}
-    return found
+    own = {key: str(environment[key]) for key in FACT_NAMES if environment.get(key)}
+    return found or ({str(environment.get("host")): own} if own else {})

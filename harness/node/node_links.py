@@ -14,7 +14,7 @@ _NOT_FACTS = ("host", "device", "counters")
 """Fields of a link that its facts leave out: names are the keys, and counters are of a moment."""
 _READ = (
     *("speed_mbit_s", "shaped_bit_s", "has_unknown_limit", "mtu_bytes"),
-    *("state", "driver", "bus", "sysctls"),
+    *("state", "driver", "bus"),
 )
 """Recorded facts that are read again."""
 

@@ -6,7 +6,6 @@ from itertools import chain
 
 from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
-from harness.analysis.compare.machines import different_machines, know_nodes
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
@@ -16,17 +15,15 @@ from harness.analysis.observed.environment import (
     STREAMS,
     as_text,
     client_facts,
+    compared_facts,
     content,
     dataset_facts,
-    facts_without_nodes,
     if_missing,
     parameter_facts,
     query_facts,
-    software_facts,
     table_facts,
 )
 from harness.analysis.observed.interference import different_interference
-from harness.analysis.observed.machines import KERNEL, OF_DRIVER
 from harness.analysis.observed.sample import measured_trials
 from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
@@ -34,9 +31,6 @@ from harness.words import shorten
 
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
-
-_OF_DRIVER = frozenset({KERNEL, "processor", "architecture"})
-"""Facts of the driver's node alone whose names do not say so."""
 
 Workloads = frozenset[str] | None
 """Names of workloads; None: all workloads."""
@@ -140,8 +134,7 @@ def _by_program(
 def _differences(
     before: Sequence[Run], after: Sequence[Run], workloads: Workloads
 ) -> Iterator[Confounder]:
-    nodes = (Confounder(*each) for each in different_machines(before, after))
-    for found in (*_different_facts(before, after), *nodes):
+    for found in _different_facts(before, after):
         yield replace(found, workloads=workloads) if found.workloads is None else found
 
 
@@ -169,13 +162,7 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
             of_data += _of_group("client", client_facts, before, after)
         yield from (replace(found, workloads=readers_on_both_sides) for found in of_data)
     yield from _different_queries(before, after)
-    if know_nodes(runs):
-        yield from _of_group("environment", software_facts, before, after)
-        return
-    is_of_all_hosts = any(run.parameters.get(PROGRAM) for run in runs)
-    for found in _of_group("environment", facts_without_nodes, before, after):
-        where = OF_DRIVER if found.fact in _OF_DRIVER and not is_of_all_hosts else ""
-        yield replace(found, fact=f"{found.fact}{where}")
+    yield from _of_group("environment", compared_facts, before, after)
 
 
 def _different_queries(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Confounder]:

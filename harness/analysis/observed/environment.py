@@ -9,10 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
-from types import MappingProxyType
 from typing import Any, TypeVar
 
-from harness.analysis.observed.machines import KERNEL, driver_facts, fact_name, values_by_name
+from harness.analysis.observed.machines import distinct_values, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
@@ -25,7 +24,7 @@ NOT_SET = "not set"
 LAYOUT, REPARTITION, SAMPLES, STREAMS = "layout", "--repartition", "--pi-samples", "--streams"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
-    | {"Spark version", "Java version", KERNEL, "executors"}
+    | {"Spark version", "Java version", "kernel", "executors"}
 )
 """Facts that make a comparison doubtful if only one side knows them."""
 _PROPERTIES = ("spark.", "fs.", "ozone.", "scm.")
@@ -130,17 +129,15 @@ def content(run: Run) -> str | None:
 
 def environment_facts(run: Run) -> Facts:
     """Return software and machines; of machines that differ, each value with its nodes."""
-    nodes = facts_by_node(run.environment)
-    return software_facts(run, values_by_name(nodes)) if nodes else facts_without_nodes(run)
+    return _with_software(run, values_by_name(facts_by_node(run.environment)))
 
 
-def facts_without_nodes(run: Run) -> Facts:
-    """Return software, and of machines what older results have: the driver's node, and TCP settings."""
-    return software_facts(run, driver_facts(run) | _sysctls(run))
+def compared_facts(run: Run) -> Facts:
+    """Return the same without nodes, which may have other names on another side: `6.1 and 6.5`."""
+    return _with_software(run, distinct_values(facts_by_node(run.environment)))
 
 
-def software_facts(run: Run, machines: Facts = MappingProxyType({})) -> Facts:
-    """Return the software, these facts of the machines, and the relevant properties of Spark."""
+def _with_software(run: Run, machines: Facts) -> Facts:
     observed = run.environment
     if not observed:
         return {}
@@ -265,18 +262,6 @@ def link_drivers(run: Run) -> dict[str, dict[str, str]]:
     return _by_node(
         run, lambda link: f"{link.driver} ({link.bus})" if link.bus and link.driver else link.driver
     )
-
-
-def _sysctls(run: Run) -> dict[str, str]:
-    """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
-    nodes = links_by_host(run.environment).values()
-    found: dict[str, set[str]] = {}
-    of_links = (link.sysctls for links in nodes for link in links.values())
-    for source in (run.environment.get("sysctls"), *of_links):
-        for name, value in (source or {}).items():
-            if value is not None:
-                found.setdefault(name, set()).add(" ".join(str(value).split()))
-    return {fact_name(name): ", ".join(sorted(values)) for name, values in found.items()}
 
 
 def layouts(run: Run) -> tuple[str, ...]:

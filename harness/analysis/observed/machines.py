@@ -1,43 +1,12 @@
 """What a run recorded of its nodes' machines: values with their nodes, and nodes unlike their peers."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
-from harness.model.run import PROGRAM, Run
+from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, OF_DISKS, MachineFacts, facts_by_node
 from harness.words import join_names, visible
 
-KERNEL = "kernel"
-OF_DRIVER = " of the driver's node"
 _DISK_NAMES = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
-
-
-def driver_facts(run: Run) -> dict[str, Any]:
-    """Return what every version recorded of machines: of the driver's node, or of a program's hosts.
-
-    The names are in predictions that were frozen, and so stay as they are.
-    """
-    nodes = facts_by_node(run.environment)
-    driver = (run.environment.get("machines") or {}).get("driver")
-    asked = [nodes[driver]] if driver in nodes else list(nodes.values())
-    known: Mapping[str, Any] = _joined(asked) if nodes else run.environment
-    memory_bytes = run.environment.get("memory_bytes")
-    where = "" if run.parameters.get(PROGRAM) else OF_DRIVER
-    return {
-        KERNEL: known.get("kernel"),
-        "processor": known.get("cpu_model"),
-        "architecture": known.get("architecture"),
-        f"processors{where}": known.get("cpus"),
-        f"memory{where}": None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB",
-    }
-
-
-def _joined(nodes: Sequence[MachineFacts]) -> dict[str, str]:
-    """Return the distinct values of each fact on these nodes: `6.1, 6.5`."""
-    return {
-        key: ", ".join(dict.fromkeys(facts[key] for facts in nodes if key in facts))
-        for key in fact_keys(nodes)
-    }
 
 
 def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
@@ -51,6 +20,12 @@ def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
         with_hosts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
         found[fact_name(key)] = ", ".join(values if len(values) == 1 else with_hosts)
     return found
+
+
+def distinct_values(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
+    """Return the values of each fact on all nodes, by its name for people: `6.1 and 6.5`."""
+    keys = fact_keys(nodes.values())
+    return {fact_name(key): " and ".join(sorted(hosts_by_value(nodes, key))) for key in keys}
 
 
 def disk_lines(nodes: Mapping[str, MachineFacts]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from harness.analysis.explain.timeline import silent_nodes
 from harness.analysis.observed.configuration import ConfigurationRuns, caveats
 from harness.analysis.observed.environment import (
     as_text,
+    compared_facts,
     dataset_facts,
-    facts_without_nodes,
     parameter_facts,
 )
 from harness.analysis.observed.sample import measured_trials, table_model
@@ -39,7 +39,9 @@ NO_DISK_TIMES = "it has no profile, and how busy disks were is not known"
 ONLY_OWN_DISKS = (
     "only the disks of machines that run Spark were looked at; what was read from memory stays so"
 )
-_NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})
+_NOT_CONDITIONS = frozenset(
+    {"measured by", "warm-up rounds", "files in the dataset", "clock synchronised"}
+)
 """Facts that may differ after the upgrade, because they hardly affect times."""
 
 
@@ -174,7 +176,7 @@ def conditions(runs: Iterable[Run]) -> dict[str, str]:
     first, *others = (
         {
             name: text
-            for group in (parameter_facts(run), dataset_facts(run), facts_without_nodes(run))
+            for group in (parameter_facts(run), dataset_facts(run), compared_facts(run))
             for name, value in group.items()
             if name not in _NOT_CONDITIONS and (text := as_text(value)) is not None
         }
