@@ -16,7 +16,6 @@ describe() {
   shift
   part device ip -j -d -s link show dev "$device"
   part queue tc -j qdisc show dev "$device"
-  part classes tc class show dev "$device"
   part filters filters "$device"
   part driver readlink "$at/device/driver"
   part bond cat "/proc/net/bonding/$device"

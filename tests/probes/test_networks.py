@@ -113,7 +113,7 @@ ABOVE = {
 QUEUE = f"{ABOVE['bridge']}; tc qdisc add dev top"
 HTB = (
     f"{QUEUE} root handle 1: htb default 10; "
-    "tc class add dev top parent 1: classid 1:10 htb rate 20mbit ceil 80mbit quantum 9000"
+    "tc class add dev top parent 1: classid 1:10 htb rate 20mbit quantum 9000"
 )
 
 
@@ -122,9 +122,7 @@ HTB = (
     [
         *((f"ip tuntap add top mode {mode}", None) for mode in ("tun", "tap")),
         *((commands, 50) for commands in ABOVE.values()),
-        (HTB, 20.318),
-        (f"{HTB}; tc qdisc add dev top parent 1:10 tbf rate 10mbit burst 9k latency 5ms", 10.159),
-        (f"{HTB}; tc filter add dev top parent 1: u32 match u32 0 0 flowid 1:10", None),
+        (HTB, None),
         (f"{QUEUE} root netem rate 10mbit", 10.159),
         (f"{QUEUE} root cake bandwidth 10mbit", 10.159),
         (f"{QUEUE} root fq maxrate 10mbit", None),

@@ -48,28 +48,25 @@ def test_is_the_one_rate_of_the_cards_below(line: str) -> None:
     assert link.rate_bit_s == (None if rate == "?" else float(rate) * MBIT)
 
 
-def test_is_bounded_by_each_queue_on_the_way() -> None:
+def test_is_the_least_limit_of_the_root_queues_on_the_way() -> None:
     captured = output("link-bridge-6.1.txt")
-    assert parse_link("a", "br0", captured).rate_bit_s == 101.59 * MBIT
-    # Without the tbf in the class: its parent's rate, its ceiling, and the limit of the interface below.
-    without = captured.replace('{"kind":"tbf","handle":"10:"', '{"kind":"pfifo","handle":"10:"')
-    for root, own, mbit in ((150, 200, 152.38), (300, 200, 203.17), (900, 900, 406.34)):
-        text = without.replace("root rate 300Mbit ceil 300", f"root rate {root}Mbit ceil {root}")
-        link = parse_link("a", "br0", text.replace("ceil 200", f"ceil {own}"))
+    assert parse_link("a", "br0", captured).rate_bit_s is None  # classes of htb
+    for bytes_s, mbit in ((12_500_000, 101.59), (125_000_000, 406.34)):
+        root = json.dumps([{"kind": "tbf", "root": True, "options": {"rate": bytes_s}}])
+        link = parse_link(
+            "a", "br0", re.sub("== queue\n.*", f"== queue\n{root}", captured, count=1)
+        )
         assert link.rate_bit_s == pytest.approx(mbit * MBIT, rel=1e-4)
 
 
 @pytest.mark.parametrize("case", output("queues-typed.txt").split("\n\n"))
 def test_of_a_queue_is_its_limit_or_unknown(case: str) -> None:
-    heading, queues, *others = case.splitlines()
-    classes = "\n".join(line for line in others if line.startswith("class")) + "\n"
-    filters = "\n".join(line for line in others if not line.startswith("class"))
+    heading, queues, *filters = case.splitlines()
     [kind, *_] = re.findall(r'"kind":"(\w+)"', queues)
     text = described("eth0", "igc", "2500", queue=kind)
     text = re.sub("== queue\n.*", f"== queue\n{queues}", text)
-    link = parse_link("a", "eth0", f"{text}== classes\n{classes}\n== filters\n{filters}\n")
+    text += "\n".join(["== filters", *filters, ""])
+    link = parse_link("a", "eth0", text)
     rate = heading.split()[1]
     assert link.rate_bit_s == (None if rate == "?" else pytest.approx(float(rate) * MBIT))
     assert link.speed_mbit_s == 2500
-    if "ingress" in queues:  # texts of before have no filters
-        assert parse_link("a", "eth0", text).rate_bit_s is None
