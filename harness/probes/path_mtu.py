@@ -43,11 +43,14 @@ def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
     The likely sizes are tried first, so that most paths take no more than three packets.
     """
     largest = max(own_mtu, MIN_MTU)
-    guesses = [largest, *sorted(set(likely), reverse=True)]
+    # The size above a likely one shows whether that is the largest.
+    around = (near for size in sorted(likely, reverse=True) for near in (size, size + 1))
+    guesses = [largest, *around]
     arrived, failed = 0, largest + 1
     vanished: int | None = None
     while failed - arrived > 1:
-        size = _next_size(arrived, failed, guesses)
+        inside = (size for size in guesses if max(arrived, MIN_MTU - 1) < size < failed)
+        size = next(inside, (arrived + failed) // 2 if arrived else MIN_MTU)
         answer = yield size
         if answer.echo is Echo.ARRIVED:
             arrived = size
@@ -58,19 +61,8 @@ def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
         if answer.echo is Echo.LOST:
             vanished = size
         elif answer.mtu_bytes is not None:
-            guesses.insert(0, answer.mtu_bytes)
+            guesses = [answer.mtu_bytes, answer.mtu_bytes + 1, *guesses]
     return PathMtu(arrived, vanished)
-
-
-def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
-    """Return the next guess between the bounds, and later the size above it; without one, the middle."""
-    while guesses:
-        guess = guesses.pop(0)
-        if max(arrived, MIN_MTU - 1) < guess < failed:
-            if guess != arrived + 1:
-                guesses.insert(0, guess + 1)
-            return guess
-    return (arrived + failed) // 2 if arrived else MIN_MTU
 
 
 def path_mtu_steps(
