@@ -27,18 +27,11 @@ from harness.words import visible
 
 
 class _Probes(Group):
-    """A command for each kind of probe."""
-
-    def list_commands(self, _: click.Context) -> list[str]:
-        return list(kinds())
-
-    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
-        kind = kinds().get(cmd_name)
-        return None if kind is None else probe_command(kind)
+    """A command for each kind of probe, which share options."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_commands(ctx, formatter)
-        shared = [each for each in probe_command(kinds()["all"]).params if each.name in _SHARED]
+        shared = [each for each in self.commands["all"].params if each.name in _SHARED]
         _list_options("Options of every probe", shared, ctx, formatter)
 
 
@@ -63,9 +56,6 @@ def _list_options(
 @group("probe", cls=_Probes)
 def probe_group() -> None:
     """Measure the network between hosts that ssh reaches, or in the lab."""
-
-
-probe_group.commands = dict.fromkeys(kinds(), probe_group)  # where click looks for similar names
 
 
 def probe_command(kind: ProbeKind) -> Command:
@@ -114,3 +104,6 @@ _RECORD_OPTIONS = (
     ),
     results_option,
 )
+
+for _kind in kinds().values():
+    probe_group.add_command(probe_command(_kind))
