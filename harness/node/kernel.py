@@ -45,8 +45,6 @@ MAX_TEXT = 300
 """Characters of a word or of a setting, such as the state of a link; kernels have a few."""
 
 _DIRECTIONS = ("rx", "tx")
-_JSON_SINCE = {"ip route": "4.17 (`ip route get`: 5.0)"}
-"""The first iproute2 that prints JSON, where it is not 4.14."""
 _DEVICE = re.compile(DEVICE_NAME)
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 
@@ -68,8 +66,7 @@ def read_route(text: str) -> str:
         if not _DEVICE.fullmatch(device):
             raise ToolError(f"{device!r} is not a name of an interface that can be used")
     if len(devices) > 1:
-        number = {2: "two"}.get(len(devices), "several")
-        raise ToolError(f"{number} routes lead there ({', '.join(devices)})")
+        raise ToolError(f"several routes lead there ({', '.join(devices)})")
     return devices[0]
 
 
@@ -192,10 +189,7 @@ def json_rows(text: str, command: str) -> list[dict[str, Any]]:
     try:
         rows = json.loads(text)
     except (ValueError, RecursionError) as error:
-        since = _JSON_SINCE.get(command, "4.14")
-        raise ToolError(
-            f"{command}: its output is not JSON, which needs iproute2 {since}"
-        ) from error
+        raise ToolError(f"{command}: its output is not JSON, which needs iproute2 5.0") from error
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ToolError(f"{command}: its output is not a list of objects")
     return rows

@@ -181,7 +181,7 @@ def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
         hops = ("nexthop", "dev", DEVICE, "nexthop", "dev", "eth1")
         run("ip", "-n", name, "route", "add", "default", *hops)
         [error] = read_links(hosts_of(made, [name]))
-        assert str(error) == f"{name}: two routes lead there ({DEVICE}, eth1)"
+        assert str(error) == f"{name}: several routes lead there ({DEVICE}, eth1)"
         run("ip", "-n", name, "link", "set", "eth1", "down")
         assert links_of(hosts_of(made, [name]))[name].device == DEVICE
 

@@ -22,7 +22,6 @@ class Cpu:
 
     busy_percent: float
     softirq_percent: float
-    processors: int
     stolen_percent: float = 0.0
     busiest_percent: float = 0.0
 
@@ -49,7 +48,6 @@ def read_meter(text: str) -> Cpu:
     return Cpu(
         _percent(total, total.busy + total.stolen),
         _percent(total, total.softirq),
-        count,
         _percent(total, total.stolen),
         max(_percent(ticks, ticks.busy + ticks.stolen) for ticks in each),
     )
