@@ -71,13 +71,11 @@ class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
     They are by the host that the cluster knows; `names` has what they call themselves, where that differs.
-    `driver` is the host of the driver's node; None if it did not answer.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
     names: Mapping[str, str]
-    driver: str | None
 
 
 def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDescription:
@@ -101,9 +99,7 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
         for host, node in executors.values()
         if node in answers and (name := answers[node][1][0]) not in {"", host}
     }
-    own, _ = _identified(dict) or ("", None)
-    driver = answers[own][0] if own in answers else None
-    return NodesDescription(links, machines, names, driver)
+    return NodesDescription(links, machines, names)
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:

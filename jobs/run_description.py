@@ -1,6 +1,5 @@
 """The first line of a results file: what was requested, and the environment that was observed."""
 
-import os
 import platform
 from collections.abc import Sequence
 from typing import Any
@@ -36,13 +35,8 @@ def describe_run(
     environment = {
         "host": platform.node() or None,
         "python": platform.python_version(),
-        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         **spark_facts(spark),
-        "machines": {
-            "driver": nodes.driver,
-            "names": nodes.names,
-            "groups": machine_groups(nodes.machines),
-        },
+        "machines": {"names": nodes.names, "groups": machine_groups(nodes.machines)},
         "nodes": node_facts(nodes.links),
     }
     parameters = _parameters(options, selection) | {

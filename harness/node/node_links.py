@@ -10,12 +10,9 @@ from harness.node.kernel import PACKET_COUNTERS
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """The links by host and by the name of the interface."""
 
-_NOT_FACTS = ("host", "device", "counters")
-"""Fields of a link that its facts leave out: names are the keys, and counters are of a moment."""
-_READ = (
-    *("speed_mbit_s", "shaped_bit_s", "has_unknown_limit", "mtu_bytes"),
-    *("state", "driver", "bus"),
-)
+_NOT_FACTS = ("host", "device", "counters", "sysctls")
+"""Fields of a link that its facts leave out: keys, what is of a moment, and what is of the whole node."""
+_READ = ("speed_mbit_s", "shaped_bit_s", "has_unknown_limit", "mtu_bytes", "state", "driver", "bus")
 """Recorded facts that are read again."""
 
 

@@ -22,7 +22,6 @@ class CheckedLink(TypedDict, total=False):
     driver: str | None
     bus: str | None
     state: str | None
-    sysctls: Mapping[str, str | None] | None
 
 
 class CheckedNodeGroup(TypedDict):
@@ -31,7 +30,6 @@ class CheckedNodeGroup(TypedDict):
 
 
 class CheckedMachines(TypedDict, total=False):
-    driver: str | None
     names: Mapping[str, Name]
     groups: Required[list[CheckedNodeGroup]]
 
@@ -41,10 +39,8 @@ class CheckedEnvironment(TypedDict, total=False):
     links: Mapping[str, CheckedLink] | None
     nodes: Mapping[str, Mapping[str, CheckedLink]] | None
     machines: CheckedMachines | None
-    sysctls: Mapping[str, str | None] | None
     executors: _Names
     master: str | None
-    memory_bytes: Count | None
     spark_conf: Mapping[str, str] | None
     kernel: str | None
     architecture: str | None

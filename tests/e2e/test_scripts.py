@@ -47,7 +47,7 @@ def test_a_run_records_its_dataset_and_environment(
     assert run.dataset is not None
     assert run.dataset["rows"] == 2_000
     assert run.dataset["layout"] == {"requested": "unknown", "observed": "unknown", "drift": None}
-    for fact in ("memory_bytes", "nodes", "spark", "java", "hadoop", "master"):
+    for fact in ("nodes", "spark", "java", "hadoop", "master"):
         assert run.environment[fact], fact
     [facts] = facts_by_node(run.environment).values()
     assert {"kernel", "cpus", "memory", "local_dirs_used", "data_dir_used"} <= facts.keys()
