@@ -16,9 +16,7 @@ class StoredFile:
 
     `bytes` is the file's length. `placement` maps each node to the bytes that it stores for the file,
     copies and parity included. A part is a copy of a block, or a stripe: `missing` counts the parts
-    that the layout promises and no node stores, `excess` the parts beyond that. `co_located` counts
-    the stripes that share a node with another stripe of their group: every layout allows that, but the
-    loss of one node then costs several stripes.
+    that the layout promises and no node stores, `excess` the parts beyond that.
     """
 
     layout: Layout
@@ -26,7 +24,6 @@ class StoredFile:
     placement: Mapping[str, int] = field(default_factory=dict)
     missing: int = 0
     excess: int = 0
-    co_located: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,11 +64,6 @@ class StoredFiles:
     def excess(self) -> int:
         """Copies and stripes beyond what the layouts promise."""
         return sum(file.excess for file in self.files.values())
-
-    @property
-    def co_located(self) -> int:
-        """Stripes that share a node with another stripe of their group."""
-        return sum(file.co_located for file in self.files.values())
 
     @property
     def placement(self) -> Mapping[str, int]:
@@ -129,7 +121,6 @@ class StoredFiles:
         return {
             "stored_bytes": self.stored_bytes,
             "placement": dict(self.placement),
-            "co_located": self.co_located,
             "coder": self.coder,
             "page_cache": self.page_cache,
             **({"server": self.server, "client": dict(self.client)} if self.client else {}),
@@ -170,18 +161,15 @@ def striped_file(layout: Layout, size: int, groups: Iterable[tuple[int, Holders]
     nodes that store the stripes.
     """
     placement: Counter[str] = Counter()
-    missing = excess = co_located = 0
+    missing = excess = 0
     for length, holders in groups:
-        stripes_on: Counter[str] = Counter()
         for index, stripe in enumerate(stripe_lengths(layout, length)):
             nodes = holders.get(index, ())
-            stripes_on.update(nodes)
             missing += bool(stripe and not nodes)
             excess += max(0, len(nodes) - 1)
             for node in nodes:
                 placement[node] += stripe
-        co_located += sum(count for count in stripes_on.values() if count > 1)
-    return StoredFile(layout, size, dict(placement), missing, excess, co_located)
+    return StoredFile(layout, size, dict(placement), missing, excess)
 
 
 def stripe_lengths(layout: Layout, length: int) -> list[int]:

@@ -56,8 +56,6 @@ def _nodes(observed: Mapping[str, Any]) -> str:
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
         yield f"parity is computed by {visible(observed['coder'])} code"
-    if observed["co_located"]:
-        yield f"stripes on a node that stores another stripe of their group: {observed['co_located']:,}"
     if observed["directories"]:
         yield f"subdirectories, which were not searched: {observed['directories']:,}"
     differing = observed["differing"]

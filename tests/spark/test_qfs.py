@@ -195,11 +195,6 @@ def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: Sp
     assert open_files() <= before + 10
 
 
-def test_stripes_on_the_same_server_are_counted(write_layout: Write) -> None:
-    """Of nine stripes on four servers, three at most have a server for themselves."""
-    assert write_layout("rs:6+3", files=1).as_facts()["co_located"] in range(6, 10)
-
-
 def test_the_use_of_the_page_cache_is_recorded(write_layout: Write, cluster: Cluster) -> None:
     with Metaserver("127.0.0.1", cluster.ports[0]) as metaserver:
         assert metaserver.servers_up() == 4

@@ -26,7 +26,6 @@ OBSERVED = {
     "placement": {"n1:9866": 3_000, "n2:9866": 1_000},
     "coder": None,
     "page_cache": None,
-    "co_located": 0,
     "files": {"part-0": FILE, "part-1": FILE},
 }
 

@@ -101,13 +101,6 @@ class TestStripedFile:
         assert (file.missing, file.excess) == (0, 1)
         assert file.placement == {"a": 10, "b": 10, "c": 20}
 
-    def test_stripes_of_a_group_on_one_node_are_co_located(self) -> None:
-        layout = Layout.parse("rs:2+2:10")
-        spread = {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
-        assert striped_file(layout, 20, [(20, spread)]).co_located == 0
-        crowded = {0: ["a"], 1: ["b"], 2: ["a"], 3: ["a"]}
-        assert striped_file(layout, 40, [(20, spread), (20, crowded)]).co_located == 3
-
 
 class TestStoredFiles:
     def test_files_as_expected_have_no_problem(self) -> None:
