@@ -247,7 +247,6 @@ class FullTime:
     the node, or the disk (`n1: sda`), that was the busiest most often.
     """
 
-    trials: int
     busiest: str
     full_s: float | None
     full_share: float | None
@@ -307,7 +306,6 @@ def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
     time_s = geometric_mean(map(median, _by_run(uses, lambda use: use.trial.wall_s)))
     stages = [stage for use in uses for stage in use.stages_while_full()]
     return FullTime(
-        trials=len(uses),
         busiest=busiest,
         full_s=None if share is None else share * time_s,
         full_share=share,

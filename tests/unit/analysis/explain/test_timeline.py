@@ -76,7 +76,7 @@ class TestCalculatedByHand:
 
     def test_the_use_of_a_workload(self) -> None:
         use = use_of(a_trial("join", a_join()))
-        assert (use.trials, use.busiest, use.full_s, use.full_share) == (1, "n2", 3.0, 0.5)
+        assert (use.busiest, use.full_s, use.full_share) == ("n2", 3.0, 0.5)
         assert use.typical.trial.round == 1
         assert use.direction == BOTH_WAYS
         assert use.stage == "2: reads shuffle"
@@ -122,7 +122,7 @@ class TestWorkloads:
         ]
         trials = [a_trial("join", timeline, round_) for round_, timeline in enumerate(full, 1)]
         use = use_of(*trials)
-        assert (use.trials, use.full_s, use.full_share) == (3, 3.0, 0.5)
+        assert (use.full_s, use.full_share) == (3.0, 0.5)
         assert (use.direction, use.stage) == (RECEIVES, BETWEEN_STAGES)
 
     def test_leave_out_trials_that_do_not_count(self) -> None:
@@ -134,7 +134,7 @@ class TestWorkloads:
             failed("join", round_=4),
             ok("join", 6.0, 5),
         ]
-        assert use_of(*trials).trials == 1
+        assert use_of(*trials).full_share == 0.5
 
     def test_several_executions_of_a_trial_are_one(self) -> None:
         assert use_of(a_trial("join", a_join(), executions=3)).full_s == 1.0
@@ -185,7 +185,7 @@ class TestMissing:
     def test_without_a_known_goodput_the_seconds_are_unknown(self) -> None:
         links = trial_links(configured("1g", [a_trial("join", a_join())]))
         [use] = link_uses(links).values()
-        assert (use.trials, use.busiest, use.goodput) == (1, "n2", None)
+        assert (use.busiest, use.goodput) == ("n2", None)
         assert (use.full_s, use.full_share, use.direction, use.stage) == (None, None, None, None)
         assert links[0].full is None
 
