@@ -1,13 +1,11 @@
 """Options and checks that several commands share."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.option_types import WholeNumber, converted
 from harness.runtime.option_values import parse_configuration, parse_fraction
@@ -72,17 +70,3 @@ def configuration_option(text: str, **attributes: Any) -> Decorator:
 
 as_fraction = converted(parse_fraction)
 """Convert `5%` or `0.05` to 0.05; an option's callback."""
-
-
-@contextmanager
-def optional_import(command: str) -> Iterator[None]:
-    """Raise BadInput if an import in the block fails because a package of the report is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "harness").startswith("harness"):
-            raise
-        raise BadInput(
-            f"clusterlift {command} needs {error.name}, which is not installed: "
-            "install clusterlift with its extra [report], as docs/install.md says"
-        ) from error

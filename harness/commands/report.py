@@ -16,9 +16,9 @@ from harness.commands.options import (
     cost_option,
     different_data_option,
     event_logs_option,
-    optional_import,
     results_option,
 )
+from harness.model.errors import BadInput
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
@@ -60,11 +60,15 @@ def report_command(
     BEFORE, AFTER and MORE are the same as for `clusterlift compare`. The page is self-contained: a
     browser shows it without network access or other files.
     """
-    with optional_import("report"):
-        # compare works without them
+    try:  # compare works without them
         from harness.commands.probe_figures import probe_sections  # noqa: PLC0415
         from harness.present.report.figure import Evidence  # noqa: PLC0415
         from harness.present.report.page import is_page, render  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"clusterlift report needs {error.name}, which is not installed: "
+            "install clusterlift with its extra [report], as docs/install.md says"
+        ) from error
 
     comparison = compare(
         find_columns(configurations, results, event_logs=event_logs),
