@@ -13,9 +13,8 @@ NOISE = "~"
 UNTESTED = "?"
 """Marks a change that a single run cannot prove."""
 
-_LONG_S, _MAX_S = HOUR // 2, 100 * HOUR
-"""Times between these are shown in minutes and seconds, or hours and minutes; longer ones in days."""
-_DAY_S, _MANY_DAYS, _MAX_DAYS = 86_400, 100, 9_999
+_LONG_S, _MAX_HOURS = HOUR // 2, 9_999
+"""Longer times are shown in minutes and seconds, or hours and minutes."""
 _MAX_CHANGE, _MAX_UNCERTAINTY = 999_999, 99_999
 """In percent; of more, the digits carry no information and would break the table."""
 _ROUNDING_ERROR = 1e-9
@@ -50,12 +49,9 @@ def time_text(seconds: float) -> str:
         text = f"{absolute:.{decimals}f}"
         if float(text) < limit:
             return f"{sign}{text} s"
-    if absolute < _MAX_S:
-        return sign + duration_text(absolute).removesuffix(" 00 s").removesuffix(" 00 min")
-    days = absolute / _DAY_S
-    if days > _MAX_DAYS:
-        return f"{sign}>{_MAX_DAYS} days"
-    return f"{sign}{days:.0f} days" if days >= _MANY_DAYS else f"{sign}{days:.1f} days"
+    if absolute > _MAX_HOURS * HOUR:
+        return f"{sign}>{_MAX_HOURS} h"
+    return sign + duration_text(absolute).removesuffix(" 00 s").removesuffix(" 00 min")
 
 
 def signed_time(seconds: float) -> str:

@@ -289,9 +289,8 @@ class TestQuantities:
             (0.9994, "0.999 s"),
             (0, "0.000 s"),
             (-12.34, "-12.3 s"),
-            (2e6, "23.1 days"),
-            (1e300, ">9999 days"),
-            (-1e300, "->9999 days"),
+            (2e6, "555 h 33 min"),
+            (1e300, ">9999 h"),
         ],
     )
     def test_time(self, seconds: float, shown: str) -> None:
