@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from harness.analysis.compare.comparison import overview
-from harness.analysis.observed.configuration import pooled
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, fact_option, results_option
 from harness.commands.site import on_site
@@ -149,7 +149,7 @@ def _run(
     recorded = make_runs(every, runs, results)
     for name in dict.fromkeys(each.run.configuration for each in recorded):
         own = tuple(each for each in recorded if each.run.configuration == name)
-        show(text.render(overview(pooled(name, own))))
+        show(text.render(overview(ConfigurationRuns(name, own))))
         show("\n".join(visible(each.source) for each in own))
     if any(each.ending is Ending.INTERRUPTED for each in recorded):
         return INTERRUPTED

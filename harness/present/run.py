@@ -8,7 +8,7 @@ from tabulate import tabulate
 from harness.analysis.compare.comparison import overview
 from harness.analysis.explain.attribution import attribute
 from harness.analysis.explain.profile import profiled_time
-from harness.analysis.observed.configuration import pooled
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
@@ -34,7 +34,7 @@ def render(recorded: RecordedRun) -> str:
         _trials(recorded.trials),
         *_attribution(recorded),
         *_profiles(recorded),
-        text.render(overview(pooled(run.configuration, [recorded]))),
+        text.render(overview(ConfigurationRuns(run.configuration, (recorded,)))),
         f"{visible(recorded.source)}\n",
     )
     return "\n".join(sections)

@@ -10,7 +10,6 @@ from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
-from harness.eventlog.application import is_from_event_log
 from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
@@ -100,7 +99,7 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
         _require_same_work(
             name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
         )
-    return pooled(configurations[0], runs)
+    return ConfigurationRuns(configurations[0], runs)
 
 
 def find_columns(
@@ -118,32 +117,6 @@ def find_columns(
         ConfigurationRuns(path.name if has_unique_names else str(path), runs)
         for path, runs in zip(paths, read_logs(paths), strict=True)
     ]
-
-
-def pooled(name: str, runs: Sequence[RecordedRun]) -> ConfigurationRuns:
-    """Return the configuration with these runs. Of one that ended early, whole rounds count.
-
-    So every workload has as many trials. The round in which it ended counts for a workload that has no other
-    trial that counts.
-    """
-    whole = list(map(_trials_of_whole_rounds, runs))
-    measured = {
-        t.workload for r, n in zip(runs, whole, strict=True) for t in r.trials[:n] if t.counts
-    }
-
-    def counting(recorded: RecordedRun, whole: int) -> RecordedRun:
-        rest = (t for t in recorded.trials[whole:] if not t.counts or t.workload not in measured)
-        return replace(recorded, trials=(*recorded.trials[:whole], *rest))
-
-    return ConfigurationRuns(name, tuple(map(counting, runs, whole)))
-
-
-def _trials_of_whole_rounds(recorded: RecordedRun) -> int:
-    """Return how many trials a run has without the last round if that is not whole."""
-    trials = len(recorded.trials)
-    if recorded.ending is Ending.COMPLETED:
-        return trials
-    return trials - trials % max(1, len(recorded.run.workloads))
 
 
 def _require_same_work(name: str, runs: Sequence[Run]) -> None:
@@ -229,15 +202,13 @@ _UNFINISHED = {
     Ending.INTERRUPTED: "was interrupted",
     Ending.SPARK_LOST: "lost its Spark application",
 }
-_LAST_ROUND = "unless its last round is whole, that counts only for workloads without another trial"
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    has_rounds = not any(is_from_event_log(recorded.run) for recorded in runs)
     for ending, description in _UNFINISHED.items():
         ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
         if ids:
-            yield f"{'; '.join(f'run {id_} {description}' for id_ in ids)}{f': {_LAST_ROUND}' * has_rounds}"
+            yield "; ".join(f"run {id_} {description}" for id_ in ids)
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -179,7 +179,7 @@ def _measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
 def _all_completed(baseline: ConfigurationRuns) -> Check:
     unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
     if unfinished:
-        return _advice(f"{_listed(unfinished)} did not finish; only whole rounds count")
+        return _advice(f"{_listed(unfinished)} did not finish; trials until then count")
     return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
 
 

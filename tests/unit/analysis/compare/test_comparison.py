@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from harness.analysis.compare.comparison import Cell, Comparison, compare, overview
-from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration, pooled
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.observed.sample import Outcome, Sample, Summary, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
@@ -300,10 +300,7 @@ class TestCaveats:
         self, ending: Ending | None, description: str
     ) -> None:
         [column] = overview(configured("a", [ok("x", 1)], ending, run_id="r1")).columns
-        last = (
-            "unless its last round is whole, that counts only for workloads without another trial"
-        )
-        assert column.notes == (f"run r1 {description}: {last}",)
+        assert column.notes == (f"run r1 {description}",)
 
     def test_damaged_files_failed_warm_ups_and_emulation_are_caveats(self) -> None:
         facts = {"emulated": "links by tbf at 100 Mbit/s"}
@@ -425,29 +422,3 @@ class TestRunsOfDifferentWork:
             with Recording(tmp_path, a_run("1g", run_id, dataset=dataset)) as recording:
                 recording.trial(ok("pi", 1.0))
         assert len(find_configuration("1g", tmp_path).runs) == 2
-
-
-class TestARunThatEndedEarly:
-    """Its trials of an unfinished round stood as `3 in 3` beside the `2 in 2` of other workloads."""
-
-    @staticmethod
-    def counting(*runs: tuple[Ending | None, int]) -> list[tuple[float, ...]]:
-        """Return the times of `a` and `b` that count, in runs with these endings and numbers of trials."""
-        trials = [ok(name, round_, round_) for round_ in (1, 2) for name in ("a", "b")]
-        pool = [
-            recorded(a_run(run_id=str(n), workloads=("a", "b")), trials[:number], ending)
-            for n, (ending, number) in enumerate(runs)
-        ]
-        return [take_sample(name, pooled("1g", pool).runs).times_s for name in ("a", "b")]
-
-    @pytest.mark.parametrize("ending", [None, Ending.INTERRUPTED, Ending.SPARK_LOST])
-    def test_has_its_whole_rounds_counted(self, ending: Ending | None) -> None:
-        assert self.counting((ending, 3)) == [(1,), (1,)]
-        assert self.counting((ending, 4)) == [(1, 2), (1, 2)]
-        assert self.counting((Ending.COMPLETED, 2), (ending, 1)) == [(1,), (1,)]
-
-    def test_has_its_last_round_counted_for_a_workload_without_another_trial(self) -> None:
-        assert self.counting((Ending.INTERRUPTED, 1)) == [(1,), ()]
-
-    def test_leaves_nothing_out_of_a_complete_one(self) -> None:
-        assert self.counting((Ending.COMPLETED, 3)) == [(1, 2), (1,)]
