@@ -1,19 +1,16 @@
-"""Whether the changes of a table exceed a limit, and how many more runs would tell.
+"""Whether the changes of a table exceed a limit.
 
 Each workload counts by itself. A change exceeds the limit if the table's own test says so, with the limit in
 place of 0, adjusted for all comparisons; it keeps the limit if its whole 95 % interval does.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison, controls_in_common
 from harness.model.errors import BadInput
-from harness.model.limits import MIN_RUNS
 from harness.statistics.change import Change, Verdict, changes_of_table
-from harness.statistics.power import MAX_RUNS, runs_needed
-from harness.words import count_of, given_percent
+from harness.words import given_percent
 
 EXIT_CODES = {"exceeds": 1, "failed": 1, "unknown": 3, "keeps": 0}
 """Those of `compare` for each outcome, the gravest first."""
@@ -63,8 +60,7 @@ def judge(comparison: Comparison, limit: float) -> Iterator[Judgement]:
             if workloads := tuple(name for name, each in outcomes.items() if each == outcome):
                 words = _WORDS[outcome][limit < 0].format(given_percent(abs(limit)))
                 text = f"{column.name}: {words}: {', '.join(workloads)}"
-                if outcome == "unknown":
-                    text += f"; {_advice(comparison, index, workloads, limit)}"
+                text += "; measure more runs" if outcome == "unknown" else ""
                 yield Judgement(column.name, limit, outcome, workloads, text)
 
 
@@ -73,22 +69,3 @@ def _outcome(change: Change | None, limit: float) -> str:
         return "keeps"
     is_beyond = change and change.verdict is Verdict.CHANGED and change.relative_change > limit
     return "exceeds" if is_beyond else "unknown"
-
-
-def _advice(comparison: Comparison, index: int, workloads: Sequence[str], limit: float) -> str:
-    """Return how many more runs would tell of all of these, if their changes stay as they are."""
-    model, more = comparison.model, 1
-    for row in comparison.rows:
-        if row.workload in workloads:
-            needed, change = MIN_RUNS, row.cells[index].change
-            if change:
-                distance = (1 + change.relative_change) / (1 + limit) - 1
-                comparisons = len(comparison.changes) if distance > 0 else 1
-                ratio = model.ratio(0, index, row.workload)
-                sd = math.sqrt(ratio.variance / ratio.per_run)
-                found = runs_needed(distance, sd, comparisons)
-                if found is None:
-                    return f"even {MAX_RUNS} runs on either side would hardly tell"
-                needed = found
-            more = max(more, needed - model.runs_of_either(0, index, row.workload))
-    return f"about {count_of(more, 'more run')} on either side would tell"
