@@ -1,12 +1,13 @@
 """`clusterlift experiment`: configurations in turns, in the lab or on hosts of the user's own."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, compare
-from harness.analysis.compare.scaling import scaling_of
+from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
@@ -25,6 +26,7 @@ from harness.experiments.site import Site
 from harness.lab.compose import LabSpec
 from harness.model.disk_rate import disk_rate_text
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.scaling import split_scaled_name
 from harness.present import markdown, text
 from harness.present import scaling as scaling_tables
 from harness.records.directories import configuration_directory
@@ -83,8 +85,7 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
             comparison = compare(columns)
         except BadInput as error:
             raise BadInput(f"{error}; the results are in --results {directory}") from error
-        scaled = scaling_of(comparison.columns)
-        shown = scaling_tables.render(scaled) if scaled else text.render(comparison)
+        shown = _scaling_tables(experiment, directory) or text.render(comparison)
         show(f"{shown}\n")  # also if the file cannot be written
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
@@ -108,6 +109,16 @@ def run_to_the_end(experiment: Experiment, site: Site, file: Path) -> Experiment
         raise ClusterliftError(
             f"{error}; try again: clusterlift experiment --revert {file}"
         ) from error
+
+
+def _scaling_tables(experiment: Experiment, results: Path) -> str | None:
+    """Return how performance grows; None without results on several numbers of nodes."""
+    names = (split_scaled_name(each.name) for each in experiment.configurations if each.nodes)
+    families = dict.fromkeys(name for name, _ in filter(None, names))
+    with suppress(BadInput):
+        found = scaling({name: find_family(name, results) for name in families})
+        return scaling_tables.render(found)
+    return None
 
 
 def site_of(experiment: Experiment, results: Path | None) -> Site:

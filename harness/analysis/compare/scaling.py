@@ -6,7 +6,6 @@ fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafs
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,32 +89,6 @@ def find_family(name: str, results: Path) -> Family:
             f"{scaled_name(name, 4)}; {results} has {found}: measure it with --nodes 1,4"
         )
     return {number: find_configuration(scaled_name(name, number), results) for number in numbers}
-
-
-def scaling_of(columns: Sequence[ConfigurationRuns]) -> Scaling | None:
-    """Return the scaling of the columns that are one configuration on several numbers of nodes.
-
-    Their runs declare the number that is in the name. None if there are none, or if nothing has a result on
-    two of them.
-    """
-    families = _families(columns)
-    with suppress(BadInput):
-        return scaling(families) if families else None
-    return None
-
-
-def _families(columns: Sequence[ConfigurationRuns]) -> dict[str, Family]:
-    found: dict[str, dict[int, ConfigurationRuns]] = {}
-    for column in columns:
-        split = split_scaled_name(column.name)
-        declared = {recorded.run.facts.get("nodes") for recorded in column.runs}
-        if split and declared == {str(split[1])}:
-            found.setdefault(split[0], {})[split[1]] = column
-    return {
-        name: dict(sorted(family.items()))
-        for name, family in found.items()
-        if len(family) >= MIN_POINTS
-    }
 
 
 def scaling(families: Mapping[str, Family]) -> Scaling:
