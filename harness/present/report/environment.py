@@ -1,19 +1,18 @@
 """The environments of all configurations, side by side."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from harness.analysis.observed import environment
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.interference import interference_facts
+from harness.analysis.observed.machines import values_by_name
 from harness.model.link import rate_text
 from harness.model.run import Facts, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,28 +55,18 @@ def _joined(name: str, runs: Sequence[Facts]) -> str:
 
 
 def _links(run: Run) -> Facts:
-    return {
-        **_by_interface(environment.link_rates(run), "rate of {}", rate_text),
-        **_by_interface(environment.link_mtus(run), "MTU of {}", "{:,}".format),
-        **_by_interface(environment.link_drivers(run), "driver of {}", str),
+    """Return rates, MTUs and drivers by interface, with the nodes where they differ."""
+    rates, mtus = environment.link_rates(run), environment.link_mtus(run)
+    drivers = environment.link_drivers(run)
+    nodes = {
+        node: {
+            **{f"rate of {link}": rate_text(rate) for link, rate in rates.get(node, {}).items()},
+            **{f"MTU of {link}": f"{mtu:,}" for link, mtu in mtus.get(node, {}).items()},
+            **{f"driver of {link}": driver for link, driver in drivers.get(node, {}).items()},
+        }
+        for node in dict.fromkeys((*rates, *mtus, *drivers))
     }
-
-
-def _by_interface(
-    nodes: Mapping[str, Mapping[str, T]], name_format: str, describe: Callable[[T], str]
-) -> dict[str, str]:
-    hosts: dict[str, dict[T, list[str]]] = {}
-    for node, interfaces in nodes.items():
-        for interface, value in interfaces.items():
-            by_value = hosts.setdefault(name_format.format(interface), {})
-            by_value.setdefault(value, []).append(node)
-    return {
-        name: ", ".join(
-            describe(value) + (f" ({', '.join(names)})" if len(by_value) > 1 else "")
-            for value, names in by_value.items()
-        )
-        for name, by_value in hosts.items()
-    }
+    return values_by_name(nodes)
 
 
 _OF_RUN: Sequence[Callable[[Run], Facts]] = (
