@@ -1,9 +1,10 @@
 """The link probe: the network link of each host, as the host reports it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from tabulate import tabulate
 
+from harness.analysis.observed.machines import values_by_name
 from harness.hosts.links import LINK_PROGRAMS
 from harness.model.finding import Finding
 from harness.model.interface import NO_AGGREGATOR, Bond, BondMember, HostLink, counter_growth
@@ -53,7 +54,8 @@ def link_sections(probed: RecordedProbes) -> Iterator[str]:
         for host, link in before.items()
         if link.rate_bit_s is None
     )
-    yield "\n".join(_settings(before))
+    settings = values_by_name({host: link.sysctls for host, link in before.items()})
+    yield "\n".join(visible(f"{name}: {value}") for name, value in settings.items())
 
 
 def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
@@ -107,17 +109,6 @@ def _bond_text(bond: Bond) -> str:
     is_hidden = bond.is_lacp and bond.aggregator is None
     hidden = "; its active aggregator is unknown: only root can read it" if is_hidden else ""
     return f"{bond.mode}: {members}{hidden}"
-
-
-def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
-    names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
-    for name in names:
-        values = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}
-        if len(set(values.values())) == 1:
-            yield visible(f"{name} = {next(iter(values.values()))}")
-        else:
-            by_host = ", ".join(f"{host}: {value}" for host, value in values.items())
-            yield visible(f"{name} differs: {by_host}")
 
 
 _LACP_HINT = " (is LACP enabled on the switch ports?)"
