@@ -180,11 +180,6 @@ class ProbeSample:
         """The hosts for people: `node1 -> node2`."""
         return ARROW.join(self.hosts)
 
-    @property
-    def name(self) -> str:
-        """The name of the sample in a table: `mesh node1 -> node2, both ways`."""
-        return f"{self.probe} {self.subject}{f', {self.case}' if self.case else ''}"
-
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     """Group measurements into samples, in the order of first appearance; repetitions form one sample."""

@@ -24,7 +24,7 @@ from harness.present.text import fill, footnotes
 from harness.present.use_table import SIDES, FullTimes, LinkUses, disk_section, link_section
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
-from harness.words import percent, shorten, visible
+from harness.words import names_by_text, percent, shorten, visible
 
 CAVEATS = """\
 With {slots} slots, one second of one task counts as {second}; idle is slot time that no task used. \
@@ -155,9 +155,9 @@ def _causes(explanation: Explanation) -> Iterator[str]:
 
 def _by_side(texts: Sequence[str]) -> Iterator[str]:
     """Yield `before: ...` and `after: ...`, or one line if it is the same; nothing for an empty text."""
-    for text in dict.fromkeys(filter(None, texts)):
-        sides = (side for side, own in zip(SIDES, texts, strict=True) if own == text)
-        yield f"{' and '.join(sides)}: {text}"
+    for text, sides in names_by_text(dict(zip(SIDES, texts, strict=True))).items():
+        if text:
+            yield f"{' and '.join(sides)}: {text}"
 
 
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from harness.model.probe import Measurement, Metric, Pair
+from harness.model.probe import Measurement, Metric, Pair, samples
 from harness.words import natural_order
 
 SENDS, RECEIVES = "sends", "receives"
@@ -62,22 +62,13 @@ def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str =
 
     The value of a pair is the median of its successful repeats; its error, if all repeats failed, the first.
     """
-    found: dict[Pair, list[float]] = {}
-    errors: dict[Pair, str] = {}
-    for measurement in measurements:
-        key = (measurement.probe, measurement.metric, measurement.case)
-        if key != (metric.probe, metric.name, case) or len(measurement.hosts) == 1:
-            continue
-        pair = (measurement.hosts[0], measurement.hosts[1])
-        values = found.setdefault(pair, [])
-        if measurement.value is not None:
-            values.append(measurement.value)
-        elif measurement.error is not None:
-            errors.setdefault(pair, measurement.error)
+    wanted = (metric.probe, metric.name, case)
+    own = (each for each in measurements if (each.probe, each.metric, each.case) == wanted)
+    found = [((each.hosts[0], each.hosts[1]), each) for each in samples(own) if len(each.hosts) > 1]
     return PairMatrix(
-        hosts=tuple(sorted({host for pair in found for host in pair}, key=natural_order)),
-        values={pair: median(values) for pair, values in found.items() if values},
-        errors={pair: error for pair, error in errors.items() if not found[pair]},
+        hosts=tuple(sorted({host for pair, _ in found for host in pair}, key=natural_order)),
+        values={pair: median(each.values) for pair, each in found if each.values},
+        errors={p: each.errors[0] for p, each in found if each.errors and not each.values},
     )
 
 

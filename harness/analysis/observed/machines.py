@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, OF_DISKS, MachineFacts, facts_by_node
-from harness.words import join_names, visible
+from harness.words import join_names, names_by_text, visible
 
 _DISK_NAMES = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
 
@@ -37,10 +37,7 @@ def disk_lines(nodes: Mapping[str, MachineFacts]) -> Iterator[str]:
 
 def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, list[str]]:
     """Return the nodes with each value of a fact, the commonest value first."""
-    found: dict[str, list[str]] = {}
-    for host, facts in nodes.items():
-        if key in facts:
-            found.setdefault(facts[key], []).append(host)
+    found = names_by_text({host: facts[key] for host, facts in nodes.items() if key in facts})
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 

@@ -36,7 +36,7 @@ def test_repetitions_are_one_sample() -> None:
     )
     assert (forward.values, forward.errors) == ((1.0, 3.0), ("no route",))
     assert back.values == (5.0,)
-    assert (both_ways.name, both_ways.values) == ("mesh a -> b, both ways", (9.0,))
+    assert (both_ways.subject, both_ways.case, both_ways.values) == ("a -> b", "both ways", (9.0,))
 
 
 class TestLinks:
