@@ -67,10 +67,7 @@ class CheckedParameters(TypedDict, total=False):
     controls: _Names
     per_process: _Names
     data_workloads: list[str]
-    writing_workloads: _Names
     not_requested: _Names
-    unexpected_links: _Names
-    max_time_s: Seconds
     sink: str | None
     cache: str | None
     trials: Count | str
@@ -93,29 +90,19 @@ class CheckedParameters(TypedDict, total=False):
 
 
 class CheckedLayout(TypedDict, total=False):
-    requested: str | None
     observed: str | None
     drift: str | None
-
-
-class CheckedRecipe(TypedDict, total=False):
-    name: str
-    version: int
-    seed: int
-    rows: Count
 
 
 class CheckedDataset(TypedDict, total=False):
     uri: Required[str]
     layout: Required[CheckedLayout]
-    recipe: CheckedRecipe | None
     placement: Mapping[str, Count] | None
     digest: str | None
     fingerprint: str | None
     first_use_s: Seconds | None
     format: str | None
     rows: Count | None
-    partitions: Count | None
     file_count: Count | None
     coder: str | None
     page_cache: bool | None
