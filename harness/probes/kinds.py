@@ -53,29 +53,22 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
     seen_kinds, seen_hosts = set[str](), set[str]()
     ordered = sorted(probes, key=lambda probed: probed.run.started_at, reverse=True)
     for number, probed in enumerate(ordered, 1):
-        own = {
-            kind.name
-            for kind in kinds().values()
-            if kind.measures and kind.name not in seen_kinds and kind.is_in(probed)
-        }
-        if not own:
-            continue
         newer = _without_links_of(probed, seen_hosts)
-        own |= {k.name for k in kinds().values() if k.is_of_every_probe and k.is_in(newer)}
-        shown = [
-            finding
-            for name in sorted(own)
-            for finding in kinds()[name].findings(
-                newer if kinds()[name].is_of_every_probe else probed
-            )
-        ]
+        own = {
+            name: judged_in
+            for name, kind in kinds().items()
+            for judged_in in [newer if kind.is_of_every_probe else probed]
+            if kind.measures and (kind.is_of_every_probe or name not in seen_kinds)
+            if kind.is_in(judged_in)
+        }
+        if own.keys() <= seen_kinds:
+            continue
+        shown = (each for name in own for each in kinds()[name].findings(own[name]))
         earlier = ordered[number:]
-        changed = (
-            each for name in sorted(own) for each in kinds()[name].judge_change(earlier, probed)
-        )
+        changed = (each for name in own for each in kinds()[name].judge_change(earlier, probed))
         found = (*record_findings(probed), *shown, *changed)
-        judged.append(NewestProbe(probed, tuple(sorted(own)), found))
-        seen_kinds |= own
+        judged.append(NewestProbe(probed, tuple(own), found))
+        seen_kinds |= own.keys()
         seen_hosts |= probed.links().keys()
     return judged
 
