@@ -17,6 +17,7 @@ T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
 GOLDEN = Path(__file__).parents[1] / "golden"
 DELETED = object()
+SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
 
 
 def ok(
@@ -73,6 +74,21 @@ def column(
         for round_, wall_s in enumerate(walls, 1)
     ]
     return configured(configuration, trials, **fields)
+
+
+def of_runs(
+    configuration: str, times_s: Sequence[Mapping[str, Sequence[float]]], **fields: Any
+) -> ConfigurationRuns:
+    """Return a configuration with a run, as of `column`, for each mapping of workloads to times."""
+    runs = [
+        column(configuration, of_run, run_id=f"{configuration}-{number}", **fields).runs[0]
+        for number, of_run in enumerate(times_s)
+    ]
+    return ConfigurationRuns(configuration, tuple(runs))
+
+
+def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
+    return [time_s * factor for time_s in times_s]
 
 
 def in_runs(configuration: ConfigurationRuns, runs: int = 2) -> ConfigurationRuns:

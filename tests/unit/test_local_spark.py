@@ -17,6 +17,8 @@ from harness.local_spark import (
     spark_submit_command,
 )
 from harness.model.errors import BadInput, ClusterliftError
+from tests.programs import shell_program
+from tests.unit.builders import known
 
 ROOT = local_spark.ROOT
 
@@ -31,11 +33,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 def install(home: Path, script: str = "") -> Path:
     """Create a Spark directory whose spark-submit runs a shell script."""
     (home / "jars").mkdir(parents=True)
-    (home / "bin").mkdir()
-    program = home / "bin/spark-submit"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return program
+    return shell_program(home / "bin/spark-submit", script)
 
 
 def test_spark_home_wins_and_leaves_the_environment_alone(
@@ -57,8 +55,7 @@ def test_pyspark_is_used_from_an_environment_that_is_not_activated(
     assert program == str(spark_home() / "bin/spark-submit")
     environment = spark_environment()
     assert environment["SPARK_HOME"] == str(spark_home())
-    python = shutil.which("python3", path=environment["PATH"])
-    assert python is not None
+    python = known(shutil.which("python3", path=environment["PATH"]))
     assert Path(python).parent == Path(sys.executable).parent
 
 

@@ -7,20 +7,24 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import shell_program
+from tests.tracked import ROOT
+
 # Under `make test`, an inner make would inherit the options and print its level in messages.
 OUTSIDE_MAKE = {name: value for name, value in os.environ.items() if "MAKE" not in name}
 
 
-def toolchain(*variables: str, **environment: str) -> list[str]:
-    done = subprocess.run(
-        ["make", "--no-print-directory", "toolchain", *variables],
-        cwd=ROOT,
-        env=OUTSIDE_MAKE | environment,
-        capture_output=True,
-        text=True,
-        check=False,
+def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run make in the checkout."""
+    command = ["make", "--no-print-directory", *arguments]
+    environment = OUTSIDE_MAKE | environment
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
+
+
+def toolchain(*variables: str, **environment: str) -> list[str]:
+    done = make("toolchain", *variables, **environment)
     lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
     assert done.returncode == (2 if lines else 0)
     return lines
@@ -31,10 +35,7 @@ def toolchain(*variables: str, **environment: str) -> list[str]:
     [("1.8.0_392", "is version 8"), ("11.0.2", "is version 11"), ("17.0.15", ""), ("21", "")],
 )
 def test_java_must_be_17_or_newer(tmp_path: Path, version: str, message: str) -> None:
-    java = tmp_path / "bin/java"
-    java.parent.mkdir()
-    java.write_text(f"""#!/bin/sh\necho 'openjdk version "{version}" 2025-04-15' >&2\n""")
-    java.chmod(0o755)
+    shell_program(tmp_path / "bin/java", f"""echo 'openjdk version "{version}" 2025-04-15' >&2""")
     lines = toolchain(JAVA_HOME=str(tmp_path))
     assert len(lines) == bool(message)
     assert message in "".join(lines)
@@ -51,7 +52,7 @@ def test_a_missing_python_is_reported() -> None:
     assert "Python 3.11 or newer is needed, and 'python3.99' is not" in line
 
 
-PYTHON_THAT_INSTALLS_NOTHING = """#!/bin/sh
+PYTHON_THAT_INSTALLS_NOTHING = """
 case "$*" in
 "-m venv "*) case "$3" in *slow) sleep 0.5;; esac; mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
 *" -r "*) while [ "$1" != -r ]; do shift; done; cat "$2" > /dev/null ;;
@@ -60,17 +61,10 @@ esac
 
 
 def test_an_environment_side_by_side_with_a_slower_one_has_what_it_needs(tmp_path: Path) -> None:
-    python = tmp_path / "python"
-    python.write_text(PYTHON_THAT_INSTALLS_NOTHING)
-    python.chmod(0o755)
-    subprocess.run(
-        [
-            *("make", "--jobs", "2", "spark35", f"PYTHON={python}", f"VENV={tmp_path / 'slow'}"),
-            *(f"SPARK35={tmp_path / 'quick'}", f"BUILDERS={tmp_path / 'builders.lock'}"),
-        ],
-        cwd=ROOT,
-        env=OUTSIDE_MAKE,
-        check=True,
+    python = shell_program(tmp_path / "python", PYTHON_THAT_INSTALLS_NOTHING)
+    make(
+        *("--jobs", "2", "spark35", f"PYTHON={python}", f"VENV={tmp_path / 'slow'}"),
+        *(f"SPARK35={tmp_path / 'quick'}", f"BUILDERS={tmp_path / 'builders.lock'}"),
     )
     assert (tmp_path / "slow/installed").exists()
     assert (tmp_path / "quick/installed").exists()
@@ -78,15 +72,7 @@ def test_an_environment_side_by_side_with_a_slower_one_has_what_it_needs(tmp_pat
 
 def commands(*goals: str, **environment: str) -> list[str]:
     """Return what make would run, a line each."""
-    done = subprocess.run(
-        ["make", "--no-print-directory", "--dry-run", *goals],
-        cwd=ROOT,
-        env=OUTSIDE_MAKE | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    lines = done.stdout.replace("\\\n", "").splitlines()
+    lines = make("--dry-run", *goals, **environment).stdout.replace("\\\n", "").splitlines()
     return [line.removeprefix("exec ") for line in lines]
 
 
@@ -123,18 +109,10 @@ class TestRuns:
         ],
     )
     def test_share_what_is_started(self, variable: str, started: str, tmp_path: Path) -> None:
-        (tmp_path / "clusterlift").write_text('#!/bin/sh\necho "$@" >> "$LOG"\n')
-        (tmp_path / "clusterlift").chmod(0o755)
-        log = tmp_path / "log"
-        subprocess.run(
-            [
-                *("make", "-o", "setup", "bench", f"VENV={tmp_path / 'none'}"),
-                *(variable, "RUNS=4", "CONFIGURATION=x"),
-            ],
-            cwd=ROOT,
-            env=OUTSIDE_MAKE | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
-            check=True,
-        )
+        shell_program(tmp_path / "clusterlift", 'echo "$@" >> "$LOG"')
+        log, path = tmp_path / "log", f"{tmp_path}:{os.environ['PATH']}"
+        goals = ("-o", "setup", "bench", f"VENV={tmp_path / 'none'}")
+        make(*goals, variable, "RUNS=4", "CONFIGURATION=x", PATH=path, LOG=str(log))
         [first] = log.read_text().splitlines()
         assert first.startswith(f"{started} -- make --no-print-directory table RUNS=4 ")
 
@@ -153,37 +131,23 @@ class TestRuns:
 
     @pytest.mark.parametrize("text", ["a$b", "a\"b'c", "`touch x`"])
     def test_get_it_through_another_make(self, text: str, tmp_path: Path) -> None:
-        file = tmp_path / "clusterlift"
-        file.write_text("""#!/bin/sh
+        script = """
 for argument; do printf '%s|' "$argument" >> "$LOG"; done; echo >> "$LOG"
 if [ "$1 $2 $3" = 'local hdfs run' ]; then shift 6; exec "$@"; fi
-""")
-        file.chmod(0o755)
+"""
+        shell_program(tmp_path / "clusterlift", script)
         (tmp_path / "environment").mkdir()
         (tmp_path / "environment/installed").touch()
-        log = tmp_path / "log"
-        subprocess.run(
-            [
-                *("make", "bench", f"VENV={tmp_path / 'environment'}", "STORAGE=hdfs"),
-                *(f"CONFIGURATION={text}", f"LAYOUT={text}", f"ROWS={text}"),
-            ],
-            cwd=ROOT,
-            env=OUTSIDE_MAKE | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
-            check=True,
-        )
+        log, path = tmp_path / "log", f"{tmp_path}:{os.environ['PATH']}"
+        goals = ("bench", f"VENV={tmp_path / 'environment'}", "STORAGE=hdfs")
+        chosen = (f"CONFIGURATION={text}", f"LAYOUT={text}", f"ROWS={text}")
+        make(*goals, *chosen, PATH=path, LOG=str(log))
         _, bench = (line.split("|") for line in log.read_text().splitlines())
         for option in ("--rows", "--layout", "--configuration"):
             assert bench[bench.index(option) + 1] == text
 
     def test_on_what_cannot_be_started_are_refused(self) -> None:
-        done = subprocess.run(
-            ["make", "--no-print-directory", "-o", "setup", "bench", "STORAGE=s4"],
-            cwd=ROOT,
-            env=OUTSIDE_MAKE,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = make("-o", "setup", "bench", "STORAGE=s4")
         assert done.returncode == 2
         message = "clusterlift: STORAGE is 's4': choose local, hdfs, qfs or s3"
         assert done.stderr.startswith(message)

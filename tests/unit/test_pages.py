@@ -34,9 +34,9 @@ from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.bench.backtest import backtest, chance_error, model_errors, without_profiles
 from tests.figure import digest_of_top
+from tests.tracked import ROOT
 from tests.unit.commands.command_tree import Names, leaves
 
-ROOT = Path(__file__).parents[2]
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
 SHUFFLES = ROOT / "results/file-systems-shuffle"

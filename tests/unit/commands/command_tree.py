@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from harness.cli import clusterlift
+from tests.unit.builders import known
 
 Names = tuple[str, ...]
 """The words that name a command: `("lab", "up")`."""
@@ -18,8 +19,7 @@ def commands(
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            assert child is not None
+            child = known(command.get_command(context, name))
             yield from commands(child, (*names, name))
 
 

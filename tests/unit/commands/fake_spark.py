@@ -5,7 +5,9 @@ import shlex
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.programs import shell_program
+from tests.tracked import ROOT
+
 SEED = "--seed="
 FAKE = """
 # Whatever is imported here is imported a hundred times: no command, and no analysis.
@@ -67,12 +69,9 @@ class FakeSpark:
     def __init__(self, home: Path) -> None:
         self.home = home
         (home / "jars").mkdir(parents=True)
-        (home / "bin").mkdir()
         (home / "fake.py").write_text(FAKE)
-        program = home / "bin/spark-submit"
         python = f"PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)}"
-        program.write_text(f'#!/bin/sh\n{python} {home}/fake.py "$@"\n')
-        program.chmod(0o755)
+        shell_program(home / "bin/spark-submit", f'{python} {home}/fake.py "$@"')
         self.plan()
 
     def plan(self, *outcomes: str) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from harness.cli import main
-from harness.records.writer import Recording
+from harness.records.writer import record_all
 from harness.runtime.time_budget import TimeBudget
+from tests.refusal import refusal
 from tests.unit.builders import a_run, ok
 from tests.unit.commands.fake_spark import ROOT, FakeSpark
 
@@ -67,12 +68,10 @@ def test_a_properties_file_names_a_cluster_too(
     assert not [word for call in spark.calls() for word in call if "partitions" in word]
 
 
-def test_an_option_that_nobody_has_is_refused_before_anything_is_run(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "--workload", "group-by"]) == 2
-    assert "--workload is no option of clusterlift, " in (said := capfd.readouterr().err)
-    assert "did you mean --workloads" in said
+def test_an_option_that_nobody_has_is_refused_before_anything_is_run(spark: FakeSpark) -> None:
+    refused = refusal("bench", "--workload", "group-by")
+    assert "--workload is no option of clusterlift, " in refused
+    assert "did you mean --workloads" in refused
     assert not spark.calls()
 
 
@@ -96,8 +95,7 @@ def test_the_table_is_of_its_own_results_whatever_is_beside_them(
 ) -> None:
     """A directory where the command runs that is called like the configuration hid them."""
     for name in ("before", "after"):
-        with Recording(Path(), a_run(name, f"other-{name}", workloads=("other",))) as recording:
-            recording.trial(ok("other", 9.0))
+        record_all(Path(), a_run(name, f"other-{name}", workloads=("other",)), [ok("other", 9.0)])
     main(["bench", "--configuration", "before", "--runs", "2"])
     assert "w         1.00 s" in capfd.readouterr().out
     assert main(["bench", "--configuration", "after", "--runs", "2"]) == 0
@@ -132,15 +130,12 @@ def test_an_interrupted_run_leaves_a_table(
 )
 def test_work_that_no_table_could_pool_is_refused_before_anything_is_run(
     spark: FakeSpark,
-    capfd: pytest.CaptureFixture[str],
     before: dict[str, Any],
     arguments: list[str],
     difference: str,
 ) -> None:
-    with Recording(Path("results"), a_run("default", **before)):
-        pass
-    assert main(["bench", *arguments]) == 2
-    assert difference in capfd.readouterr().err
+    record_all(Path("results"), a_run("default", **before), [])
+    assert difference in refusal("bench", *arguments)
     assert not spark.calls()
 
 
@@ -150,24 +145,17 @@ def test_the_same_work_is_the_same_however_its_numbers_are_written(
 ) -> None:
     dataset = {"uri": "d", "layout": {}, "rows": 1000}
     work = {"parameters": {"repartition": 1000, "pi_samples": 10**6}, "dataset": dataset}
-    with Recording(Path("results"), a_run("default", **work)):
-        pass
+    record_all(Path("results"), a_run("default", **work), [])
     main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6", "--runs", "1"])
     assert f"--generate=--rows={rows}" in spark.calls()[-1]
 
 
-def test_a_number_that_is_none_is_refused_before_anything_is_run(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["bench", "--rows", "many"]) == 2
-    assert "--rows: 'many' is not a whole number" in capfd.readouterr().err
+def test_a_number_that_is_none_is_refused_before_anything_is_run(spark: FakeSpark) -> None:
+    assert "--rows: 'many' is not a whole number" in refusal("bench", "--rows", "many")
     assert not spark.calls()
 
 
-def test_results_that_cannot_be_written_are_refused_before_any_run(
-    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_results_that_cannot_be_written_are_refused_before_any_run(spark: FakeSpark) -> None:
     Path("file").touch()
-    assert main(["bench", "--results", "file"]) == 2
-    assert "--results: cannot write to file/default" in capfd.readouterr().err
+    assert "--results: cannot write to file/default" in refusal("bench", "--results", "file")
     assert not spark.calls()

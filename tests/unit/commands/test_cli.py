@@ -15,23 +15,13 @@ from harness import __version__
 from harness.cli import SUMMARIES, clusterlift, main
 from harness.commands.bench import show_with_earlier
 from harness.commands.compare import FORMATS
-from harness.model.errors import BadInput
-from harness.model.run import Ending, Run, Trial
-from harness.records.writer import Recording
-from harness.runtime.option_values import parse_facts
+from harness.records.writer import Recording, record_all
+from tests.refusal import refusal
+from tests.tracked import ROOT
 from tests.unit.builders import a_run, assert_golden, failed, ok
 
-ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results" / "published-2020"
 CONFIGURATIONS = ("1g-rs", "2.5g-rs", "2.5g-2x")
-
-
-def record(results: Path, run: Run, *trials: Trial) -> Path:
-    with Recording(results, run) as recording:
-        for trial in trials:
-            recording.trial(trial)
-        recording.end(Ending.COMPLETED)
-    return recording.path
 
 
 @pytest.fixture
@@ -40,9 +30,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     directory = Path("results")
     early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
-    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0, 2))
-    record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
-    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi", round_=2))
+    record_all(directory, a_run("1g", "a-late", started_at=late), [ok("pi", 12), ok("pi", 11, 2)])
+    record_all(directory, a_run("1g", "b-early", started_at=early), [ok("pi", 10.0)])
+    record_all(directory, a_run("2.5g", "c"), [ok("pi", 5.5), failed("pi", round_=2)])
     return directory
 
 
@@ -59,7 +49,7 @@ class TestShowWithTheEarlierConfiguration:
             dataset={**self.DATASET, "digest": digest},
             environment={"host": host},
         )
-        record(results, run, ok("pi", 10.0))
+        record_all(results, run, [ok("pi", 10.0)])
 
     def test_it_is_the_last_on_the_same_data_and_machine(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -136,7 +126,7 @@ class TestCompare:
         self, results: Path, capsys: pytest.CaptureFixture[str], after: str, code: int
     ) -> None:
         """A trial failed in one of the two; the other has a single run."""
-        record(results, a_run("single", "d"), ok("pi", 5.5))
+        record_all(results, a_run("single", "d"), [ok("pi", 5.5)])
         limits = ["--fail-if-slower", "3%", "--fail-if-not-faster", "10%"]
         assert main(["compare", "1g", after, *limits, "--format", "json"]) == code
         found = json.loads(capsys.readouterr().out)["limits"]
@@ -164,27 +154,22 @@ class TestShow:
         shown = "run 2 of 3, the newest complete one\n\nrun a-late\n"
         assert capfd.readouterr().out.startswith(shown)
 
-    def test_a_configuration_that_was_only_probed_has_no_run_to_show(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_configuration_that_was_only_probed_has_no_run_to_show(self, results: Path) -> None:
         (results / "3g" / "probes").mkdir(parents=True)
-        assert main(["show", "3g"]) == 2
-        assert "its network was probed, but no run was recorded" in capfd.readouterr().err
+        assert "its network was probed, but no run was recorded" in refusal("show", "3g")
 
     def test_names_of_other_configurations_are_listed_as_they_can_be_given(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
+        self, results: Path
     ) -> None:
-        record(results, a_run("rs/2.5g", "d"), ok("pi", 1.0))
-        assert main(["show", "3g"]) == 2
-        assert "(there: 1g, 2.5g, rs/2.5g)" in capfd.readouterr().err
+        record_all(results, a_run("rs/2.5g", "d"), [ok("pi", 1.0)])
+        assert "(there: 1g, 2.5g, rs/2.5g)" in refusal("show", "3g")
         assert main(["show", "rs/2.5g"]) == 0
 
     def test_a_directory_that_is_not_named_as_we_name_them_is_listed_by_its_path(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
+        self, results: Path
     ) -> None:
         (results / "1g").rename(results / "neu ü")
-        assert main(["show", "neu ü"]) == 2
-        assert "(there: 2.5g, results/neu ü)" in capfd.readouterr().err
+        assert "(there: 2.5g, results/neu ü)" in refusal("show", "neu ü")
         assert main(["show", "results/neu ü"]) == 0
 
     def test_it_ends_with_the_summary_and_the_path(
@@ -221,7 +206,7 @@ class TestMistakes:
         ],
     )
     def test_a_mistake_is_one_line_with_exit_code_2(
-        self, arguments: list[str], message: str, results: Path, capfd: pytest.CaptureFixture[str]
+        self, arguments: list[str], message: str, results: Path
     ) -> None:
         Path("other.csv").write_text("a,b\n1,2\n")
         Path("good.csv").write_text("test,seconds\npi,11\n")
@@ -229,28 +214,7 @@ class TestMistakes:
             Path(directory).mkdir()
         for path in (results / "1g" / "a-late.jsonl", results / "2.5g" / "c.jsonl"):
             shutil.copy(path, "mixed")
-        assert main(arguments) == 2
-        printed = capfd.readouterr()
-        assert printed.out == ""
-        assert printed.err.startswith("clusterlift: error: ")
-        assert printed.err.count("\n") == 1
-        assert message in printed.err
-
-
-class TestFacts:
-    def test_a_value_may_have_any_characters(self) -> None:
-        given = [" nic = RTL8156B=a b ", "price="]
-        assert parse_facts(given) == {"nic": "RTL8156B=a b", "price": ""}
-
-    @pytest.mark.parametrize(("text", "message"), [("nic", "has no '='"), (" =x", "has no key")])
-    def test_malformed_facts_are_refused(self, text: str, message: str) -> None:
-        with pytest.raises(BadInput, match=message):
-            parse_facts([text])
-
-    def test_a_repeated_key_is_refused(self) -> None:
-        assert parse_facts(["a=1", "b=2"]) == {"a": "1", "b": "2"}
-        with pytest.raises(BadInput, match="'a' is given twice"):
-            parse_facts(["a=1", "a=2"])
+        assert message in refusal(*arguments)
 
 
 def test_version(capfd: pytest.CaptureFixture[str]) -> None:
@@ -289,4 +253,5 @@ def test_no_command_is_imported_before_it_is_called() -> None:
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert not loaded & {"scipy", "numpy", "tabulate", "harness.commands.compare"}
+    libraries = {"scipy", "numpy", "tabulate", "jinja2", "pyarrow", "vl_convert"}
+    assert not loaded & {*libraries, "harness.commands.compare"}

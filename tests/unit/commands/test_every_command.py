@@ -10,10 +10,11 @@ import pytest
 
 from harness.cli import main
 from harness.option_types import RealNumber, WholeNumber
+from tests.refusal import refusal
+from tests.tracked import ROOT
 from tests.unit.commands.command_tree import Names, leaves
 from tests.waiting import PATIENCE_S
 
-ROOT = Path(__file__).parents[3]
 LEAVES = [pytest.param(*leaf, id=" ".join(leaf[0])) for leaf in leaves()]
 SHOWN = ["show", "1g-rs", "--results", str(ROOT / "results/published-2020")]
 
@@ -27,8 +28,7 @@ def test_every_command_has_help_and_refuses_an_unknown_option(
         assert main([*names, "--help"]) == 0
         assert " ".join(names) in capsys.readouterr().out.splitlines()[0]
     if not context.ignore_unknown_options:
-        assert main([*names, "--no-such-option"]) == 2
-        assert len(capsys.readouterr().err.splitlines()) == 1
+        assert "--no-such-option" in refusal(*names, "--no-such-option")
 
 
 class TestValues:
@@ -58,13 +58,8 @@ class TestValues:
             (["show", "--"], "Missing argument 'RUN'"),
         ],
     )
-    def test_a_hostile_value_is_one_line(
-        self, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(arguments) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert message in line
-        assert line.isprintable()
+    def test_a_hostile_value_is_one_line(self, arguments: list[str], message: str) -> None:
+        assert message in refusal(*arguments)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["lab", "up", "-h"], SHOWN], ids=" ".join)

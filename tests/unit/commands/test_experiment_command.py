@@ -1,6 +1,5 @@
 """`clusterlift experiment --dry-run` says what would be done, a line each."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,11 +7,10 @@ import pytest
 
 from harness.cli import main
 from harness.experiments.runs import ExperimentOutcome
-from harness.model.run import Ending
-from harness.records.writer import Recording
+from harness.records.writer import record_all
+from tests.refusal import refusal
 from tests.unit.builders import a_run, ok
 
-RATES = Path(__file__).parents[3] / "results/rates"
 FILE = """
 name = "rates"
 
@@ -52,23 +50,7 @@ def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert lines[at + 2] == "  every worker of the lab: disk 4MB/s"
 
 
-def test_its_table_is_that_of_compare(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ["100mbit", "250mbit"]
-    for name in names:
-        shutil.copytree(RATES / name, tmp_path / name)
-    ended(monkeypatch, names, tmp_path)
-    file = tmp_path / "experiment.toml"
-    file.write_text(FILE)
-    assert main(["experiment", str(file)]) == 0
-    printed = capfd.readouterr().out
-    assert main(["compare", *names, "--results", str(tmp_path)]) == 0
-    table = capfd.readouterr().out
-    assert printed.startswith(table)
-
-
-def test_its_table_is_of_its_own_results_whatever_is_beside_them(
+def test_its_table_is_that_of_compare_of_its_own_results_whatever_is_beside_them(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A directory where the command runs that is called like a configuration hid them."""
@@ -76,35 +58,32 @@ def test_its_table_is_of_its_own_results_whatever_is_beside_them(
     for results, workload in ((Path(), "other"), (Path("own"), "pi")):
         for name in ("slow", "fast"):
             run = a_run(name, f"{workload}-{name}", workloads=(workload,))
-            with Recording(results, run) as recording:
-                recording.trial(ok(workload, 1.0))
-                recording.end(Ending.COMPLETED)
+            record_all(results, run, [ok(workload, 1.0)])
     ended(monkeypatch, ("slow", "fast"), Path("own"))
     Path("experiment.toml").write_text(FILE)
     assert main(["experiment", "experiment.toml"]) == 0
+    printed = capfd.readouterr().out
+    assert main(["compare", "own/slow", "own/fast"]) == 0
     table = capfd.readouterr().out
+    assert printed.startswith(table)
     assert "pi " in table
     assert "other" not in table
 
 
 def test_what_cannot_be_compared_is_there_to_look_at(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("slow", "fast"):
-        with Recording(tmp_path / "own", a_run(name, name, workloads=(name,))) as recording:
-            recording.trial(ok(name, 1.0))
+        record_all(tmp_path / "own", a_run(name, name, workloads=(name,)), [ok(name, 1.0)])
     ended(monkeypatch, ("slow", "fast"), tmp_path / "own")
     file = tmp_path / "experiment.toml"
     file.write_text(FILE)
-    assert main(["experiment", str(file)]) == 2
-    assert capfd.readouterr().err.endswith(f"; the results are in --results {tmp_path}/own\n")
+    refused = refusal("experiment", str(file))
+    assert refused.endswith(f"; the results are in --results {tmp_path}/own")
 
 
-def test_one_configuration_is_no_experiment(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_one_configuration_is_no_experiment(tmp_path: Path) -> None:
     file = tmp_path / "experiment.toml"
     file.write_text(FILE.partition("[configurations.fast]")[0])
-    assert main(["experiment", str(file)]) == 2
-    [line] = capfd.readouterr().err.splitlines()
-    assert line.endswith("an experiment needs two tables or more: [configurations.NAME]")
+    reason = "an experiment needs two tables or more: [configurations.NAME]"
+    assert refusal("experiment", str(file)).endswith(reason)

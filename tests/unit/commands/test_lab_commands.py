@@ -17,6 +17,8 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
 from harness.lab.storages import LAYOUTS, layout_problem
 from harness.model.errors import BadInput, ClusterliftError
+from tests.programs import shell_program
+from tests.refusal import refusal
 
 InstallFakes = Callable[..., None]
 COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, ("hdfs",)), {})
@@ -38,25 +40,15 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallFakes:
 
     def install(**programs: str) -> None:
         for name, line in programs.items():
-            program = tmp_path / name.replace("_", "-")
-            program.write_text(f"#!/bin/sh\n{line}\n")
-            program.chmod(0o755)
+            shell_program(tmp_path / name.replace("_", "-"), line)
 
     return install
 
 
-def error_line(capsys: pytest.CaptureFixture[str]) -> str:
-    [line] = capsys.readouterr().err.splitlines()
-    return line
-
-
 class TestWithoutDocker:
     @pytest.mark.parametrize("command", ["up", "down", "status"])
-    def test_a_missing_docker_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], command: str
-    ) -> None:
-        assert main(["lab", command]) == 2
-        assert "no 'docker' is on the PATH" in error_line(capsys)
+    def test_a_missing_docker_is_an_error(self, fake: InstallFakes, command: str) -> None:
+        assert "no 'docker' is on the PATH" in refusal("lab", command)
 
     @pytest.mark.parametrize(
         ("docker", "message"),
@@ -73,18 +65,17 @@ class TestWithoutDocker:
         ],
     )
     def test_a_docker_that_cannot_be_used_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], docker: str, message: str
+        self, fake: InstallFakes, docker: str, message: str
     ) -> None:
         fake(docker=docker)
-        assert main(["lab", "up"]) == 2
-        assert message in error_line(capsys)
+        assert message in refusal("lab", "up")
 
     def test_another_error_is_docker_s_last_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
         fake(docker="echo first >&2; echo last >&2; exit 1")
         assert main(["lab", "status"]) == 1
-        assert error_line(capsys) == "clusterlift: error: docker ps failed: last"
+        assert capsys.readouterr().err == "clusterlift: error: docker ps failed: last\n"
 
 
 NO_STORAGE = "'--storage': '{}': name one of hdfs, qfs, ceph, or"
@@ -99,11 +90,8 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("command", "option", "value", "message"), MISTAKES)
-def test_what_cannot_be_is_refused(
-    capsys: pytest.CaptureFixture[str], command: str, option: str, value: str, message: str
-) -> None:
-    assert main(["lab", command, option, value]) == 2
-    assert message.format(value) in error_line(capsys)
+def test_what_cannot_be_is_refused(command: str, option: str, value: str, message: str) -> None:
+    assert message.format(value) in refusal("lab", command, option, value)
 
 
 class TestWithoutALab:
@@ -119,26 +107,21 @@ class TestWithoutALab:
             ["generate", "/x"],
         ],
     )
-    def test_commands_that_need_one_fail(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], command: list[str]
-    ) -> None:
+    def test_commands_that_need_one_fail(self, fake: InstallFakes, command: list[str]) -> None:
         fake(docker="exit 0")
-        assert main(["lab", *command]) == 2
-        assert "no lab is up" in error_line(capsys)
+        assert "no lab is up" in refusal("lab", *command)
 
     def test_a_taken_port_names_its_variable(
         self,
         fake: InstallFakes,
-        capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         fake(docker="exit 0")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             monkeypatch.setenv("SPARK_UI_PORT", str(port))
-            assert main(["lab", "up"]) == 2
-        message = f"port {port} is taken on 127.0.0.1: set SPARK_UI_PORT to another port"
-        assert error_line(capsys) == f"clusterlift: error: {message}"
+            message = f"port {port} is taken on 127.0.0.1: set SPARK_UI_PORT to another port"
+            assert refusal("lab", "up") == message
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
@@ -148,11 +131,8 @@ class TestWithoutALab:
             (["link", "--rate", "quick"], "--rate 'quick' is not a rate"),
         ],
     )
-    def test_conflicting_options_are_refused(
-        self, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
-    ) -> None:
-        assert main(["lab", *arguments]) == 2
-        assert complaint in error_line(capsys)
+    def test_conflicting_options_are_refused(self, arguments: list[str], complaint: str) -> None:
+        assert complaint in refusal("lab", *arguments)
 
 
 class TestCompose:

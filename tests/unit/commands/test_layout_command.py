@@ -10,6 +10,7 @@ from harness.cli import main
 from harness.commands import layout as command
 from harness.model.errors import BadInput
 from harness.present import layout
+from tests.refusal import refusal
 
 WHOLE = {"layout": "replicated:2", "bytes": 1_000, "missing": 0, "excess": 0}
 FILE = WHOLE | {"placement": {"n1:9866": 1_000, "n2:9866": 1_000}}
@@ -102,12 +103,9 @@ def test_the_exit_code_is_1_for_a_problem(
     assert main(["layout", "hdfs://nn/rows"]) == code
 
 
-def test_an_error_under_spark_is_printed_as_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_under_spark_is_printed_as_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise BadInput("hdfs://nn/rows does not exist")
 
     monkeypatch.setattr(command, "spark_submit", fail)
-    assert main(["layout", "hdfs://nn/rows"]) == 2
-    assert capsys.readouterr().err == "clusterlift: error: hdfs://nn/rows does not exist\n"
+    assert refusal("layout", "hdfs://nn/rows") == "hdfs://nn/rows does not exist"

@@ -16,10 +16,10 @@ from harness.cli import main
 from harness.commands import local
 from harness.minicluster.cluster import root
 from tests.daemons import find_all, kill, running_daemons
+from tests.tracked import ROOT
 from tests.unit.fake_file_system import WAIT, FakeFileSystem
 from tests.waiting import PATIENCE_S, eventually
 
-ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "tests.unit.fake_file_system"]
 
 

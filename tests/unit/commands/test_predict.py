@@ -10,6 +10,7 @@ import pytest
 from harness.cli import main
 from harness.records.writer import record_all
 from tests.e2e.conftest import ROOT
+from tests.refusal import refusal
 from tests.unit.analysis.predict import test_disks
 from tests.unit.builders import change_line
 
@@ -29,11 +30,6 @@ def ledger(results: Path) -> Path:
 
 def predict(results: Path, *arguments: str) -> int:
     return main(["predict", "1g-rs", "--results", str(results), *arguments])
-
-
-def error(capfd: Capture) -> str:
-    [line] = capfd.readouterr().err.splitlines()
-    return line
 
 
 def test_it_is_frozen_under_the_digest_of_what_it_says(
@@ -90,18 +86,16 @@ RATE = ("--link", "250mbit")
     ],
 )
 def test_a_mistake_is_one_line(
-    arguments: tuple[str, ...], message: str, results: Path, ledger: Path, capfd: Capture
+    arguments: tuple[str, ...], message: str, results: Path, ledger: Path
 ) -> None:
-    assert predict(results, *arguments) == 2
-    assert message in error(capfd)
+    assert message in refusal("predict", "1g-rs", "--results", str(results), *arguments)
     assert not ledger.exists()
 
 
-def test_a_prediction_that_was_made_afterwards_is_not_judged(results: Path, capfd: Capture) -> None:
+def test_a_prediction_that_was_made_afterwards_is_not_judged(results: Path) -> None:
     predict(results, "--link", "250mbit")
-    capfd.readouterr()
-    assert main(["predict", "1g-rs", "--score", "2.5g-rs", "--results", str(results)]) == 2
-    assert "from before its first run" in error(capfd)
+    refused = refusal("predict", "1g-rs", "--score", "2.5g-rs", "--results", str(results))
+    assert "from before its first run" in refused
 
 
 @pytest.fixture

@@ -10,12 +10,13 @@ from harness.cli import main
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import DISK_WRITE, MESH_GOODPUT
-from harness.model.probe import ProbeRun
+from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.records.lookup import find_probes
-from harness.records.writer import ProbeRecording
+from harness.records.writer import record_all
+from tests.refusal import refusal
 from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]
@@ -82,25 +83,18 @@ class TestUsage:
         ],
     )
     def test_a_mistake_is_one_line_that_names_the_option(
-        self, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+        self, arguments: list[str], message: str
     ) -> None:
-        assert main(["probe", *arguments]) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert message in line
+        assert message in refusal("probe", *arguments)
 
     @pytest.mark.parametrize("names", [[], ["a", "b", "c"]])
-    def test_a_gate_takes_one_or_two_configurations(
-        self, capsys: pytest.CaptureFixture[str], names: list[str]
-    ) -> None:
-        assert main(["gate", *names]) == 2
-        assert "[BEFORE] AFTER" in capsys.readouterr().err
+    def test_a_gate_takes_one_or_two_configurations(self, names: list[str]) -> None:
+        assert "[BEFORE] AFTER" in refusal("gate", *names)
 
     def test_a_speed_of_disks_is_bytes_a_second(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        with ProbeRecording(ProbeRun("hdd", ("a",)), tmp_path) as probes:
-            probes.event(DISK_WRITE.of("a", 2e8, "/data"))
-            probes.end(Ending.COMPLETED)
+        record_all(tmp_path, ProbeRun("hdd", ("a",)), [DISK_WRITE.of("a", 2e8, "/data")])
         gate = ["gate", "hdd", "--results", str(tmp_path), "--expect-disk"]
         assert [main([*gate, rate]) for rate in ("200MB/s", "300MB/s", "200mbit")] == [0, 1, 2]
         printed = capsys.readouterr()
@@ -109,14 +103,11 @@ class TestUsage:
         assert "--expect-disk '200mbit' is not the rate of a disk" in printed.err
 
     def test_a_gate_does_not_take_probes_for_those_of_their_own_upgrade(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path
     ) -> None:
-        with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
-            probes.event(MESH_GOODPUT.of(("a", "b"), 9.4e8))
-            probes.end(Ending.COMPLETED)
-        assert main(["gate", "1g", "1g", "--results", str(tmp_path)]) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert "is given twice; name it once" in line
+        record_all(tmp_path, ProbeRun("1g", ("a", "b")), [MESH_GOODPUT.of(("a", "b"), 9.4e8)])
+        refused = refusal("gate", "1g", "1g", "--results", str(tmp_path))
+        assert "is given twice; name it once" in refused
 
 
 @pytest.mark.usefixtures("network")
@@ -177,12 +168,11 @@ class TestProbing:
         assert line == "- no path MTU was measured; run clusterlift probe all"
 
     def test_more_pairs_at_once_than_files_can_be_open_are_refused(
-        self, network: Install, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, network: Install, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("resource.getrlimit", lambda _which: (256, 1024))
-        assert main(["probe", "mesh", "--hosts", "n[101-300]=10.0.0.[1-200]"]) == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert "384 commands at once need 1352 open files and the limit is 1024" in line
+        refused = refusal("probe", "mesh", "--hosts", "n[101-300]=10.0.0.[1-200]")
+        assert "384 commands at once need 1352 open files and the limit is 1024" in refused
 
     def test_nothing_is_recorded_without_a_configuration(
         self, network: Install, tmp_path: Path
@@ -254,11 +244,10 @@ def test_a_rack_without_a_host_that_can_be_used_is_refused_and_leaves_no_record(
 def test_a_disk_is_compared_with_earlier_probes_of_its_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for results, bytes_s in ((tmp_path, 2e8), (None, 1e8)):
-        with ProbeRecording(ProbeRun("hdd", ("a",)), results) as probes:
-            probes.event(DISK_WRITE.of("a", bytes_s, "/data"))
-            probes.end(Ending.COMPLETED)
-    monkeypatch.setattr("harness.commands.probe.run_probes", lambda *_: probes.probed)
+    record_all(tmp_path, ProbeRun("hdd", ("a",)), [DISK_WRITE.of("a", 2e8, "/data")])
+    slower = (DISK_WRITE.of("a", 1e8, "/data"),)
+    probed = RecordedProbes(ProbeRun("hdd", ("a",)), slower, Ending.COMPLETED)
+    monkeypatch.setattr("harness.commands.probe.run_probes", lambda *_: probed)
     given = ("--hosts", "a=127.0.0.1", "--directory", "/data", "--results", str(tmp_path))
     assert main(["probe", "disk", "--via", "local", *given]) == 0
     assert main(["probe", "disk", "--via", "local", *given, "--configuration", "hdd"]) == 1

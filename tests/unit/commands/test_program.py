@@ -1,12 +1,11 @@
 """`clusterlift program` and `clusterlift scaling`: every mistake is one line that names the option."""
 
-from pathlib import Path
-
 import pytest
 
 from harness.cli import main
+from tests.refusal import refusal
+from tests.tracked import ROOT
 
-ROOT = Path(__file__).parents[3]
 BEOWULF = ["--results", str(ROOT / "results/beowulf-2009")]
 HPCC = ["program", "hpcc", "--configuration", "1g", "--via", "local", "--hosts", "here"]
 
@@ -28,34 +27,26 @@ class TestBadInput:
         self,
         arguments: list[str],
         message: str,
-        capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr("harness.commands.program.ready_hosts", lambda *_: ())
-        assert main([*HPCC, *arguments]) == 2
-        error = capsys.readouterr().err
-        assert message in error
-        assert len(error.splitlines()) == 1
+        assert message in refusal(*HPCC, *arguments)
 
     def test_a_wrong_fact_is_refused_before_a_host_is_asked(
-        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[object] = []
         monkeypatch.setattr("harness.commands.program.ready_hosts", lambda *_: asked.append(1))
-        assert main([*HPCC, "--fact", "mtu"]) == 2
-        assert "--fact 'mtu' has no '='" in capsys.readouterr().err
+        assert "--fact 'mtu' has no '='" in refusal(*HPCC, "--fact", "mtu")
         assert not asked
 
-    def test_a_configuration_is_required(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["program", "hpcc", "--hosts", "n1"]) == 2
-        assert "--configuration" in capsys.readouterr().err
+    def test_a_configuration_is_required(self) -> None:
+        assert "--configuration" in refusal("program", "hpcc", "--hosts", "n1")
 
-    def test_phold_says_what_to_set(
-        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_phold_says_what_to_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("ROSS_HOME", raising=False)
-        assert main(["program", "phold", "--configuration", "1g", "--hosts", "n1"]) == 2
-        assert "ROSS_HOME is not set" in capsys.readouterr().err
+        refused = refusal("program", "phold", "--configuration", "1g", "--hosts", "n1")
+        assert "ROSS_HOME is not set" in refused
 
 
 class TestScaling:
@@ -70,8 +61,5 @@ class TestScaling:
             (["1g", "1g"], "a configuration is named twice"),
         ],
     )
-    def test_a_mistake_is_named(
-        self, names: list[str], message: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["scaling", *names, *BEOWULF]) == 2
-        assert message in capsys.readouterr().err
+    def test_a_mistake_is_named(self, names: list[str], message: str) -> None:
+        assert message in refusal("scaling", *names, *BEOWULF)

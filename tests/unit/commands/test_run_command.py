@@ -15,14 +15,14 @@ from harness.commands.submission import SPARK_OPTIONS
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
-from harness.records.writer import Recording
+from harness.records.writer import record_all
 from harness.runtime.queries import text_digest
 from jobs.options import _parser, parse
+from tests.refusal import refusal
+from tests.tracked import ROOT
 from tests.unit.builders import a_run
 from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import PATIENCE_S, eventually
-
-ROOT = Path(__file__).parents[3]
 
 
 def endings(directory: str = "results/default") -> list[str]:
@@ -80,30 +80,24 @@ class TestCommandLine:
         arguments: list[str],
         message: str,
         spark: FakeSpark,
-        capfd: pytest.CaptureFixture[str],
     ) -> None:
-        assert main(["run", *arguments]) == 2
-        [line] = lines(capfd.readouterr().err)
-        assert line.startswith(f"clusterlift: error: {message}")
+        assert refusal("run", *arguments).startswith(message)
         assert spark.calls() == []
 
     def test_work_that_no_table_could_pool_is_refused_before_any_run(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+        self, spark: FakeSpark
     ) -> None:
         """As `bench` does: `compare` said so after hours of runs, which spoilt the configuration."""
-        with Recording(Path("results"), a_run("1g", parameters={"sink": "noop"})):
-            pass
-        assert main(["run", "--configuration", "1g", "--sink", "rdd-count"]) == 2
-        assert "has sink noop, and new runs would have rdd-count" in capfd.readouterr().err
+        record_all(Path("results"), a_run("1g", parameters={"sink": "noop"}), [])
+        refused = refusal("run", "--configuration", "1g", "--sink", "rdd-count")
+        assert "has sink noop, and new runs would have rdd-count" in refused
         Path("results/1g").rename("results/old")
-        assert main(["run", "--configuration", "old"]) == 2
-        assert "has configuration 1g, and new runs would have old" in capfd.readouterr().err
+        refused = refusal("run", "--configuration", "old")
+        assert "has configuration 1g, and new runs would have old" in refused
         assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
         assert len(spark.calls()) == 1
 
-    def test_runs_of_another_text_of_a_query_are_others(
-        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_runs_of_another_text_of_a_query_are_others(self, spark: FakeSpark) -> None:
         Path("q").mkdir()
         query = Path("q/q1.sql")
         query.write_text("SELECT 1")
@@ -114,10 +108,10 @@ class TestCommandLine:
         assert main(command) == 0
         assert len(spark.calls()) == 2  # the run of the other text is none of these
         recorded = a_run("1g", parameters={"queries": {"q1": text_digest("SELECT 1")}})
-        with Recording(Path("results"), recorded):
-            pass
-        assert main([*command, "--configuration=1g"]) == 2
-        assert "has a text of q1 with digest e004ebd5b553" in capfd.readouterr().err
+        record_all(Path("results"), recorded, [])
+        assert "has a text of q1 with digest e004ebd5b553" in refusal(
+            *command, "--configuration=1g"
+        )
 
 
 @pytest.mark.parametrize(
@@ -128,12 +122,8 @@ class TestCommandLine:
         ("--remote=sc://h", "Spark Connect gives no access to the driver's JVM"),
     ],
 )
-def test_the_driver_runs_here(
-    option: str, message: str, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--master", "yarn", option]) == 2
-    [line] = lines(capfd.readouterr().err)
-    assert message in line
+def test_the_driver_runs_here(option: str, message: str, spark: FakeSpark) -> None:
+    assert message in refusal("run", "--master", "yarn", option)
     assert spark.calls() == []
 
 
@@ -189,14 +179,6 @@ class TestRuns:
         series = seeds[0].removesuffix("-1")
         assert seeds == [f"{series}-{number}" for number in (1, 2, 2, 3)]
         assert other == "7-1"
-
-    @pytest.mark.parametrize("others", [["--trials", "7"], ["--conf", "a=b"]])
-    def test_runs_with_other_arguments_do_not_count(
-        self, spark: FakeSpark, others: list[str]
-    ) -> None:
-        self.run("--runs", "2")
-        self.run("--runs", "2", *others)
-        assert len(spark.calls()) == 4
 
     def test_a_file_system_of_this_machine_may_have_another_port(
         self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch
@@ -417,8 +399,8 @@ class TestNumbersOfNodes:
 
     @pytest.mark.parametrize("given", ["", "--executor-cores x"])
     def test_without_the_cores_of_a_node_it_says_what_to_give(
-        self, given: str, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+        self, given: str, spark: FakeSpark
     ) -> None:
-        assert main(["run", "--nodes", "1,2", *given.split()]) == 2
-        assert "--nodes needs --executor-cores: the cores of a node" in capsys.readouterr().err
+        refused = refusal("run", "--nodes", "1,2", *given.split())
+        assert "--nodes needs --executor-cores: the cores of a node" in refused
         assert not spark.calls()

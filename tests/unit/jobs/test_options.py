@@ -26,6 +26,7 @@ NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time
         (["--table", "a.b=x"], "--table 'a.b' is no name of a table"),
         (["--table", "a="], "--table a has no URI"),
         (["--fact", "switch"], "--fact 'switch' has no '='"),
+        (["--fact", " =x"], "--fact ' =x' has no key"),
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
@@ -111,12 +112,9 @@ def test_large_numbers_have_several_spellings(text: str) -> None:
 
 
 def test_facts_and_workloads_are_parsed() -> None:
-    options = parse(
-        [
-            *("--fact", "nic=RTL8156B", "--fact", "cost=", "--workloads", "sha-512, group-by"),
-        ]
-    )
-    assert options.facts == {"nic": "RTL8156B", "cost": ""}
+    facts = ("--fact", " nic = RTL8156B=a b ", "--fact", "cost=")
+    options = parse([*facts, "--workloads", "sha-512, group-by"])
+    assert options.facts == {"nic": "RTL8156B=a b", "cost": ""}
     assert options.workloads == ("sha-512", "group-by")
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.tracked import ROOT
+
 FAKE_DOCKER = """\
 import os, subprocess, sys
 

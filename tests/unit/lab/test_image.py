@@ -12,8 +12,9 @@ import pytest
 
 from harness.lab.cluster import LOCAL_DIRS
 from harness.lab.compose import FILE
-
-ROOT = Path(__file__).parents[3]
+from tests.programs import shell_program
+from tests.tracked import ROOT
+from tests.unit.builders import known
 
 
 @pytest.mark.parametrize("environment", [{}, {"NODES": "x"}, {"NODES": "-1"}])
@@ -46,8 +47,7 @@ def test_the_code_that_fetches_jars_imports_only_what_the_image_has(
         for file in copied.split():
             (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, tmp_path / file)
-    code = re.search(rf'python3 -c "([^"]*?){call}', dockerfile)
-    assert code is not None
+    code = known(re.search(rf'python3 -c "([^"]*?){call}', dockerfile))
     # -S: no installed package can be imported.
     subprocess.run([sys.executable, "-S", "-c", code[1].strip()], cwd=tmp_path, env={}, check=True)
 
@@ -85,8 +85,7 @@ def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path:
         "spark-class": f"until [ -s {tmp_path}/seen ]; do sleep 0.01; done",
     }
     for name, line in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tmp_path / name).chmod(0o755)
+        shell_program(tmp_path / name, line)
     environment = {
         "PATH": f"{tmp_path}:/usr/bin:/bin",
         "STORAGE": "hdfs",

@@ -9,7 +9,8 @@ from harness.lab.cluster import Node
 from harness.lab.links import commands_to_change, read_link, run_link_command, set_links
 from harness.model.errors import ClusterliftError
 from harness.model.link import Link
-from harness.settings.rate import HANDLE, limit_outgoing
+from harness.settings.rate import limit_outgoing
+from tests.unit.settings.test_settings import limited
 
 MBIT = 10**6
 NODE = Node("worker-1", "abc", "running")
@@ -20,22 +21,6 @@ def lines_to_change(before: Link, after: Link) -> list[str]:
 
 
 class TestCommands:
-    @pytest.mark.parametrize(
-        ("before", "after", "number"),
-        [
-            # What an interrupted change left, too.
-            (Link(None, 1500), Link(MBIT, 1500), 9),
-            (Link(MBIT, 1500), Link(None, 1500), 3),
-            (Link(None, 1500), Link(None, 1500), 3),
-        ],
-    )
-    def test_all_that_there_may_be_is_removed_first(
-        self, before: Link, after: Link, number: int
-    ) -> None:
-        lines = lines_to_change(before, after)
-        assert [line.split()[2] for line in lines[:3]] == ["del"] * 3
-        assert len(lines) == number
-
     def test_another_limit_replaces_it_without_a_gap(self) -> None:
         lines = lines_to_change(Link(MBIT, 1500), Link(2 * MBIT, 9000))
         assert lines[0] == "ip link set dev eth0 mtu 9000"
@@ -69,19 +54,11 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     return install
 
 
-def tbf(rate: int, mtu: int) -> str:
-    """Return the kernel's description of a limit, in whole bytes per second."""
-    counted = Link(rate, mtu).counted_bit_s
-    assert counted is not None
-    options = {"rate": counted // 8, "burst": 131072}
-    return json.dumps([{"kind": "tbf", "handle": HANDLE, "root": True, "options": options}])
-
-
 class TestNodes:
     @pytest.mark.parametrize(
         ("queues", "link"),
         [
-            (tbf(250 * MBIT, 9000), Link(250 * MBIT, 9000)),
+            (json.dumps([limited(250 * MBIT, 9000)]), Link(250 * MBIT, 9000)),
             ('[{"kind": "noqueue"}]', Link(None, 9000)),
         ],
     )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.lab.cluster import lab_lock
+from tests.refusal import refusal
 
 
 @pytest.fixture(autouse=True)
@@ -15,22 +15,18 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [["generate", "/x"], ["benchmark"], ["up"]])
-def test_a_second_command_is_refused_in_one_line(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_command_is_refused_in_one_line(command: list[str]) -> None:
     with lab_lock():
-        assert main(["lab", *command]) == 2
-    assert capsys.readouterr().err == (
-        "clusterlift: error: another command is using the lab: wait until it has finished, or set "
-        "COMPOSE_PROJECT_NAME for a second lab\n"
-    )
+        assert refusal("lab", *command) == (
+            "another command is using the lab: wait until it has finished, or set "
+            "COMPOSE_PROJECT_NAME for a second lab"
+        )
 
 
-def test_so_is_a_second_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+def test_so_is_a_second_experiment() -> None:
     small = Path(__file__).parents[3] / "docker/experiments/small.toml"
     with lab_lock():
-        assert main(["experiment", str(small)]) == 2
-    assert "another command is using the lab" in capsys.readouterr().err
+        assert "another command is using the lab" in refusal("experiment", str(small))
 
 
 def test_another_lab_is_another_lock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ from harness.minicluster.jar import MINICLUSTER_SHA256, minicluster_jar
 from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.spark_configuration import with_properties
 from harness.model.errors import BadInput, ClusterliftError
+from tests.programs import shell_program
+from tests.refusal import refusal
 from tests.web import server
 
 Script = Callable[[str, str], Path]
@@ -36,15 +38,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
     """Return a function that writes a shell script below `tmp_path`."""
-
-    def write(path: str, text: str) -> Path:
-        program = tmp_path / path
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(f"#!/bin/sh\n{text}\n")
-        program.chmod(0o755)
-        return program
-
-    return write
+    return lambda path, text: shell_program(tmp_path / path, text)
 
 
 def file_names(directory: Path) -> set[str]:
@@ -260,19 +254,15 @@ class TestQfs:
         )
 
     @pytest.mark.parametrize("missing", [*QFS_FILES, "lib/hadoop-*-qfs-*.jar"])
-    def test_a_missing_file_is_named(
-        self, missing: str, qfs: Path, capfd: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_missing_file_is_named(self, missing: str, qfs: Path) -> None:
         for path in qfs.glob(missing):
             path.unlink()
-        assert main(["local", "qfs", "run", "true"]) == 2
-        error = capfd.readouterr().err
-        assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which has no {missing}; ")
-        assert error.count("\n") == 1
+        refused = refusal("local", "qfs", "run", "true")
+        assert refused.startswith(f"QFS_HOME is {qfs}, which has no {missing}; ")
 
-    def test_qfs_home_is_not_set(self, capfd: pytest.CaptureFixture[str]) -> None:
-        assert main(["local", "qfs", "run", "true"]) == 2
-        assert "error: QFS_HOME is not set; set it to the directory" in capfd.readouterr().err
+    def test_qfs_home_is_not_set(self) -> None:
+        refused = refusal("local", "qfs", "run", "true")
+        assert refused.startswith("QFS_HOME is not set; set it to the directory")
 
     def test_prepare_writes_the_configuration_of_daemons_and_spark(self, qfs: Path) -> None:
         cluster = empty_cluster("qfs", (7000, 7001, 7002, 7003), 2)

@@ -14,6 +14,7 @@ from harness.minicluster.daemon import Daemon, Launch, guarded, start
 from harness.minicluster.lifecycle import running
 from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import find_all, running_daemons
+from tests.unit.builders import known
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import eventually
 
@@ -185,7 +186,6 @@ def test_a_guard_cleans_up_after_a_process_that_was_killed(
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as owner:
-        assert owner.stdout is not None
-        group = owner.stdout.readline().decode().strip()
+        group = known(owner.stdout).readline().decode().strip()
         owner.kill()
     eventually(lambda: not (tmp_path / "d").exists() and not is_running(group))
