@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from harness.cli import main
-from harness.model.run import Ending, Phase
-from harness.records.writer import Recording
+from harness.model.run import Phase
+from harness.records.writer import record_all
 from tests.unit.builders import a_run, ok
 from tests.unit.report_data import tasks
 
@@ -40,14 +40,13 @@ def test_the_time_is_a_multiple_of_parsing(
     names = [f"configuration-{number}" for number in range(configurations)]
     rounds = [(Phase.WARM_UP, 1), *((Phase.MEASURED, n) for n in range(1, TRIALS + 1))]
     for number in range(runs):
-        run = a_run(names[number % configurations], f"run-{number:04}")
-        with Recording(tmp_path, run) as recording:
-            for phase, round_ in rounds:
-                for workload in range(WORKLOADS):
-                    wall_s = random.lognormvariate(2, 0.02)
-                    name, spent = f"workload-{workload}", tasks(wall_s)
-                    recording.trial(ok(name, wall_s, round_, phase, tasks=spent))
-            recording.end(Ending.COMPLETED)
+        trials = [
+            ok(f"workload-{workload}", wall_s, round_, phase, tasks=tasks(wall_s))
+            for phase, round_ in rounds
+            for workload in range(WORKLOADS)
+            for wall_s in [random.lognormvariate(2, 0.02)]
+        ]
+        record_all(tmp_path, a_run(names[number % configurations], f"run-{number:04}"), trials)
     lines = [line for file in tmp_path.rglob("*.jsonl") for line in file.read_text().splitlines()]
     page = tmp_path / "report.html"
     arguments = [command, *names, "--results", str(tmp_path)]

@@ -1,10 +1,12 @@
 """Builds task metrics in one line, for tests of something else."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from harness.model.run import Trial
+from harness.model.profile import Profile, SeenTask
+from harness.model.run import Phase, Trial
 from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
 from tests.unit.builders import ok
 
@@ -36,6 +38,20 @@ def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskM
 def timed(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
     """Return an ok trial with task metrics; `task_metrics` gets the other arguments."""
     return ok(workload, wall_s, tasks=task_metrics(**more), wire=wire)
+
+
+def profiled(
+    workload: str,
+    wall_s: float,
+    *tasks: SeenTask,
+    silent: Mapping[str, str] | None = None,
+    phase: Phase = Phase.PROFILE,
+    **more: Any,
+) -> Trial:
+    """Return a profile trial of one executor; `task_metrics` gets the other arguments."""
+    metrics = task_metrics(**more or {"cpu_s": 1.0})
+    profile = Profile.of(0.1, ["0 on n1"], silent or {}, tasks)
+    return ok(workload, wall_s, phase=phase, tasks=metrics, profile=profile)
 
 
 def received(*counts: int, unread: tuple[str, ...] = ()) -> WireBytes:

@@ -26,7 +26,8 @@ from harness.present import run as shown
 from harness.present.attribution_tables import divided_table
 from harness.present.explanation import render
 from harness.present.quantities import size_text
-from harness.records.writer import ProbeRecording, Recording
+from harness.records.writer import record_all
+from tests.refusal import refusal
 from tests.unit.builders import a_run, assert_golden, failed, in_runs, ok, recorded
 from tests.unit.metrics_builders import received, timed
 from tests.unit.timeline_builders import a_node, a_timeline, mbit
@@ -325,31 +326,18 @@ class TestAny:
                 assert Decimal(change) == sum(Decimal(part) for part in parts if part != "-")
 
 
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    return tmp_path / "results"
-
-
-def record(results: Path, recorded_run: RecordedRun) -> None:
-    with Recording(results, recorded_run.run) as recording:
-        for trial in recorded_run.trials:
-            recording.trial(trial)
-
-
 class TestCommand:
     def test_finds_the_probes_beside_the_runs(
-        self, results: Path, capfd: pytest.CaptureFixture[str]
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         """So it says for how long the link was full, and of what."""
         timeline = a_timeline(a_node("n1", mbit(*[90] * 15, *[0] * 5), mbit(*[0] * 20)), slices=20)
         for name in ("1g", "2.5g"):
             of_side = [replace(trial, timeline=timeline) for trial in trials("join", 20.0)]
-            record(results, a_side(name, of_side))
-        probes = ProbeRun("1g", ("n1", "n2"))
-        with ProbeRecording(probes, results) as recording:
-            for pair in (("n1", "n2"), ("n2", "n1")):
-                recording.event(MESH_GOODPUT.of(pair, 94e6))
-        assert main(["explain", "1g", "2.5g", "--details", "--results", str(results)]) == 0
+            record_all(tmp_path, a_side(name).run, of_side)
+        goodput = [MESH_GOODPUT.of(pair, 94e6) for pair in (("n1", "n2"), ("n2", "n1"))]
+        record_all(tmp_path, ProbeRun("1g", ("n1", "n2")), goodput)
+        assert main(["explain", "1g", "2.5g", "--details", "--results", str(tmp_path)]) == 0
         printed = " ".join(capfd.readouterr().out.split())
         assert "join before n1 between stages 15.1 s 75% receives" in printed
         assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
@@ -374,11 +362,9 @@ class TestCommand:
         assert "rest" not in printed
 
     def test_a_mistake_is_one_line_and_exit_code_2(
-        self, results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        record(results, a_side("old", [ok("pi", 1.0)]))
-        monkeypatch.chdir(results.parent)
-        assert main(["explain", "old", "old"]) == 2
-        printed = capfd.readouterr()
-        assert (printed.out, printed.err.count("\n")) == ("", 1)
-        assert "with run run-of-old, is given twice; name it once" in printed.err
+        monkeypatch.chdir(tmp_path)
+        record_all(Path("results"), a_run("old"), [ok("pi", 1.0)])
+        refused = refusal("explain", "old", "old")
+        assert "with run run-of-old, is given twice; name it once" in refused

@@ -10,6 +10,7 @@ from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
 from harness.node.kernel import read_bond
 from harness.probes.link import bond_faults, link_sections
+from tests.unit.builders import known
 from tests.unit.probe_builders import a_link, every_pair, output, pairs, probed
 
 
@@ -91,6 +92,5 @@ class TestBonds:
 
 
 def faults(text: str) -> list[str]:
-    bond = read_bond(text)
-    assert bond is not None
+    bond = known(read_bond(text))
     return list(bond_faults(bond))

@@ -4,26 +4,25 @@ import re
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import explain
-from harness.model.profile import Profile, Seen, SeenTask, TaskSpan
-from harness.model.run import Phase, Trial
+from harness.model.profile import Seen, SeenTask, TaskSpan
+from harness.model.run import Trial
 from harness.present import explanation
 from harness.present.report import page
 from harness.present.report.figure import Evidence
-from tests.unit.builders import configured, ok
-from tests.unit.metrics_builders import task_metrics
+from tests.unit.builders import configured
+from tests.unit.metrics_builders import profiled, timed
 
 CSV = ("Task.run", "org.apache.spark.sql.catalyst.csv.UnivocityParser.parse")
 STRIPES = ("Task.run", "hdfs.util.StripedBlockUtil.getNextCompletedStripedRead")
+TIME = {"cpu_s": 6.0, "unattributed_s": 4.0}
 HOSTILE = ("Task.run", "com.<script>alert(1)</script>.x.y")
 
 
 def trials(workload: str, seen: Seen, lasted_ms: int | None = None) -> list[Trial]:
-    metrics = task_metrics(cpu_s=6.0, unattributed_s=4.0)
     span = TaskSpan(1, 1, 500, 500, lasted_ms) if lasted_ms else None
-    profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, seen, span)] * 2)
     return [
-        *(ok(workload, 5.0 + number / 10, number, tasks=metrics) for number in range(1, 7)),
-        ok(workload, 5.0, 1, phase=Phase.PROFILE, tasks=metrics, profile=profile),
+        *(timed(workload, 5.0 + number / 10, **TIME) for number in range(1, 7)),
+        profiled(workload, 5.0, *[SeenTask(1, seen, span)] * 2, **TIME),
     ]
 
 

@@ -39,14 +39,24 @@ from harness.present.report.figures import change, disk_use, link_use, mesh, tim
 from harness.present.report.outcome import outcomes
 from harness.present.use_table import link_section
 from harness.words import visible
+from tests.tracked import ROOT
 from tests.unit import report_data
-from tests.unit.builders import a_run, column, configured, failed, in_runs, known, ok, recorded
+from tests.unit.builders import (
+    SIX,
+    a_run,
+    column,
+    configured,
+    failed,
+    in_runs,
+    known,
+    ok,
+    recorded,
+    scaled,
+)
 from tests.unit.metrics_builders import task_metrics
-from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, scaled
+from tests.unit.present.test_tables import NAMES, SCENARIOS
 from tests.unit.svg import elements_of, texts_of
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial
-
-ROOT = Path(__file__).parents[3]
 
 every_scenario = pytest.mark.parametrize(
     "scenario", ["enough", "troubled", "unequal", "beyond-controls"]
@@ -202,8 +212,7 @@ class TestLinkFigure:
             assert link.use.full_share == 0.25
             assert link.use.stage == "2: reads shuffle"
             if link.configuration in {before.name, after.name}:
-                full_s = link.use.full_s
-                assert full_s is not None
+                full_s = known(link.use.full_s)
                 assert time_text(full_s) in printed
 
     def test_it_names_where_the_limit_is_known_from(

@@ -3,8 +3,6 @@
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare, overview
 from harness.analysis.compare.probe_comparison import compare_probes
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
@@ -22,14 +19,17 @@ from harness.present.probe_table import probe_table
 from harness.present.table import Footnotes
 from harness.words import shorten, visible
 from tests.unit.builders import (
+    SIX,
     a_run,
     assert_golden,
     column,
     configured,
     failed,
     in_runs,
+    of_runs,
     ok,
     recorded,
+    scaled,
 )
 
 WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
@@ -83,13 +83,6 @@ def troubled() -> Comparison:
 def two_runs() -> Comparison:
     """The same trials as of two runs a side; everything is tested."""
     return compare([in_runs(column) for column in plain().columns])
-
-
-SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
-
-
-def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
-    return [time * factor for time in times_s]
 
 
 def enough() -> Comparison:
@@ -242,32 +235,15 @@ class TestGolden:
 
 
 def test_runs_that_cannot_show_a_change_say_so_without_a_number() -> None:
-    spread = [column("a", {"x": [1e-3]}), column("a", {"x": [1e3]})]
-    before = replace(
-        spread[0],
-        runs=tuple(
-            replace(recorded, run=replace(recorded.run, id=str(number)), source=str(number))
-            for number, side in enumerate(spread)
-            for recorded in side.runs
-        ),
-    )
+    before = of_runs("a", [{"x": [1e-3]}, {"x": [1e3]}])
     caption = comparison_table(compare([before, column("b", {"x": [1.0]})])).caption
     assert "With one run on a side, a change of any size may be chance" in caption
 
 
 def test_runs_of_unequal_numbers_of_trials_are_not_said_to_have_the_mean_number() -> None:
     """Five trials of one run and seven of the other are not two runs of six trials each."""
-
-    def side(name: str) -> ConfigurationRuns:
-        runs = tuple(
-            recorded(
-                a_run(name, f"{name}-{n}"), [ok("x", 1.0, number) for number in range(1, n + 1)]
-            )
-            for n in (5, 7)
-        )
-        return ConfigurationRuns(name, runs)
-
-    table = comparison_table(compare([side("a"), side("b")]))
+    sides = [of_runs(name, [{"x": [1.0] * n} for n in (5, 7)]) for name in "ab"]
+    table = comparison_table(compare(sides))
     assert "trials each" not in table.caption
     assert [entry.fields.n for entry in table.lines[0].entries] == ["12 in 2"] * 2
 

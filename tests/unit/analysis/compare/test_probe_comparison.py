@@ -6,7 +6,6 @@ import pytest
 
 from harness.analysis.compare.probe_comparison import compare_probes
 from harness.commands.compare import FORMATS
-from harness.model.network_metrics import DISK_WRITE
 from harness.model.probe import HIGHER, LOWER, Measurement, Metric
 from harness.present import text
 from harness.present.probe_table import probe_table
@@ -38,19 +37,6 @@ def test_each_metric_has_a_table_with_a_row_for_each_subject_and_case() -> None:
     changes = [cells[1].change for _, cells in goodput.rows]
     assert [change.verdict for change in changes if change] == [Verdict.CHANGED, Verdict.NOISE]
     assert [change.verdict for change in latency.changes] == [Verdict.NOISE]
-
-
-def test_a_disk_of_a_host_that_became_faster_is_a_change_of_that_directory() -> None:
-    def disks(factor: float) -> list[list[Measurement]]:
-        return [
-            [DISK_WRITE.of("n1", value * factor, "/data/1") for value in values]
-            + [DISK_WRITE.of("n1", value, "/data/2") for value in values]
-            for values in (BEFORE[::2], BEFORE[1::2])
-        ]
-
-    [table] = compare_probes({"hdd": disks(1), "ssd": disks(3)})
-    verdicts = {name: cells[1].change and cells[1].change.verdict for name, cells in table.rows}
-    assert verdicts == {"n1, /data/1": Verdict.CHANGED, "n1, /data/2": Verdict.NOISE}
 
 
 def test_failed_and_missing_measurements_are_marked() -> None:

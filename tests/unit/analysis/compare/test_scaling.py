@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from harness.analysis.compare.scaling import Family, Point, find_family, scaling
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
-from harness.model.run import Ending
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
 from harness.present import scaling as tables
-from harness.records.writer import Recording
+from harness.records.writer import record_all
+from tests.tracked import ROOT
 from tests.unit.builders import a_run, ok, recorded
 
-BEOWULF = Path(__file__).parents[4] / "results/beowulf-2009"
+BEOWULF = ROOT / "results/beowulf-2009"
 HPL = 1e9
 
 
@@ -135,9 +135,7 @@ class TestBadInput:
     def test_a_name_with_a_character_that_directories_lack_is_found(self, tmp_path: Path) -> None:
         for nodes in (1, 4):
             name = f"1g-rs:6+3-n{nodes}"
-            with Recording(tmp_path, a_run(name, f"run-{nodes}")) as recording:
-                recording.trial(ok("hpl", 1.0))
-                recording.end(Ending.COMPLETED)
+            record_all(tmp_path, a_run(name, f"run-{nodes}"), [ok("hpl", 1.0)])
         assert list(find_family("1g-rs:6+3", tmp_path)) == [1, 4]
 
     def test_workloads_that_nowhere_scale_are_refused(self) -> None:

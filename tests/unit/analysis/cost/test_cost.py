@@ -12,8 +12,8 @@ from harness.analysis.cost.benefit import CostBenefit, cost_benefits, saving
 from harness.analysis.cost.costs import Costs, Money, given_costs, parse_money
 from harness.model.errors import BadInput
 from harness.present.costs import cost_table, money_text
-from tests.unit.builders import column, in_runs, known
-from tests.unit.present.test_tables import SIX, drifting, scaled
+from tests.unit.builders import SIX, column, in_runs, known, scaled
+from tests.unit.present.test_tables import drifting
 
 TIME_S = math.sqrt(10.2 * 10.3)
 """The time of SIX in two runs: the geometric mean of their medians."""

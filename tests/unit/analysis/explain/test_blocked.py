@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from harness.analysis.explain.blocked import bound, replayed_ms
 from harness.model.profile import Profile, Seen, SeenTask, TaskSpan
-from harness.model.run import Phase, Trial
+from harness.model.run import Trial
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
-from tests.unit.builders import known, ok
-from tests.unit.metrics_builders import task_metrics
+from tests.unit.builders import known
+from tests.unit.metrics_builders import profiled
 
 DISK_READ = ("Task.run", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream.read")
 
@@ -20,13 +20,12 @@ def span(stage: int, launched_ms: int, lasted_ms: int, fetching_ms: int = 0) -> 
     return TaskSpan(stage, launched_ms, launched_ms, launched_ms, lasted_ms, fetching_ms)
 
 
-def profiled(
+def of_tasks(
     *tasks: tuple[TaskSpan, Seen], wall_s: float, slots: int = 2, **parts_s: float
 ) -> tuple[Trial, Profile]:
-    metrics = task_metrics(slots=slots, **(parts_s or {"cpu_s": 1.0}))
     seen = [SeenTask(span.stage, seen, span) for span, seen in tasks]
-    profile = Profile.of(0.1, ["0 on n1"], {}, seen)
-    return ok("join", wall_s, phase=Phase.PROFILE, tasks=metrics, profile=profile), profile
+    trial = profiled("join", wall_s, *seen, slots=slots, **(parts_s or {"cpu_s": 1.0}))
+    return trial, known(trial.profile)
 
 
 class TestReplay:
@@ -95,7 +94,7 @@ def scheduled(stages: Sequence[Sequence[int]], slots: int) -> list[TaskSpan]:
 class TestBound:
     def test_only_waits_are_removed_and_the_longest_task_decides(self) -> None:
         """1000 ms, half of them waiting, and 800 ms of work: 800 ms remain, and 200 before and after."""
-        trial = profiled(
+        trial = of_tasks(
             (span(1, 100, 1_000), {CSV: (500, 0), FETCH: (0, 500)}),
             (span(1, 100, 800), {CSV: (1_000, 0), FETCH: (1_000, 0)}),
             wall_s=1.2,
@@ -107,27 +106,27 @@ class TestBound:
 
     def test_network_and_disk_are_bounds_of_their_own(self) -> None:
         waits = {CSV: (4_000, 0), FETCH: (0, 3_000), DISK_READ: (0, 3_000)}
-        found = known(bound([profiled((span(1, 0, 1_000), waits), wall_s=1.0)]))
+        found = known(bound([of_tasks((span(1, 0, 1_000), waits), wall_s=1.0)]))
         assert (found.network.share, found.disk.share) == pytest.approx((0.3, 0.3), abs=0.01)
 
     def test_the_time_in_which_the_driver_fetches_results_is_the_networks(self) -> None:
-        found = known(bound([profiled((span(1, 0, 1_000, 400), {CSV: (9_999, 0)}), wall_s=1.0)]))
+        found = known(bound([of_tasks((span(1, 0, 1_000, 400), {CSV: (9_999, 0)}), wall_s=1.0)]))
         assert (found.network.share, found.disk.share) == pytest.approx((0.4, 0.0), abs=0.01)
 
     def test_a_task_that_was_never_seen_waited_as_its_stage_did(self) -> None:
         tasks = [(span(1, 100 * number, 100), {FETCH: (4_000, 6_000)}) for number in range(4)]
         unseen = (span(1, 400, 100), {})
-        found = known(bound([profiled(*tasks, unseen, wall_s=0.5, slots=1)]))
+        found = known(bound([of_tasks(*tasks, unseen, wall_s=0.5, slots=1)]))
         assert found.network.share == pytest.approx(0.6, abs=0.05)
 
     def test_the_part_of_a_task_without_a_thread_is_not_removed(self) -> None:
         task = (span(1, 0, 1_000), {FETCH: (0, 10_000)})
-        trial = profiled(task, wall_s=1.0, fetch_wait_s=0.7, scheduler_delay_s=0.3)
+        trial = of_tasks(task, wall_s=1.0, fetch_wait_s=0.7, scheduler_delay_s=0.3)
         assert known(bound([trial])).network.share == pytest.approx(0.7, abs=0.01)
 
     def test_few_samples_and_trials_that_differ_make_the_interval_wide(self) -> None:
         def trial(waits: int, works: int) -> tuple[Trial, Profile]:
-            return profiled((span(1, 0, 1_000), {FETCH: (works, waits)}), wall_s=1.0)
+            return of_tasks((span(1, 0, 1_000), {FETCH: (works, waits)}), wall_s=1.0)
 
         few, many = (known(bound([trial(n, n)])).network for n in (5, 5_000))
         different = known(bound([trial(2_000, 8_000), trial(5_000, 5_000), trial(8_000, 2_000)]))
@@ -140,10 +139,9 @@ class TestBound:
         """Each of 16 tasks waits half of its time, but of ten samples that half is seen by chance only."""
         chances = (2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 7, 7, 8)
         tasks = [(span(1, 0, 1_000), {FETCH: (10 - waits, waits)}) for waits in chances]
-        found = known(bound([profiled(*tasks, wall_s=1.0, slots=16)]))
+        found = known(bound([of_tasks(*tasks, wall_s=1.0, slots=16)]))
         assert found.network.share == pytest.approx(0.5, abs=0.1)
 
     def test_without_the_times_of_tasks_there_is_none(self) -> None:
-        profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, {CSV: (9, 0)})])
-        trial = ok("join", 1.0, phase=Phase.PROFILE, tasks=task_metrics(), profile=profile)
-        assert bound([(trial, profile)]) is None
+        trial = profiled("join", 1.0, SeenTask(1, {CSV: (9, 0)}))
+        assert bound([(trial, known(trial.profile))]) is None

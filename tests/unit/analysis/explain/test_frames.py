@@ -13,173 +13,91 @@ TASK = (
     "org.apache.spark.sql.execution.WholeStageCodegenEvaluatorFactory$$anon$1.hasNext",
     "org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIteratorForCodegenStage1.processNext",
 )
+PARKED = "jdk.internal.misc.Unsafe.park"
+READER = "hadoop.mapreduce.lib.input.LineRecordReader.nextKeyValue"
 
 
 def stack(*above: str) -> Stack:
-    """Return a task that asks generated code for rows, which does this."""
-    return (*TASK, *above)
+    """Return a task that asks generated code for rows, which does this; `org.apache.` may be left out."""
+    projects = r"^(?=(?:spark|hadoop|parquet|ozone)\.)"
+    return (*TASK, *(re.sub(projects, "org.apache.", frame) for frame in above))
 
 
 @pytest.mark.parametrize(
-    ("above", "expected"),
+    ("expected", "above"),
     [
-        ([], "computing: generated code"),
-        (["java.lang.Math.abs"], "computing: generated code"),
-        (["org.apache.spark.unsafe.types.UTF8String.copy"], "computing: expressions"),
-        (
-            [
-                "org.apache.spark.storage.ShuffleBlockFetcherIterator.next",
-                "org.apache.spark.util.Utils$.timeTakenMs",
-                "org.apache.spark.storage.ShuffleBlockFetcherIterator.$anonfun$next$1",
-                "java.util.concurrent.LinkedBlockingDeque.take",
-                "jdk.internal.misc.Unsafe.park",
-            ],
-            "waiting for shuffle blocks",
-        ),
-        (
-            [
-                "org.apache.hadoop.mapreduce.lib.input.LineRecordReader.nextKeyValue",
-                "org.apache.hadoop.hdfs.DFSInputStream.read",
-                "org.apache.hadoop.hdfs.client.impl.BlockReaderRemote.read",
-                "sun.nio.ch.EPoll.wait",
-            ],
-            "reading from HDFS: through a DataNode",
-        ),
-        (
-            [
-                "org.apache.hadoop.mapreduce.lib.input.LineRecordReader.nextKeyValue",
-                "org.apache.hadoop.hdfs.DFSStripedInputStream.readOneStripe",
-                "org.apache.hadoop.hdfs.util.StripedBlockUtil.getNextCompletedStripedRead",
-                "jdk.internal.misc.Unsafe.park",
-            ],
-            "reading from HDFS: waiting for stripes",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.ozone.OzoneFSInputStream.read",
-                "org.apache.hadoop.ozone.client.io.ECBlockInputStream.read",
-                "org.apache.hadoop.hdds.scm.XceiverClientGrpc.sendCommandWithRetry",
-                "jdk.internal.misc.Unsafe.park",
-            ],
-            "reading from Ozone",
-        ),
-        (
-            [
-                "org.apache.hadoop.ozone.client.io.ECBlockReconstructedStripeInputStream.readStripe",
-                "org.apache.ozone.erasurecode.rawcoder.RSRawDecoder.doDecode",
-            ],
-            "decoding erasure codes",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.ozone.BasicRootedOzoneFileSystem.open",
-                "org.apache.hadoop.ozone.om.protocolPB.OzoneManagerProtocolClientSideTranslatorPB.getKeyInfo",
-            ],
-            "asking Ozone for files",
-        ),
-        (
-            [
-                "com.quantcast.qfs.hadoop.KFSInputStream.read",
-                "com.quantcast.qfs.access.KfsInputChannelBase.read",
-            ],
-            "reading from QFS",
-        ),
-        (
-            ["org.apache.spark.sql.catalyst.csv.UnivocityParser.parse", "java.lang.String.split"],
-            "reading CSV",
-        ),
-        (
-            [
-                "org.apache.spark.storage.DiskBlockObjectWriter.write",
-                "net.jpountz.lz4.LZ4BlockOutputStream.flushBufferedData",
-                "net.jpountz.lz4.LZ4JNI.LZ4_compress_limitedOutput",
-            ],
-            "compression",
-        ),
-        (["net.jpountz.lz4.LZ4JNI.LZ4_decompress_fast"], "decompression"),
-        (
-            [
-                "org.apache.spark.broadcast.TorrentBroadcast.$anonfun$readBlocks$1",
-                "org.apache.spark.storage.BlockManager.fetchRemoteManagedBuffer",
-                "org.apache.spark.network.BlockTransferService.fetchBlockSync",
-                "jdk.internal.misc.Unsafe.park",
-            ],
-            "waiting for the driver or a block of another node",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream.write",
-                "java.io.FileOutputStream.writeBytes",
-            ],
-            "writing to a local disk",
-        ),
-        (
-            ["org.apache.hadoop.fs.RawLocalFileSystem.rename"],
-            "asking a local file system for files",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.FSOutputSummer.writeChecksumChunks",
-                "org.apache.hadoop.hdfs.DFSStripedOutputStream.writeParityCells",
-                "org.apache.hadoop.io.erasurecode.rawcoder.RSRawEncoder.doEncode",
-                "org.apache.hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData",
-            ],
-            "encoding erasure codes",
-        ),
-        (
-            [
-                "org.apache.hadoop.io.erasurecode.rawcoder.RSRawDecoder.doDecode",
-                "org.apache.hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData",
-            ],
-            "decoding erasure codes",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.s3a.S3ABlockOutputStream.close",
-                "org.apache.hadoop.fs.s3a.impl.S3AMultipartUploader.complete",
-                "software.amazon.awssdk.core.internal.http.AmazonSyncHttpClient.execute",
-            ],
-            "asking S3 for files",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.s3a.S3ABlockOutputStream.close",
-                "com.google.common.util.concurrent.ForwardingFuture.get",
-            ],
-            "writing to S3",
-        ),
-        (
-            [
-                "org.apache.hadoop.fs.s3a.S3AInputStream.read",
-                "software.amazon.awssdk.core.ResponseInputStream.read",
-            ],
-            "reading from S3",
-        ),
-        (
-            [
-                "org.apache.spark.sql.execution.datasources.csv.CsvOutputWriter.write",
-                "org.apache.spark.sql.catalyst.csv.UnivocityGenerator.write",
-                "com.univocity.parsers.csv.CsvWriter.append",
-            ],
-            "writing CSV",
-        ),
-        (
-            [
-                "org.apache.spark.sql.execution.datasources.parquet.ParquetWriteSupport.write",
-                "org.apache.parquet.column.values.dictionary.DictionaryValuesWriter.writeBytes",
-                "org.apache.parquet.bytes.CapacityByteArrayOutputStream.write",
-            ],
-            "writing Parquet",
-        ),
-        (["org.apache.parquet.column.values.ValuesReader.readInteger"], "reading Parquet"),
-        (
-            ["java.security.MessageDigest.digest", "sun.security.provider.SHA5.implCompress0"],
-            "hashing",
-        ),
+        ("computing: generated code", []),
+        ("computing: generated code", ["java.lang.Math.abs"]),
+        ("computing: expressions", ["spark.unsafe.types.UTF8String.copy"]),
+        ("waiting for shuffle blocks", [
+            "spark.storage.ShuffleBlockFetcherIterator.next", "spark.util.Utils$.timeTakenMs",
+            "spark.storage.ShuffleBlockFetcherIterator.$anonfun$next$1",
+            "java.util.concurrent.LinkedBlockingDeque.take", PARKED]),
+        ("waiting for the driver or a block of another node", [
+            "spark.broadcast.TorrentBroadcast.$anonfun$readBlocks$1",
+            "spark.storage.BlockManager.fetchRemoteManagedBuffer",
+            "spark.network.BlockTransferService.fetchBlockSync", PARKED]),
+        ("reading from HDFS: through a DataNode", [
+            READER, "hadoop.hdfs.DFSInputStream.read",
+            "hadoop.hdfs.client.impl.BlockReaderRemote.read", "sun.nio.ch.EPoll.wait"]),
+        ("reading from HDFS: waiting for stripes", [
+            READER, "hadoop.hdfs.DFSStripedInputStream.readOneStripe",
+            "hadoop.hdfs.util.StripedBlockUtil.getNextCompletedStripedRead", PARKED]),
+        ("reading from Ozone", [
+            "hadoop.fs.ozone.OzoneFSInputStream.read",
+            "hadoop.ozone.client.io.ECBlockInputStream.read",
+            "hadoop.hdds.scm.XceiverClientGrpc.sendCommandWithRetry", PARKED]),
+        ("asking Ozone for files", [
+            "hadoop.fs.ozone.BasicRootedOzoneFileSystem.open",
+            "hadoop.ozone.om.protocolPB.OzoneManagerProtocolClientSideTranslatorPB.getKeyInfo"]),
+        ("decoding erasure codes", [
+            "hadoop.ozone.client.io.ECBlockReconstructedStripeInputStream.readStripe",
+            "ozone.erasurecode.rawcoder.RSRawDecoder.doDecode"]),
+        ("decoding erasure codes", [
+            "hadoop.io.erasurecode.rawcoder.RSRawDecoder.doDecode",
+            "hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData"]),
+        ("encoding erasure codes", [
+            "hadoop.fs.FSOutputSummer.writeChecksumChunks",
+            "hadoop.hdfs.DFSStripedOutputStream.writeParityCells",
+            "hadoop.io.erasurecode.rawcoder.RSRawEncoder.doEncode",
+            "hadoop.io.erasurecode.rawcoder.util.RSUtil.encodeData"]),
+        ("reading from QFS", [
+            "com.quantcast.qfs.hadoop.KFSInputStream.read",
+            "com.quantcast.qfs.access.KfsInputChannelBase.read"]),
+        ("reading from S3", [
+            "hadoop.fs.s3a.S3AInputStream.read",
+            "software.amazon.awssdk.core.ResponseInputStream.read"]),
+        ("asking S3 for files", [
+            "hadoop.fs.s3a.S3ABlockOutputStream.close",
+            "hadoop.fs.s3a.impl.S3AMultipartUploader.complete",
+            "software.amazon.awssdk.core.internal.http.AmazonSyncHttpClient.execute"]),
+        ("writing to S3", [
+            "hadoop.fs.s3a.S3ABlockOutputStream.close",
+            "com.google.common.util.concurrent.ForwardingFuture.get"]),
+        ("writing to a local disk", [
+            "hadoop.fs.RawLocalFileSystem$LocalFSFileOutputStream.write",
+            "java.io.FileOutputStream.writeBytes"]),
+        ("asking a local file system for files", ["hadoop.fs.RawLocalFileSystem.rename"]),
+        ("reading CSV", ["spark.sql.catalyst.csv.UnivocityParser.parse", "java.lang.String.split"]),
+        ("writing CSV", [
+            "spark.sql.execution.datasources.csv.CsvOutputWriter.write",
+            "spark.sql.catalyst.csv.UnivocityGenerator.write",
+            "com.univocity.parsers.csv.CsvWriter.append"]),
+        ("reading Parquet", ["parquet.column.values.ValuesReader.readInteger"]),
+        ("writing Parquet", [
+            "spark.sql.execution.datasources.parquet.ParquetWriteSupport.write",
+            "parquet.column.values.dictionary.DictionaryValuesWriter.writeBytes",
+            "parquet.bytes.CapacityByteArrayOutputStream.write"]),
+        ("compression", [
+            "spark.storage.DiskBlockObjectWriter.write",
+            "net.jpountz.lz4.LZ4BlockOutputStream.flushBufferedData",
+            "net.jpountz.lz4.LZ4JNI.LZ4_compress_limitedOutput"]),
+        ("decompression", ["net.jpountz.lz4.LZ4JNI.LZ4_decompress_fast"]),
+        ("hashing", ["java.security.MessageDigest.digest", "sun.security.provider.SHA5.implCompress0"]),
     ],
-)
+)  # fmt: skip
 def test_the_innermost_frame_that_a_rule_knows_names_the_class(
-    above: list[str], expected: str
+    expected: str, above: list[str]
 ) -> None:
     assert class_of(stack(*above)) == expected
 

@@ -171,12 +171,6 @@ class TestMissing:
         timeline = a_timeline(a_node("n3"), *a_join().nodes, slices=6)
         assert links_of(a_trial("join", timeline))[0].node.host == "n2"
 
-    def test_a_sampler_that_died_in_the_middle_has_no_use(self) -> None:
-        half = a_timeline(
-            a_node("n1", mbit(150, 150, None, None), mbit(0, 0, None, None)), slices=4
-        )
-        assert links_of(a_trial("join", half)) == ()
-
     def test_a_few_unknown_slices_do_no_harm(self) -> None:
         values = mbit(None, *[150] * 10, *[0] * 9)
         timeline = a_timeline(a_node("n1", values, values), slices=20)
@@ -190,9 +184,8 @@ class TestMissing:
         assert links[0].full is None
 
 
-def disk_use(*timelines: Timeline) -> FullTime:
-    trials = [a_trial("sort", timeline, round_) for round_, timeline in enumerate(timelines, 1)]
-    [use] = disk_uses(trial_disks(configured("hdd", trials))).values()
+def disk_use(timeline: Timeline) -> FullTime:
+    [use] = disk_uses(trial_disks(configured("hdd", [a_trial("sort", timeline)]))).values()
     return use
 
 
@@ -212,12 +205,6 @@ class TestDisks:
         use = disk_use(a_timeline(*nodes, slices=5, stages=stages))
         assert (use.full_share, use.busiest) == (0.6, "n2: nvme1n1")
         assert use.stage == "2: reads shuffle, writes data"
-
-    def test_several_trials_have_a_mean(self) -> None:
-        full = [
-            a_timeline(a_node("n1", disk_busy=[100] * n + [0] * (6 - n)), slices=6) for n in (1, 5)
-        ]
-        assert disk_use(*full).full_share == 0.5
 
     def test_that_never_were_full_have_no_stage(self) -> None:
         use = disk_use(a_timeline(a_node("n1", disk_busy=[0, 70]), slices=2, stages=(READS,)))

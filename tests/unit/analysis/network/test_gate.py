@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.network.gate import Expectation
-from harness.model.network_metrics import BUSIEST, DISK_WRITE, MESH, MESH_GOODPUT, MTU, PATH_MTU
+from harness.model.network_metrics import DISK_WRITE, MESH, MESH_GOODPUT, MTU, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
 from tests.unit.probe_builders import (
@@ -44,10 +44,6 @@ class TestNoFaults:
     def test_of_a_network_that_is_as_expected(self, expected: Expectation) -> None:
         assert gate_faults(healthy(), expected) == []
 
-    def test_of_shaped_links_if_the_shaped_rate_is_expected(self) -> None:
-        shaped = healthy(goodput=94 * MBIT, shaped_bit_s=100 * MBIT)
-        assert gate_faults(shaped, Expectation(100 * MBIT)) == []
-
     def test_of_links_of_unknown_speed_if_goodput_proves_the_expected_rate(self) -> None:
         assert gate_faults(healthy(speed_mbit_s=None), ONE_G) == []
 
@@ -56,26 +52,19 @@ class TestLinks:
     @pytest.mark.parametrize(
         ("fields", "line"),
         [
-            ({"speed_mbit_s": 100}, "node3 eth0: 100mbit, expected 1gbit"),
-            ({"speed_mbit_s": 2500}, "node3 eth0: 2.5gbit, expected 1gbit"),
-            ({"duplex": "half"}, "node3 eth0: half duplex"),
-            ({"mtu_bytes": 9000}, "node3 eth0: MTU 9000, expected 1500"),
-            ({"mtu_bytes": None}, "node3 eth0: MTU unknown, expected 1500"),
-            ({"state": "down"}, "node3 eth0: the link is down"),
+            ({"speed_mbit_s": 100}, "node1 eth0: 100mbit, expected 1gbit"),
+            ({"speed_mbit_s": 2500}, "node1 eth0: 2.5gbit, expected 1gbit"),
+            ({"duplex": "half"}, "node1 eth0: half duplex"),
+            ({"mtu_bytes": 9000}, "node1 eth0: MTU 9000, expected 1500"),
+            ({"mtu_bytes": None}, "node1 eth0: MTU unknown, expected 1500"),
+            ({"state": "down"}, "node1 eth0: the link is down"),
         ],
     )
     @pytest.mark.parametrize("expected", [LIKE_MOST, ONE_G])
-    def test_a_link_that_differs_is_named(
+    def test_a_link_that_differs_is_named_although_it_is_the_first(
         self, expected: Expectation, fields: dict[str, object], line: str
     ) -> None:
-        assert line in gate_faults(with_link(healthy(), "node3", **fields), expected)
-
-    def test_without_an_expectation_the_most_common_rate_and_mtu_are_expected(self) -> None:
-        odd = with_link(healthy(), "node1", mtu_bytes=9000, speed_mbit_s=2500)
-        assert gate_faults(odd, LIKE_MOST)[-2:] == [
-            "node1 eth0: 2.5gbit, expected 1gbit",
-            "node1 eth0: MTU 9000, expected 1500",
-        ]
+        assert line in gate_faults(with_link(healthy(), "node1", **fields), expected)
 
     def test_every_link_that_is_not_as_expected_is_named(self) -> None:
         lines = gate_faults(healthy(), Expectation(2500 * MBIT, 9000))
@@ -154,13 +143,6 @@ class TestGoodput:
     ) -> None:
         line = f"the goodput cannot be judged, because no link reports its {what}"
         assert line in gate_faults(healthy(**link), expected)
-
-
-class TestProcessors:
-    def test_a_fast_transfer_is_judged_however_busy_processors_are(self) -> None:
-        busy = pairs(BUSIEST.receiver, every_pair(FOUR, 100.0))
-        base = healthy()
-        assert gate_faults(probed(base.links().values(), [*base.measurements, *busy]), ONE_G) == []
 
 
 class TestIncompleteProbes:

@@ -9,7 +9,7 @@ from harness.analysis.network.goodput import MEASURED, TYPICAL, Goodput, goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matrix
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
-from tests.unit.builders import a_run
+from tests.unit.builders import a_run, known
 
 NO_PROBES = pair_matrix((), MESH_GOODPUT)
 GBIT = 10**9
@@ -42,8 +42,7 @@ class TestMeasured:
 
     def test_counts_more_than_the_rate_of_the_link(self) -> None:
         nodes = {"n1": {"eth0": {"state": "up", "speed_mbit_s": 1000}}}
-        found = goodput(a_run(environment={"nodes": nodes}), self.MESH, "n1")
-        assert found is not None
+        found = known(goodput(a_run(environment={"nodes": nodes}), self.MESH, "n1"))
         assert found.source == MEASURED
 
     def test_without_values_is_unknown(self) -> None:
@@ -60,8 +59,7 @@ class TestInTheory:
 
     def test_is_that_of_the_usual_mtu_if_it_is_unknown(self) -> None:
         for mtu in (None, 0, 68):
-            found = in_theory({"speed_mbit_s": 1000, "mtu_bytes": mtu})
-            assert found is not None
+            found = known(in_theory({"speed_mbit_s": 1000, "mtu_bytes": mtu}))
             assert found.sent_bit_s == goodput_bit_s(GBIT, 1500)
 
     def test_is_the_sum_over_all_links_that_are_up(self) -> None:
@@ -70,8 +68,7 @@ class TestInTheory:
             "eth1": {"state": "up", "speed_mbit_s": 1000},
             "eth2": {"state": "down", "speed_mbit_s": 1000},
         }
-        found = goodput(a_run(environment={"nodes": {"n1": links}}), NO_PROBES, "n1")
-        assert found is not None
+        found = known(goodput(a_run(environment={"nodes": {"n1": links}}), NO_PROBES, "n1"))
         assert found.received_bit_s == 2 * goodput_bit_s(GBIT, 1500)
         assert found.source == "in theory, at 1gbit and 1gbit"
 
@@ -80,8 +77,7 @@ class TestInTheory:
 
     @pytest.mark.parametrize("declared", ["2.5gbit", "2.5 Gbit/s"])
     def test_may_rest_on_a_declared_link(self, declared: str) -> None:
-        found = in_theory({}, facts={"link": declared})
-        assert found is not None
+        found = known(in_theory({}, facts={"link": declared}))
         assert found.source == "in theory, at 2.5gbit as declared"
 
     @pytest.mark.parametrize("declared", ["fast", "unshaped", ""])

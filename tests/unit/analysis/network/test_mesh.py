@@ -87,10 +87,6 @@ class TestSlowness:
         [line] = lines_of({("b", "a"): SLOW}, ("a", "b"))
         assert line.startswith("b -> a: slow, 94.0 Mbit/s")
 
-    def test_two_slow_links_of_four_are_two_lines(self) -> None:
-        slow = {**from_host("node1"), **to_host("node1"), **from_host("node2"), **to_host("node2")}
-        assert [line.split(":")[0] for line in lines_of(slow)] == ["node1", "node2"]
-
     @pytest.mark.parametrize(
         ("different", "hosts"),
         [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.observed.declared import contradictions, declares_layout, declares_value
+from harness.analysis.observed.declared import contradictions
 from harness.model.run import Run
 from tests.unit.builders import a_run, recorded
 
@@ -113,24 +113,3 @@ class TestLink:
     def test_that_is_emulated_is_as_its_facts_say(self) -> None:
         facts = {"emulated": "4 nodes on one host", "link": "100mbit", "mtu": "1500"}
         assert found(run_with(facts, eth0=link(10000, 9000))) == []
-
-
-@pytest.mark.parametrize(
-    ("facts", "layout", "declared"),
-    [
-        ({"layout": "rs:6+3"}, "rs:6+3:64k", True),
-        ({}, "rs:6+3:64k", False),
-        ({"layout": "replicated:2"}, "rs:6+3:64k", False),
-        ({"layout": "replicated:2"}, None, False),
-        ({"layout": "replicated:2"}, "unknown", False),
-    ],
-)
-def test_a_layout_is_declared_if_it_is_a_fact_and_observed(
-    facts: dict[str, str], layout: str | None, *, declared: bool
-) -> None:
-    assert declares_layout(run_with(facts, layout)) is declared
-
-
-@pytest.mark.parametrize(("value", "is_declared"), [("bbr", True), ("4", False), ("", False)])
-def test_a_value_is_declared_if_it_is_a_fact(value: str, *, is_declared: bool) -> None:
-    assert declares_value(run_with({"tcp": "bbr", "nodes": "4"}), value) is is_declared

@@ -14,7 +14,7 @@ from harness.analysis.predict.readiness import readiness
 from harness.model.link import goodput_bit_s, parse_rate
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.present.report.environment import fact_rows
-from tests.unit.builders import a_run, configured
+from tests.unit.builders import a_run, configured, known
 from tests.unit.probe_builders import gate_faults, healthy
 
 GBIT = 10**9
@@ -47,8 +47,7 @@ class TestEveryoneSaysTheSame:
             contradictions(with_link(other, **link).runs)
         )
         assert rate_bit_s(run) == pytest.approx(bit_s, rel=1e-6)
-        in_theory = goodput(run, pair_matrix((), MESH_GOODPUT), "node1")
-        assert in_theory is not None
+        in_theory = known(goodput(run, pair_matrix((), MESH_GOODPUT), "node1"))
         assert in_theory.sent_bit_s == pytest.approx(goodput_bit_s(bit_s, 1500), rel=1e-6)
         probed = healthy(goodput=0.94 * bit_s, **link)
         assert gate_faults(probed, Expectation(bit_s)) == []

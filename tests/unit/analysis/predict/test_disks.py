@@ -16,11 +16,11 @@ from harness.model.errors import BadInput
 from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.model.prediction import PredictedTime, Target
 from harness.model.probe import Measurement
-from harness.model.profile import Profile, Seen, SeenTask, TaskSpan
-from harness.model.run import Phase, Trial
+from harness.model.profile import Seen, SeenTask, TaskSpan
+from harness.model.run import Trial
 from tests.unit.analysis.explain.test_profile import CSV
 from tests.unit.builders import a_run, ok, recorded
-from tests.unit.metrics_builders import task_metrics
+from tests.unit.metrics_builders import profiled
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 DISK = ("Task.run", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream.read")
@@ -47,15 +47,9 @@ def configuration(
     return ConfigurationRuns(name, tuple(runs))
 
 
-def profiled(seen: Seen) -> Trial:
+def seen_in_one_task(seen: Seen) -> Trial:
     """Return a profile trial of 10 s, all of them in one task."""
-    task = SeenTask(1, seen, TaskSpan(1, 1, 0, 0, 10_000))
-    return ok(
-        *("sort", 10.0),
-        phase=Phase.PROFILE,
-        tasks=task_metrics(cpu_s=1.0),
-        profile=Profile.of(0.1, ["0 on n1"], {}, [task]),
-    )
+    return profiled("sort", 10.0, SeenTask(1, seen, TaskSpan(1, 1, 0, 0, 10_000)))
 
 
 def busy_for(busy_s: int) -> Trial:
@@ -69,8 +63,8 @@ def predicted(baseline: ConfigurationRuns, factor: float) -> dict[str, Predicted
     return {time.workload: time for time in made.times}
 
 
-WAITING = profiled({CSV: (6_000, 0), DISK: (500, 3_000), SPILL: (0, 500)})
-READING = profiled({CSV: (6_000, 0), DATANODE: (0, 4_000)})
+WAITING = seen_in_one_task({CSV: (6_000, 0), DISK: (500, 3_000), SPILL: (0, 500)})
+READING = seen_in_one_task({CSV: (6_000, 0), DATANODE: (0, 4_000)})
 LIMITED = {"disk": "50MB/s", "disk_limited": "by control groups"}
 
 
@@ -95,7 +89,7 @@ class TestByProfile:
         self, share: float, factor: float, more: float
     ) -> None:
         waits = round(share * 10_000)
-        baseline = configuration(profiled({CSV: (10_001 - waits, 0), DISK: (0, waits)}))
+        baseline = configuration(seen_in_one_task({CSV: (10_001 - waits, 0), DISK: (0, waits)}))
         times = (predicted(baseline, each)["sort"] for each in (1.0, factor, factor * more))
         same, faster, fastest = (time.expected_s for time in times)
         assert same == pytest.approx(10)

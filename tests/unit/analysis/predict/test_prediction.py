@@ -16,13 +16,12 @@ from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
-from harness.model.profile import Profile, SeenTask, TaskSpan
-from harness.model.run import Phase
+from harness.model.profile import SeenTask, TaskSpan
 from harness.statistics.run_table import Estimate
 from tests.bench.backtest import backtest
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
 from tests.unit.builders import a_run, ok, recorded
-from tests.unit.metrics_builders import task_metrics
+from tests.unit.metrics_builders import profiled
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
 MBIT = 10**6
@@ -95,23 +94,17 @@ def test_the_full_share() -> None:
     assert network_times(configuration())["join"].share.mean == 0.5
 
 
-def profiled() -> ConfigurationRuns:
+def with_a_profile() -> ConfigurationRuns:
     """Return the configuration with a profile of the join, in which tasks wait for 30 % of the time."""
     baseline = configuration()
     seen = SeenTask(1, {CSV: (7_000, 0), FETCH: (0, 3_000)}, TaskSpan(1, 1, 0, 0, 10_000))
-    trial = ok(
-        *("join", 10.0),
-        phase=Phase.PROFILE,
-        tasks=task_metrics(cpu_s=1.0),
-        profile=Profile.of(0.1, ["0 on n1"], {}, [seen]),
-    )
     first, *others = baseline.runs
-    first = replace(first, trials=(*first.trials, trial))
+    first = replace(first, trials=(*first.trials, profiled("join", 10.0, seen)))
     return replace(baseline, runs=(first, *others))
 
 
 def test_of_a_profiled_workload_the_waits_for_the_network_become_shorter() -> None:
-    baseline = profiled()
+    baseline = with_a_profile()
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
     assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
     assert join.limit_s == pytest.approx(7)
@@ -122,7 +115,7 @@ def test_of_a_profiled_workload_the_waits_for_the_network_become_shorter() -> No
 
 
 def test_a_profile_says_it_where_the_bytes_on_the_links_were_not_recorded() -> None:
-    baseline = without_bytes(profiled())
+    baseline = without_bytes(with_a_profile())
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
     assert join.expected_s == pytest.approx(10 - 3 * (1 - 0.4))
 
