@@ -150,6 +150,14 @@ def test_foreign_files_are_never_deleted(before: str | None, name: str) -> None:
     assert rows.read(name) == "years of work"
 
 
+def test_a_directory_with_the_name_of_a_file_of_ours_is_foreign() -> None:
+    fs = FileSystem()
+    generate(fs, "before")
+    directory(fs, ROWS).below(PARTS[0].replace("00000", "00009")).create()
+    with pytest.raises(BadInput, match=r"not part of a dataset \(first: part-00009"):
+        generate(fs, "new")
+
+
 def test_files_without_our_marker_are_never_deleted() -> None:
     fs = FileSystem()
     rows = directory(fs, ROWS)

@@ -17,11 +17,10 @@ from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
+from tests.programs import shell_program
+from tests.unit.probe_builders import output
 
 from .fake_bucket import FakeBucket
-
-CAPTURED = Path(__file__).parents[2] / "captured"
-
 
 # S3A's settings.
 
@@ -88,7 +87,7 @@ def test_an_unknown_server_is_refused(of: str) -> None:
 
 # Ceph, as its programs answered for two buckets on four OSDs after one of them was killed.
 
-AWAY = json.loads((CAPTURED / "ceph-osd-away.json").read_text())
+AWAY = json.loads(output("ceph-osd-away.json"))
 NOBODY = 2**31 - 1
 
 
@@ -163,9 +162,7 @@ def test_what_an_osd_that_is_away_stored_is_missing(bucket: str) -> None:
     assert "an OSD may be down" in STORAGE.explain(away.layout, away)
 
 
-STATES = dict(
-    line.split()[::-1] for line in (CAPTURED / "ceph-16-to-20-states.txt").read_text().splitlines()
-)
+STATES = dict(line.split()[::-1] for line in output("ceph-16-to-20-states.txt").splitlines())
 """Whether a placement group lacks something, by its state: each that Ceph has, alone and with others."""
 
 
@@ -284,8 +281,8 @@ def test_a_code_that_is_not_reed_solomon_has_no_text_form(
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("#!/bin/sh\necho 'error: no keyring' >&2; exit 1\n", "fails: error: no keyring$"),
-        ("#!/bin/sh\necho hello\n", "answers no JSON$"),
+        ("echo 'error: no keyring' >&2; exit 1", "fails: error: no keyring$"),
+        ("echo hello", "answers no JSON$"),
         (None, "is not installed on the driver's node: install Ceph's ceph-common"),
     ],
 )
@@ -294,8 +291,7 @@ def test_a_program_of_ceph_that_fails_is_one_line(
 ) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if program else str(tmp_path))
     if program:
-        (tmp_path / "radosgw-admin").write_text(program)
-        (tmp_path / "radosgw-admin").chmod(0o755)
+        shell_program(tmp_path / "radosgw-admin", program)
     conf = {"clusterlift.s3a.ceph.conf": "/etc/own.conf"}
     with pytest.raises(BadInput, match=f"^s3a://rows/data: `radosgw-admin .*{message}") as error:
         Ceph(FakeBucket(conf, "rows", "data")).layout_of_new_objects()
@@ -304,7 +300,7 @@ def test_a_program_of_ceph_that_fails_is_one_line(
 
 # MinIO, as it answered before and after one of its six drives was away.
 
-DRIVES = json.loads((CAPTURED / "minio-drive-away.json").read_text())
+DRIVES = json.loads(output("minio-drive-away.json"))
 
 
 class CapturedMinio(Bucket):

@@ -21,7 +21,7 @@ from harness.model.task_metrics import (
     WrittenBytes,
 )
 from harness.records.reader import load
-from harness.records.writer import Recording
+from harness.records.writer import Recording, record_all
 from tests.unit.builders import a_run, change_line, ok
 from tests.unit.metrics_builders import task_metrics
 
@@ -74,9 +74,8 @@ class TestStored:
         self, tmp_path_factory: pytest.TempPathFactory, tasks: TaskMetrics, wire: WireBytes
     ) -> None:
         trial = ok("pi", 1.5, tasks=tasks, wire=wire)
-        with Recording(tmp_path_factory.mktemp("results"), a_run()) as recording:
-            recording.trial(trial)
-        assert load(recording.path).trials == (trial,)
+        path = record_all(tmp_path_factory.mktemp("results"), a_run(), [trial])
+        assert load(path).trials == (trial,)
 
     def test_fields_of_a_later_version_are_ignored(self, tmp_path: Path) -> None:
         path = file_with_tasks(tmp_path, asdict(METRICS) | {"heat_j": 5})
@@ -85,15 +84,9 @@ class TestStored:
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
-            ({"tasks": "many"}, "Expected `int`, got `str` - at `$.tasks.tasks`"),
             ({"tasks": True}, "Expected `int`, got `bool` - at `$.tasks.tasks`"),
             ({"tasks": -1}, "tasks is -1, and must be 0, or 1e-30 to 1e+18 - at `$.tasks`"),
-            ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
-            ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
-            (
-                {"input_bytes_by_locality": {"ANY": None}},
-                "got `null` - at `$.tasks.input_bytes_by_locality[...]`",
-            ),
+            ({"time": {}}, "missing required field `fetch_wait_s` - at `$.tasks.time`"),
             ({"input_bytes_by_locality": {"ANY": 10**400}}, "- at `$.tasks`"),
         ],
     )
@@ -105,12 +98,6 @@ class TestStored:
             load(path)
         assert str(caught.value).startswith(f"{path}:2: ")
         assert str(caught.value).endswith(reason)
-
-    def test_a_missing_field_is_named(self, tmp_path: Path) -> None:
-        stored = asdict(METRICS)
-        del stored["time"]["cpu_s"]
-        with pytest.raises(BadInput, match=r"missing required field `cpu_s` - at `.*tasks.time`"):
-            load(file_with_tasks(tmp_path, stored))
 
 
 def file_with_tasks(results: Path, tasks: dict[str, Any]) -> Path:

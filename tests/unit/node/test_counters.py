@@ -1,15 +1,10 @@
 """What a node counts, from the kernel's files; what it does not count is missing and never 0."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pyspark import cloudpickle
 
-import harness
 from harness.node import counters, sampler
 from harness.node.counters import read_node
 from harness.node.processes import Application
@@ -140,20 +135,3 @@ def test_the_results_are_pythons_built_in_types() -> None:
     times = found.pop("own")
     assert {type(value) for value in found.values()} <= {int, float}
     assert json.loads(json.dumps(times)) == {key: list(values) for key, values in times.items()}
-
-
-def test_the_function_reaches_executors_that_do_not_have_our_modules() -> None:
-    cloudpickle.register_pickle_by_value(harness)  # type: ignore[no-untyped-call]
-    try:
-        sent: Any = cloudpickle.dumps((read_node, APPLICATION, PROGRAM))  # type: ignore[no-untyped-call]
-    finally:
-        cloudpickle.unregister_pickle_by_value(harness)  # type: ignore[no-untyped-call]
-    without_our_modules = (
-        "import pickle, sys; sys.modules['harness'] = None;"
-        "read, *arguments = pickle.load(sys.stdin.buffer);"
-        "print(read(*arguments, with_samples=True)['counters']['busy_s'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", without_our_modules], input=sent, capture_output=True, check=True
-    )
-    assert float(done.stdout) > 0

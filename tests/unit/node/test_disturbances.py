@@ -16,6 +16,7 @@ from harness.node.namespaces import process_namespace
 from harness.node.processes import Application
 from harness.node.snapshot import NodeReading
 from tests.disturbers import HOG, WRITER, control_group, cpu_s, has_used, limit_processors, stranger
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 APPLICATION = Application("no such application", os.getpid(), process_namespace())
@@ -27,14 +28,7 @@ def read() -> NodeReading:
 
 
 def between(before: NodeReading, after: NodeReading) -> NodeInterference:
-    nodes = interference({"a": before}, {"a": after})
-    assert nodes is not None
-    return nodes[0]
-
-
-def known(value: float | None) -> float:
-    assert value is not None
-    return value
+    return known(interference({"a": before}, {"a": after}))[0]
 
 
 def test_a_hog_in_another_control_group_is_other_processes() -> None:
@@ -91,13 +85,12 @@ def test_a_quota_that_is_lowered_meanwhile_is_noticed_and_so_is_what_it_stops() 
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         ) as inside:  # fmt: skip
             assert inside.stdin is not None
-            assert inside.stdout is not None
             readings = []
             for processors in (0.5, 0.1, 0.1):
                 limit_processors(group, processors)
                 inside.stdin.write("\n")
                 inside.stdin.flush()
-                readings.append(NodeReading("here", **json.loads(inside.stdout.readline())))
+                readings.append(NodeReading("here", **json.loads(known(inside.stdout).readline())))
             inside.stdin.close()
     first, second = between(*readings[:2]), between(*readings[1:])
     assert first.quota_processors == second.quota_processors == 0.1

@@ -7,6 +7,7 @@ import pytest
 from harness.model.interference import NodeInterference
 from harness.node.interference import interference
 from harness.node.snapshot import NodeReading
+from tests.unit.builders import known
 
 BEFORE = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
@@ -31,9 +32,7 @@ def node(
 
 
 def difference(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
-    nodes = interference({"a": node(before)}, {"a": node(after)})
-    assert nodes is not None
-    [found] = nodes
+    [found] = known(interference({"a": node(before)}, {"a": node(after)}))
     return found
 
 
@@ -101,48 +100,37 @@ def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
 
 
 class TestSharedMachines:
-    def snapshots(
-        self, *namespaces: str, boots: tuple[str, str] = ("boot-a", "boot-a")
-    ) -> tuple[dict[str, NodeReading], dict[str, NodeReading]]:
-        hosts = dict(zip(("n1", "n2"), zip(namespaces, boots, strict=True), strict=True))
-        before, after = (
-            {host: node(values, host, boot, inside) for host, (inside, boot) in hosts.items()}
-            for values in (
-                BEFORE | {"own": {"1 5": (0.0, 0.0, "")}},
-                AFTER | {"own": {"1 5": (7.0, 0.0, "")}},
-            )
-        )
-        return before, after
+    def others(self, *nodes: tuple[str, str, float, float]) -> list[float | None]:
+        """Return how long others had processors, by node: its boot, namespace, and seconds at the end."""
+        before, after = {}, {}
+        for number, (boot, namespace, busy_s, own_s) in enumerate(nodes):
+            own = {"1 5": (0.0, 0.0, "")}, {"1 5": (own_s, 0.0, "")}
+            values = BEFORE | {"own": own[0]}, AFTER | {"own": own[1], "busy_s": busy_s}
+            for side, counters in zip((before, after), values, strict=True):
+                side[f"n{number}"] = node(counters, f"n{number}", boot, namespace)
+        return [each.others_s for each in known(interference(before, after))]
 
-    def test_containers_do_not_report_each_other_as_others(self) -> None:
-        nodes = interference(*self.snapshots("pid:[1]", "pid:[2]"))
-        assert nodes is not None
-        assert [each.others_s for each in nodes] == [16 - 14, 16 - 14]
-
-    def test_nodes_that_see_the_same_processes_count_them_once(self) -> None:
-        nodes = interference(*self.snapshots("pid:[1]", "pid:[1]"))
-        assert nodes is not None
-        assert [each.others_s for each in nodes] == [16 - 7, 16 - 7]
-
-    def test_nodes_that_were_read_at_other_moments_do_not_report_each_other(self) -> None:
-        """Network namespaces of one kernel, whose executors answered one after the other."""
-        before, after = self.snapshots("pid:[1]", "pid:[1]")
-        later = dict(after["n2"].counters) | {"busy_s": 70.0, "own": {"1 5": (11.0, 0.0, "")}}
-        nodes = interference(before, {**after, "n2": node(later, "n2")})
-        assert nodes is not None
-        assert [each.others_s for each in nodes] == [16 - 7, 20 - 11]
-
-    def test_nodes_of_several_machines_are_apart(self) -> None:
-        nodes = interference(*self.snapshots("pid:[1]", "pid:[1]", boots=("boot-a", "boot-b")))
-        assert nodes is not None
-        assert [each.others_s for each in nodes] == [16 - 7, 16 - 7]
+    @pytest.mark.parametrize(
+        ("second", "others_s"),
+        [
+            (("boot-a", "pid:[2]", 66, 7), [16 - 14, 16 - 14]),
+            (("boot-a", "pid:[1]", 66, 7), [16 - 7, 16 - 7]),
+            (("boot-b", "pid:[1]", 66, 7), [16 - 7, 16 - 7]),
+            # Network namespaces of one kernel, whose executors answered one after the other.
+            (("boot-a", "pid:[1]", 70, 11), [16 - 7, 20 - 11]),
+        ],
+        ids=["containers of one machine", "the same processes twice", "two machines", "later"],
+    )
+    def test_every_process_of_ours_on_a_machine_counts_once(
+        self, second: tuple[str, str, float, float], others_s: list[float]
+    ) -> None:
+        assert self.others(("boot-a", "pid:[1]", 66, 7), second) == others_s
 
 
 def test_a_node_that_answered_once_is_left_out() -> None:
     here, gone = node(BEFORE), node(BEFORE, "n2")
-    nodes = interference({"a": here, "b": gone}, {"a": node(AFTER), "c": gone})
-    assert nodes is not None
-    assert [each.host for each in nodes] == ["n1"]
+    [found] = known(interference({"a": here, "b": gone}, {"a": node(AFTER), "c": gone}))
+    assert found.host == "n1"
 
 
 def test_a_node_that_booted_meanwhile_is_left_out() -> None:

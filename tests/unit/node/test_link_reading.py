@@ -15,6 +15,7 @@ from harness.node.link_reading import (
     link_events,
     read_link,
 )
+from tests.programs import shell_program
 from tests.unit.probe_builders import output
 
 PRINTED = """100.50 380.20
@@ -87,8 +88,7 @@ class TestKernelLog:
     def test_is_searched_on_the_host_for_the_same_words(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "dmesg").write_text(f"#!/bin/sh\ncat <<'E'\n{TROUBLE}{ORDINARY}E\n")
-        (tmp_path / "dmesg").chmod(0o755)
+        shell_program(tmp_path / "dmesg", f"cat <<'E'\n{TROUBLE}{ORDINARY}E")
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         printed = finished(link_command("lo")).stdout.partition("== kernel log\n")[2]
         assert printed.startswith(TROUBLE)

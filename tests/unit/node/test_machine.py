@@ -17,6 +17,7 @@ from harness.node.machine import (
     read_machine,
 )
 from tests.disturbers import control_group, limit_processors
+from tests.unit.probe_builders import output
 
 CPU = "/sys/devices/system/cpu"
 VULNERABLE = f"{CPU}/vulnerabilities"
@@ -94,7 +95,7 @@ def test_a_clock_is_synchronised_while_its_greatest_error_is_small(printed: str)
     assert read_machine(f"/adjtimex:{printed}\n") == {"clock_synchronised": "yes"}
 
 
-PROCESSORS = (Path(__file__).parents[2] / "captured/cpuinfo.txt").read_text().split("== ")[1:]
+PROCESSORS = output("cpuinfo.txt").split("== ")[1:]
 
 
 @pytest.mark.parametrize("text", PROCESSORS, ids=lambda text: text.partition(" |")[0])

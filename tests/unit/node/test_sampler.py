@@ -23,6 +23,7 @@ from harness.node.sampler import (
     link_bytes,
     start_time,
 )
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 PROGRAM = Path(sampler.__file__).read_text()
@@ -56,9 +57,7 @@ def is_running(address: str) -> bool:
 
 
 def ask(address: str, watched: subprocess.Popen[bytes], request: str = READ) -> Answer:
-    answer = sampler.ask(address, request, watched.pid, PROGRAM)
-    assert answer is not None
-    return answer
+    return known(sampler.ask(address, request, watched.pid, PROGRAM))
 
 
 def test_sums_grow(address: str, watched: subprocess.Popen[bytes]) -> None:
@@ -141,8 +140,7 @@ def test_a_stranger_who_took_the_name_is_not_believed(address: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", squatting, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as stranger:
-        assert stranger.stdout is not None
-        stranger.stdout.readline()
+        known(stranger.stdout).readline()
         assert sampler._ask(address, READ) is None
         stranger.kill()
 

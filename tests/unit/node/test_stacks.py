@@ -21,6 +21,7 @@ from harness.node.stacks import (
     dump,
     task_threads,
 )
+from tests.unit.probe_builders import output
 
 
 class Knowing(Kernel):
@@ -40,7 +41,7 @@ class Knowing(Kernel):
         return iter(self._workers)
 
 
-DUMP = (Path(__file__).parents[2] / "captured/threads-java17.txt").read_text()
+DUMP = output("threads-java17.txt")
 
 
 def test_every_task_thread_of_a_dump_has_its_stage_task_thread_and_frames() -> None:
@@ -165,13 +166,6 @@ def test_stacks_share_the_frames_that_they_have_in_common() -> None:
 
 
 class TestWhoIsAsked:
-    def test_a_process_that_sigquit_would_end_gets_none(self, tmp_path: Path) -> None:
-        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-            with pytest.raises(Silent, match="SIGQUIT"):
-                attached(other.pid, tmp_path)
-            assert other.poll() is None
-            other.send_signal(signal.SIGTERM)
-
     def test_what_is_no_socket_is_not_asked(self, tmp_path: Path) -> None:
         (tmp_path / ".java_pid7").write_text("not a socket")
         with pytest.raises(Silent, match="another user's"):
@@ -189,11 +183,14 @@ class TestWhoIsAsked:
         started = stacks.start(None, "")
         assert stacks.stop(started) == {"error": "no virtual machine is known"}
 
-    def test_a_process_that_is_no_virtual_machine_has_a_reason_in_the_answer(self) -> None:
+    def test_a_process_that_is_no_virtual_machine_lives_on_and_its_answer_has_a_reason(
+        self,
+    ) -> None:
         with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
             started = stacks.start(other.pid, Path(stacks.__file__).read_text())
             assert stacks.is_here(started, other.pid)
             answer = stacks.stop(started)
+            assert other.poll() is None
             other.send_signal(signal.SIGTERM)
         assert answer["error"] == "it does not listen to SIGQUIT (-Xrs?)"
         assert (answer["dumps"], answer["tasks"]) == (0, [])

@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes
 from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic
-from harness.node.traffic import (
-    interface_traffic,
-    wire_bytes,
-)
+from harness.node.traffic import interface_traffic, wire_bytes
 
 HEADING = (
     "Inter-|   Receive                                                |  Transmit\n"
@@ -22,71 +19,53 @@ HEADING = (
 )
 
 
-class Machine:
-    """A directory with the files of a kernel."""
-
-    def __init__(self, root: Path, traffic: Mapping[str, Traffic]) -> None:
-        self.root = root
-        lines = [f"{name:>6}: {received} 7 0 0 0 0 0 0 {sent} 9 0 0 0 0 0 0\n"
-                 for name, (received, sent) in traffic.items()]  # fmt: skip
-        (root / "proc/self/net").mkdir(parents=True)
-        (root / "proc/self/net/dev").write_text(HEADING + "".join(lines))
-        for name in traffic:
-            (root / "sys/class/net" / name).mkdir(parents=True)
-
-    def hardware(self, *names: str) -> None:
-        for name in names:
-            (self.root / "sys/class/net" / name / "device").mkdir()
-
-    def above(self, name: str, *lower: str) -> None:
-        for device in lower:
-            (self.root / "sys/class/net" / name / f"lower_{device}").mkdir()
-            (self.root / "sys/class/net" / device / f"upper_{name}").mkdir()
+INTERFACES: dict[str, tuple[dict[str, Traffic], list[str], dict[str, list[str]], dict[str, Traffic]]] = {
+    "with hardware; bonds and VLANs of them, and bridges for containers, do not count": (
+        {
+            "lo": (9, 9), "eth0": (100, 10), "eth1": (200, 20), "bond0": (300, 30),
+            "docker0": (5, 5), "veth1": (5, 5), "eth0.7": (50, 5),
+        },
+        ["eth0", "eth1"], {"bond0": ["eth0", "eth1"]}, {"eth0": (100, 10), "eth1": (200, 20)},
+    ),
+    "of a cloud, which sends through the function of a card where it can": (
+        {"lo": (9, 9), "eth0": (300, 30), "enP1s1": (290, 29)},
+        ["eth0", "enP1s1"], {"eth0": ["enP1s1"]}, {"eth0": (300, 30)},
+    ),
+    "of a container, without the device that its received bytes pass once more": (
+        {"lo": (9, 9), "eth0": (100, 10), "ifb0": (90, 90)}, [], {}, {"eth0": (100, 10)},
+    ),
+    "that we limit: it received what passed the limit": (
+        {"lo": (9, 9), "eth0": (100, 10), "tunl0": (0, 0), INBOUND_DEVICE: (90, 90)},
+        [], {}, {"eth0": (90, 10), "tunl0": (0, 0)},
+    ),
+    "of a container, without those that consist of others": (
+        {"net1": (100, 10), "br0": (100, 10)}, [], {"br0": ["net1"]}, {"net1": (100, 10)},
+    ),
+}  # fmt: skip
+"""What the kernel counts, which interfaces have hardware, what they consist of, and what counts."""
 
 
 class TestInterfaces:
-    def test_with_hardware_count_and_those_made_of_them_do_not(self, tmp_path: Path) -> None:
-        """Two links bonded, a bridge for containers with one of them, and a VLAN."""
-        machine = Machine(
-            tmp_path,
-            {
-                "lo": (9, 9), "eth0": (100, 10), "eth1": (200, 20), "bond0": (300, 30),
-                "docker0": (5, 5), "veth1": (5, 5), "eth0.7": (50, 5),
-            },
-        )  # fmt: skip
-        machine.hardware("eth0", "eth1")
-        machine.above("bond0", "eth0", "eth1")
-        assert interface_traffic(tmp_path) == {"eth0": (100, 10), "eth1": (200, 20)}
-
-    def test_with_hardware_that_pass_on_what_another_one_carried_count_for_both(
-        self, tmp_path: Path
-    ) -> None:
-        """A virtual machine of a cloud: eth0 sends through the card's function where it can."""
-        machine = Machine(tmp_path, {"lo": (9, 9), "eth0": (300, 30), "enP1s1": (290, 29)})
-        machine.hardware("eth0", "enP1s1")
-        machine.above("eth0", "enP1s1")
-        assert interface_traffic(tmp_path) == {"eth0": (300, 30)}
-
-    def test_of_a_container_count_without_the_device_that_its_received_bytes_pass_once_more(
-        self, tmp_path: Path
-    ) -> None:
-        Machine(tmp_path, {"lo": (9, 9), "eth0": (100, 10), "ifb0": (90, 90)})
-        assert interface_traffic(tmp_path) == {"eth0": (100, 10)}
-
-    def test_that_we_limit_have_received_what_passed_the_limit(self, tmp_path: Path) -> None:
-        Machine(
-            tmp_path, {"lo": (9, 9), "eth0": (100, 10), "tunl0": (0, 0), INBOUND_DEVICE: (90, 90)}
-        )
-        assert interface_traffic(tmp_path) == {"eth0": (90, 10), "tunl0": (0, 0)}
-
-    def test_that_consist_of_others_do_not_count(self, tmp_path: Path) -> None:
-        machine = Machine(tmp_path, {"net1": (100, 10), "br0": (100, 10)})
-        machine.above("br0", "net1")
-        assert interface_traffic(tmp_path) == {"net1": (100, 10)}
+    @pytest.mark.parametrize("case", INTERFACES)
+    def test_every_byte_counts_once(self, tmp_path: Path, case: str) -> None:
+        traffic, hardware, above, counted = INTERFACES[case]
+        lines = [f"{name:>6}: {received} 7 0 0 0 0 0 0 {sent} 9 0 0 0 0 0 0\n"
+                 for name, (received, sent) in traffic.items()]  # fmt: skip
+        (tmp_path / "proc/self/net").mkdir(parents=True)
+        (tmp_path / "proc/self/net/dev").write_text(HEADING + "".join(lines))
+        net = tmp_path / "sys/class/net"
+        for name in traffic:
+            (net / name).mkdir(parents=True)
+        for name in hardware:
+            (net / name / "device").mkdir()
+        for name, device in ((n, device) for n in above for device in above[n]):
+            (net / name / f"lower_{device}").mkdir()
+            (net / device / f"upper_{name}").mkdir()
+        assert interface_traffic(tmp_path) == counted
 
     def test_without_files_in_sysfs_all_but_the_loopback_count(self, tmp_path: Path) -> None:
-        Machine(tmp_path, {})
         net = tmp_path / "proc/self/net/dev"
+        net.parent.mkdir(parents=True)
         net.write_text(f"{HEADING}lo:1 0 0 0 0 0 0 0 1 0\neth0:12345678901 0 0 0 0 0 0 0 2 0\n")
         assert interface_traffic(tmp_path) == {"eth0": (12345678901, 2)}
 

@@ -26,7 +26,7 @@ from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
-from harness.records.writer import ProbeRecording
+from harness.records.writer import record_all
 from tests.simulated_hosts import SimulatedNetwork, measured
 from tests.unit.analysis.predict.test_readiness import of_runs
 from tests.unit.probe_builders import (
@@ -154,10 +154,7 @@ def exit_codes(
 ) -> dict[str, int]:
     """Return the exit codes of the probe that measured this, and of the gate on its record."""
     monkeypatch.setattr("harness.commands.probe.run_probes", lambda *_: recorded)
-    with ProbeRecording(replace(recorded.run, configuration="1g"), results) as recording:
-        for event in recorded.events:
-            recording.event(event)
-        recording.end(Ending.COMPLETED)
+    record_all(results, replace(recorded.run, configuration="1g"), recorded.events)
     return {
         "probe": main(["probe", "link", "--hosts", "a,b"]),
         "gate": main(["gate", "1g", "--results", str(results)]),

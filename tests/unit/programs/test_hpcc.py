@@ -1,7 +1,6 @@
 """HPC Challenge: its input follows the usual rules, and only a complete, right output is a result."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,13 +12,10 @@ from harness.model.work import Work
 from harness.programs.hpcc import Hpcc, problem_size, process_grid
 from harness.programs.mpi import Placement
 from harness.programs.program import Achieved, Outcomes, Problem
+from tests.unit.probe_builders import output
 
-CAPTURED = Path(__file__).parents[2] / "captured"
+PRINTED = output("hpcc-1.5.0.txt")
 PROBLEM: Problem = {"n": 1408, "nb": 64, "p": 1, "q": 4}
-
-
-def captured(name: str = "hpcc-1.5.0") -> str:
-    return (CAPTURED / f"{name}.txt").read_text()
 
 
 def outcomes(text: str, problem: Problem = PROBLEM, processes: int = 4) -> Outcomes:
@@ -81,29 +77,29 @@ class TestProblem:
 
 class TestOutcomes:
     def test_every_program_of_the_suite_is_a_workload(self) -> None:
-        found = outcomes(captured())
+        found = outcomes(PRINTED)
         assert set(found) == set(Hpcc.workloads)
         assert all(isinstance(each, Achieved) for each in found.values())
 
     def test_hpl_counts_its_operations_and_knows_the_measured_peak(self) -> None:
-        hpl = outcomes(captured())["hpl"]
+        hpl = outcomes(PRINTED)["hpl"]
         assert isinstance(hpl, Achieved)
         assert isinstance(hpl.work, Work)
-        tflops = re.search(r"^HPL_Tflops=(.*)$", captured(), re.MULTILINE)
-        dgemm = re.search(r"^StarDGEMM_Gflops=(.*)$", captured(), re.MULTILINE)
+        tflops = re.search(r"^HPL_Tflops=(.*)$", PRINTED, re.MULTILINE)
+        dgemm = re.search(r"^StarDGEMM_Gflops=(.*)$", PRINTED, re.MULTILINE)
         assert tflops is not None
         assert dgemm is not None
         assert hpl.work.amount / hpl.wall_s == pytest.approx(float(tflops[1]) * 1e12, rel=1e-3)
         assert hpl.work.peaks == {"dgemm": pytest.approx(4 * float(dgemm[1]) * 1e9)}
 
     def test_a_latency_is_a_time(self) -> None:
-        latency = outcomes(captured())["ring-latency"]
+        latency = outcomes(PRINTED)["ring-latency"]
         assert isinstance(latency, Achieved)
         assert latency.work is None
         assert 1e-6 < latency.wall_s < 1e-3
 
     def test_one_process_has_no_ring(self) -> None:
-        found = outcomes(captured("hpcc-1.5.0-alone"), {**PROBLEM, "q": 1}, processes=1)
+        found = outcomes(output("hpcc-1.5.0-alone.txt"), {**PROBLEM, "q": 1}, processes=1)
         assert set(Hpcc.workloads) - set(found) == {"ring-latency", "ring-bandwidth"}
         assert set(Hpcc().omitted(on(1))) == {"ring-latency", "ring-bandwidth"}
         assert not Hpcc().omitted(on(2))
@@ -124,38 +120,38 @@ class TestOutcomes:
     def test_a_wrong_answer_is_the_failure_of_its_workload_alone(
         self, change: str, workload: str, reason: str
     ) -> None:
-        found = outcomes(re.sub(change, r"\g<1>17.5", captured()))
+        found = outcomes(re.sub(change, r"\g<1>17.5", PRINTED))
         failures = {name: each for name, each in found.items() if isinstance(each, str)}
         assert list(failures) == [workload]
         assert reason in failures[workload]
 
     def test_a_residual_that_hpl_itself_refuses_is_a_failure(self) -> None:
-        found = outcomes(captured().replace("PASSED", "FAILED"))
+        found = outcomes(PRINTED.replace("PASSED", "FAILED"))
         assert str(found["hpl"]).startswith("HPL's residual is wrong")
 
     @pytest.mark.parametrize("number", ["0.0125140", "0.0082611", "0.0016126"])
     def test_each_of_the_three_residuals_of_hpl_1_is_read(self, number: str) -> None:
-        text = captured().replace(re.findall(r"\|\|Ax-b\|\|_oo/.*", captured())[0], "RESIDUALS")
-        text = text.replace("RESIDUALS", captured("hpl-1.0a-residuals"))
+        text = PRINTED.replace(re.findall(r"\|\|Ax-b\|\|_oo/.*", PRINTED)[0], "RESIDUALS")
+        text = text.replace("RESIDUALS", output("hpl-1.0a-residuals.txt"))
         assert isinstance(outcomes(text)["hpl"], Achieved)
         for wrong in ("17.5", "nan", "-1.0", "*********"):
             reason = f"HPL's residual is wrong: {wrong}, not 16 or less"
             assert outcomes(text.replace(number, wrong))["hpl"] == reason
 
     def test_an_output_without_a_check_is_a_failure(self) -> None:
-        found = outcomes(re.sub(r"\|\|Ax-b.*\n", "", captured()))
+        found = outcomes(re.sub(r"\|\|Ax-b.*\n", "", PRINTED))
         assert found["hpl"] == "hpcc did not check HPL's residual"
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            (captured().partition("End of Summary")[0], "its output has no summary"),
+            (PRINTED.partition("End of Summary")[0], "its output has no summary"),
             ("", "its output has no summary"),
-            (captured().replace("Success=1", "Success=0"), "Success is not 1"),
-            (captured().replace("HPL_N=1408", "HPL_N=2560"), "hpcc computed .*2560.*, not .*1408"),
-            (captured().replace("HPL_time=", "HPL_tim="), "has no number HPL_time"),
-            (re.sub("HPL_time=.*", "HPL_time=nan", captured()), "says HPL_time=nan"),
-            (re.sub("HPL_time=.*", "HPL_time=fast", captured()), "has no number HPL_time"),
+            (PRINTED.replace("Success=1", "Success=0"), "Success is not 1"),
+            (PRINTED.replace("HPL_N=1408", "HPL_N=2560"), "hpcc computed .*2560.*, not .*1408"),
+            (PRINTED.replace("HPL_time=", "HPL_tim="), "has no number HPL_time"),
+            (re.sub("HPL_time=.*", "HPL_time=nan", PRINTED), "says HPL_time=nan"),
+            (re.sub("HPL_time=.*", "HPL_time=fast", PRINTED), "has no number HPL_time"),
         ],
     )
     def test_an_output_that_is_incomplete_or_of_another_problem_is_refused(
@@ -166,11 +162,11 @@ class TestOutcomes:
 
     def test_another_number_of_processes_is_refused(self) -> None:
         with pytest.raises(ToolError, match=r"not .* by 8 processes"):
-            outcomes(captured(), processes=8)
+            outcomes(PRINTED, processes=8)
 
     @given(st.integers(0, 20_000))
     def test_a_cut_output_is_never_a_result(self, length: int) -> None:
-        text = captured()
+        text = PRINTED
         cut = text[: min(length, text.index("End of Summary section."))]
         with pytest.raises(ToolError):
             outcomes(cut)

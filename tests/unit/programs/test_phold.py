@@ -1,7 +1,5 @@
 """PHOLD: events are counted only if there are as many as in the simulation by one process."""
 
-from pathlib import Path
-
 import pytest
 
 from harness.hosts.transports.host import by_local
@@ -10,8 +8,9 @@ from harness.model.work import Work
 from harness.programs.mpi import Placement
 from harness.programs.phold import Phold
 from harness.programs.program import Achieved
+from tests.unit.probe_builders import output
 
-OUTPUT = (Path(__file__).parents[2] / "captured" / "phold-8.1.1.txt").read_text()
+OUTPUT = output("phold-8.1.1.txt")
 HOSTS = tuple(by_local(f"n{number}") for number in range(4))
 
 

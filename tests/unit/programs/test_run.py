@@ -21,6 +21,7 @@ from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.programs.run import ProgramRun, run_program
 from harness.programs.series import make_runs, on_first_hosts, series_id
 from harness.records.reader import load
+from tests.unit.builders import known
 from tests.unit.probe_builders import a_link
 
 HOSTS = tuple(Host(f"n{number}", f"10.0.0.{number}") for number in range(1, 5))
@@ -146,8 +147,7 @@ class TestRun:
         self, tmp_path: Path
     ) -> None:
         trial = made(tmp_path, host_peak=2e10).trials[0]
-        assert trial.work is not None
-        assert trial.work.peaks == {"declared": 4e10, "dgemm": 1e10}
+        assert known(trial.work).peaks == {"declared": 4e10, "dgemm": 1e10}
 
     def test_what_the_links_lost_meanwhile_is_known_at_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

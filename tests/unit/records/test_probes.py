@@ -11,9 +11,9 @@ from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, Probe
 from harness.model.run import Ending
 from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside
-from harness.records.reader import load_probes
-from harness.records.writer import ProbeRecording, Recording
-from tests.unit.builders import DELETED, a_run, change_line
+from harness.records.reader import load, load_probes
+from harness.records.writer import ProbeRecording, record_all
+from tests.unit.builders import DELETED, a_run, change_line, known
 from tests.unit.probe_builders import output
 
 EVENTS: tuple[ProbeEvent, ...] = (
@@ -36,27 +36,24 @@ def recording_of(results: Path, configuration: str = "1g") -> ProbeRecording:
 
 
 def file_of(results: Path) -> Path:
-    path = recording_of(results).path
-    assert path is not None
-    return path
+    return known(recording_of(results).path)
 
 
 class TestFile:
     def test_is_loaded_as_it_was_recorded(self, tmp_path: Path) -> None:
         recording = recording_of(tmp_path)
-        assert recording.path is not None
-        loaded = load_probes(recording.path)
+        loaded = load_probes(known(recording.path))
         assert loaded == recording.probed
         assert loaded.events == EVENTS
         assert loaded.ending is Ending.COMPLETED
 
     def test_has_each_event_as_soon_as_it_is_recorded(self, tmp_path: Path) -> None:
         with ProbeRecording(ProbeRun("1g", ("node1",)), tmp_path) as recording:
-            assert recording.path is not None
+            path = known(recording.path)
             for number, event in enumerate(EVENTS, 1):
                 recording.event(event)
-                assert load_probes(recording.path).events == EVENTS[:number]
-            assert load_probes(recording.path).ending is None
+                assert load_probes(path).events == EVENTS[:number]
+            assert load_probes(path).ending is None
 
     @pytest.mark.parametrize(
         ("change", "reason"),
@@ -96,27 +93,20 @@ class TestFile:
 class TestDirectories:
     def test_probes_are_not_among_the_runs(self, tmp_path: Path) -> None:
         recording_of(tmp_path)
-        with Recording(tmp_path, a_run("1g")):
-            pass
+        record_all(tmp_path, a_run("1g"), [])
         column = find_configuration("1g", tmp_path)
         assert [run.run.id for run in column.runs] == ["run-of-1g"]
         assert len(find_probes("1g", tmp_path)) == 1
 
     def test_probes_are_found_by_configuration_directory_and_file(self, tmp_path: Path) -> None:
         path = file_of(tmp_path)
-        with Recording(tmp_path, a_run("1g")):
-            pass
+        record_all(tmp_path, a_run("1g"), [])
         for name in ("1g", str(tmp_path / "1g"), str(path.parent), str(path)):
             assert [probed.source for probed in find_probes(name, tmp_path)] == [str(path)]
 
     def test_probes_are_found_beside_the_files_of_runs(self, tmp_path: Path) -> None:
-        with Recording(tmp_path, a_run("1g")), Recording(tmp_path, a_run("2.5g")):
-            pass
+        runs = [load(record_all(tmp_path, a_run(name), [])) for name in ("1g", "2.5g")]
         sources = {str(file_of(tmp_path)) for _ in range(2)}
-        runs = [
-            *find_configuration("1g", tmp_path).runs,
-            *find_configuration("2.5g", tmp_path).runs,
-        ]
         assert {probed.source for probed in probes_beside(runs)} == sources
 
     def test_a_configuration_without_probes_is_refused_with_advice(self, tmp_path: Path) -> None:

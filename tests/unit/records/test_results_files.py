@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -556,25 +554,3 @@ def test_a_recording_whose_file_was_deleted_ends(tmp_path: Path) -> None:
             ClusterliftError, match=r"cannot continue writing .*\.jsonl: it was deleted, with all"
         ):
             recording.trial(ok("pi", 1.5, 2))
-
-
-def test_recording_needs_the_standard_library_alone() -> None:
-    """A fresh interpreter without site-packages imports the writer and all that runs beside it."""
-    rooms = ("terminal", "model", "node", "eventlog", "runtime")
-    modules = ["harness.records.writer", "harness.terminal"]
-    modules += [
-        f"harness.{room}.{file.stem}"
-        for room in rooms
-        for file in (ROOT / "harness" / room).glob("[!_]*.py")
-    ]
-    program = (
-        f"import importlib, sys; sys.path.insert(0, {str(ROOT)!r}); before = set(sys.modules)\n"
-        f"for name in {modules!r}: importlib.import_module(name)\n"
-        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
-    )
-    finished = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = set(finished.stdout.split())
-    assert "harness" in loaded
-    assert loaded - {"harness"} <= sys.stdlib_module_names

@@ -1,7 +1,7 @@
 """The order of trials, what is timed, and what happens if one fails; without Spark or real time."""
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
@@ -196,13 +196,15 @@ class TestTurns:
         run_trials(sides, Rounds(["slow: a", "fast: a"], 0, 2), SEED, clock=clock)
         assert (slow.executions, fast.executions) == ([1, 1], [1, 4])
 
-    def test_the_loss_of_spark_before_a_turn_ends_the_run(self) -> None:
-        side = FakeSide([FakeRunner("a")], begin_step=raising(SparkLost("gone")))
-        assert run_trials([side], Rounds(["a"], 0, 1), SEED) is Ending.SPARK_LOST
-
-    def test_an_interrupt_before_a_turn_does_too(self) -> None:
-        side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
-        assert run_trials([side], Rounds(["a"], 0, 1), SEED) is Ending.INTERRUPTED
+    @pytest.mark.parametrize(
+        ("error", "ending"),
+        [(SparkLost("gone"), Ending.SPARK_LOST), (KeyboardInterrupt(), Ending.INTERRUPTED)],
+    )
+    def test_what_ends_a_run_may_come_before_a_turn(
+        self, error: BaseException, ending: Ending
+    ) -> None:
+        side = FakeSide([FakeRunner("a")], begin_step=raising(error))
+        assert run_trials([side], Rounds(["a"], 0, 1), SEED) is ending
 
 
 class TestParts:
@@ -366,21 +368,31 @@ class TestHold:
         assert not wait_for_release("slow")
         assert capsys.readouterr().out == ""
 
+    @pytest.mark.parametrize(
+        ("request_", "line"),
+        [
+            ("slow", "ready for trials of slow; waiting until {} is removed\n"),
+            (DROP_CACHES, ""),  # it comes before each trial
+        ],
+    )
     def test_the_wait_ends_when_the_file_is_removed(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        request_: str,
+        line: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         file = tmp_path / "hold"
         monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
-        waiting = threading.Thread(target=wait_for_release, args=("slow",))
-        waiting.start()
-        eventually(file.exists)
-        assert waiting.is_alive()
-        assert file.read_text() == "slow"
-        file.unlink()
-        waiting.join(timeout=PATIENCE_S)
-        assert not waiting.is_alive()
-        line = f"ready for trials of slow; waiting until {file} is removed\n"
-        assert capsys.readouterr().out == line
+        with ThreadPoolExecutor() as pool:
+            waiting = pool.submit(wait_for_release, request_)
+            eventually(file.exists)
+            assert not waiting.done()
+            assert file.read_text() == request_
+            file.unlink()
+            assert waiting.result(PATIENCE_S)
+        assert capsys.readouterr().out == line.format(file)
 
     def test_a_file_that_cannot_be_created_is_an_error(
         self, monkeypatch: pytest.MonkeyPatch
@@ -390,18 +402,3 @@ class TestHold:
             BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
         ):
             wait_for_release("slow")
-
-    def test_a_request_before_each_trial_is_answered_without_a_line_each(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        file = tmp_path / "hold"
-        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
-        answers: list[bool] = []
-        waiting = threading.Thread(target=lambda: answers.append(wait_for_release(DROP_CACHES)))
-        waiting.start()
-        eventually(file.exists)
-        assert file.read_text() == DROP_CACHES
-        file.unlink()
-        waiting.join(timeout=PATIENCE_S)
-        assert answers == [True]
-        assert capsys.readouterr().out == ""

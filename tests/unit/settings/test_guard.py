@@ -13,6 +13,7 @@ import pytest
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard, Guards
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 HOST = by_local("here")
@@ -93,8 +94,7 @@ def another_process(done: Path, locks: Path, setting: str) -> Iterator[int]:
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"armed\n"
+        assert known(process.stdout).readline() == b"armed\n"
         yield process.pid
 
 

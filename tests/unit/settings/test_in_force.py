@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -344,60 +344,19 @@ class TestJournal:
             pass
 
 
-class TestFullDisk:
-    """`os.write` writes a part of a line, and then nothing."""
+def test_what_is_not_put_back_is_told_although_the_disk_is_full(
+    switches: Switches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What else a full disk may do is among the histories."""
 
-    @pytest.fixture
-    def full(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-        write, left = os.write, 10
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        def write_a_part(descriptor: int, data: bytes) -> int:
-            nonlocal left
-            if not left:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            written = write(descriptor, data[:left])
-            left -= written
-            return written
-
-        def fill() -> None:
-            monkeypatch.setattr(os, "write", write_a_part)
-
-        yield fill
-        monkeypatch.undo()
-
-    def test_what_the_journal_does_not_have_is_not_set(
-        self, switches: Switches, full: Callable[[], None]
-    ) -> None:
-        log = switches.directory / "log"
-        setting = switches.setting("switch-a", apply=f"touch FILE; echo set >>'{log}'")
-        full()
-        with (
-            pytest.raises(BadInput, match=r"settings\.journal: No space left on device"),
-            in_force(switches.on(setting), switches.journal),
-        ):
-            pytest.fail("the block is not entered")
-        assert not log.exists()
-        assert switches.file.read_text() == ""
-
-    def test_a_line_is_written_whole_or_not_at_all(
-        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        switches.journal.record(SET, [CHANGE])
-        full()
-        with pytest.raises(BadInput, match="No space left on device"):
-            switches.journal.record(SET, [OTHER])
-        monkeypatch.undo()
-        switches.journal.record(SET, [OTHER])
-        assert len(switches.journal.outstanding()) == 2
-
-    def test_what_is_not_put_back_is_told_before_that(
-        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(guard, "PAUSES", "0")
-        stays = switches.setting("switch-b", revert="echo 'it is stuck' >&2; false")
-        wanted = {by_local("there"): [stays]}
-        with (
-            pytest.raises(NotPutBack, match="there: it is stuck"),
-            in_force(wanted, switches.journal),
-        ):
-            full()
+    monkeypatch.setattr(guard, "PAUSES", "0")
+    stays = switches.setting("switch-b", revert="echo 'it is stuck' >&2; false")
+    wanted = {by_local("there"): [stays]}
+    with (
+        pytest.raises(NotPutBack, match="there: it is stuck"),
+        in_force(wanted, switches.journal),
+    ):
+        monkeypatch.setattr(os, "write", full)

@@ -17,6 +17,7 @@ from harness.settings.rate import HANDLE, limit_outgoing, rate
 from harness.settings.setting import Setting, ShellCommand, failed_command, script
 from harness.settings.simple import bond_member, mtu, own_command, sysctl
 from harness.settings.speed import speed
+from tests.unit.builders import known
 
 MBIT = 10**6
 
@@ -25,14 +26,18 @@ def printed(output: str, code: int = 0, errors: str = "") -> CompletedCommand:
     return CompletedCommand(code, output, errors)
 
 
+def sh(line: str) -> CompletedCommand:
+    done = subprocess.run(["sh", "-c", line], check=False, capture_output=True, text=True)
+    return printed(done.stdout, done.returncode, done.stderr)
+
+
 def lines(commands: Sequence[ShellCommand]) -> list[str]:
     return [command.line for command in commands]
 
 
 def limited(bit_s: int, mtu: int) -> dict[str, object]:
     """Return our own queue, as the kernel describes it: in whole bytes a second."""
-    counted = Link(bit_s, mtu).counted_bit_s
-    assert counted is not None
+    counted = known(Link(bit_s, mtu).counted_bit_s)
     return {"kind": "tbf", "handle": HANDLE, "root": True, "options": {"rate": counted // 8}}
 
 
@@ -40,11 +45,10 @@ class TestScript:
     COMMANDS = (ShellCommand("true"), ShellCommand("false", may_fail=True), ShellCommand("false"))
 
     def test_the_exit_code_tells_which_command_failed(self) -> None:
-        done = subprocess.run(["sh", "-c", script(self.COMMANDS)], check=False)
-        assert failed_command(self.COMMANDS, done.returncode) is self.COMMANDS[2]
+        assert failed_command(self.COMMANDS, sh(script(self.COMMANDS)).code) is self.COMMANDS[2]
 
     def test_commands_that_may_fail_do_not_end_it(self) -> None:
-        assert subprocess.run(["sh", "-c", script(self.COMMANDS[:2])], check=False).returncode == 0
+        assert sh(script(self.COMMANDS[:2])).code == 0
 
     @pytest.mark.parametrize("code", [1, 2, 9, 13, 127])
     def test_another_exit_code_is_of_no_command(self, code: int) -> None:
@@ -268,11 +272,6 @@ def a_disk() -> str:
 class TestDiskRate:
     """With files in place of those of a control group."""
 
-    @staticmethod
-    def sh(line: str) -> str:
-        done = subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True)
-        return done.stdout
-
     @pytest.mark.parametrize("version", [1, 2])
     def test_what_is_set_is_read_again(self, tmp_path: Path, version: int) -> None:
         old = [tmp_path / f"blkio.throttle.{way}_bps_device" for way in ("read", "write")]
@@ -280,16 +279,16 @@ class TestDiskRate:
             file.touch()
         setting = disk_rate("n1", a_disk(), str(tmp_path), MBIT)
         [command] = setting.commands(setting.value, setting.value)
-        assert setting.read(printed(self.sh(setting.reading))) == "rbps=max wbps=max"
-        self.sh(command.line)
-        assert setting.read(printed(self.sh(setting.reading))) == setting.value
+        assert setting.read(sh(setting.reading)) == "rbps=max wbps=max"
+        assert sh(command.line).code == 0
+        assert setting.read(sh(setting.reading)) == setting.value
 
     def test_no_limit_is_zero_in_groups_of_version_1(self, tmp_path: Path) -> None:
         old = [tmp_path / f"blkio.throttle.{way}_bps_device" for way in ("read", "write")]
         for file in old:
             file.touch()
         [command] = disk_rate("n1", a_disk(), str(tmp_path), MBIT).commands("rbps=max wbps=9", "")
-        self.sh(command.line)
+        assert sh(command.line).code == 0
         assert [file.read_text().split()[1] for file in old] == ["0", "9"]
 
     @pytest.mark.parametrize(
@@ -304,11 +303,8 @@ class TestDiskRate:
         self, tmp_path: Path, at: str | None, message: str
     ) -> None:
         setting = disk_rate("n1", at or a_disk(), str(tmp_path), MBIT)
-        done = subprocess.run(
-            ["sh", "-c", setting.reading], check=False, capture_output=True, text=True
-        )
         with pytest.raises(ToolError) as failed:
-            setting.read(printed(done.stdout, done.returncode, done.stderr))
+            setting.read(sh(setting.reading))
         assert message in str(failed.value)
 
 
@@ -322,10 +318,7 @@ class TestOwnCommand:
     def test_a_line_of_the_user_cannot_break_the_script(self, line: str, tmp_path: Path) -> None:
         after = ShellCommand(f"touch {tmp_path}/after")
         commands = [*own_command(line, "r", "c").commands("applied", "not applied"), after]
-        done = subprocess.run(
-            ["sh", "-c", script(commands)], check=False, capture_output=True, text=True
-        )
-        failed = failed_command(commands, done.returncode)
+        failed = failed_command(commands, sh(script(commands)).code)
         assert (failed is commands[0]) != (tmp_path / "after").exists()
 
     def test_results_and_journals_know_it_by_a_name_or_a_digest(self) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import shell_program
+
 Programs = Callable[..., None]
 
 
@@ -15,8 +17,6 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
 
     def install(**scripts: str) -> None:
         for name, script in scripts.items():
-            program = tmp_path / name
-            program.write_text(f"#!/bin/sh\n{script}\n")
-            program.chmod(0o755)
+            shell_program(tmp_path / name, script)
 
     return install

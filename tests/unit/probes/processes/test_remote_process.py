@@ -30,6 +30,7 @@ from harness.hosts.remote_process import (
 from harness.hosts.transports.host import TRANSPORTS, Host, HostError, by_docker, by_local, by_ssh
 from harness.model.errors import BadInput, ToolError
 from harness.terminal import MAX_ERROR
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 from .conftest import Programs
@@ -95,8 +96,7 @@ class TestRemoteProcess:
         with subprocess.Popen(
             [sys.executable, "-c", SLEEPING], stdout=subprocess.PIPE, text=True, cwd=Path.cwd()
         ) as ours:
-            assert ours.stdout is not None
-            process = int(ours.stdout.readline())
+            process = int(known(ours.stdout).readline())
             assert is_alive(process)
             ours.kill()
         eventually(lambda: not is_alive(process))
@@ -192,13 +192,17 @@ class TestRemoteProcess:
         outputs = [done.output for done in completed if isinstance(done, CompletedCommand)]
         assert outputs == ["", "hello"]
 
-    def test_runs_beside_no_more_than_are_allowed(self, tmp_path: Path) -> None:
+    def test_runs_beside_no_more_than_are_allowed_and_its_answer_has_its_place(
+        self, tmp_path: Path
+    ) -> None:
         """Each counts those that run beside it, by their files."""
-        count = f"touch {tmp_path}/$$; ls {tmp_path} | wc -l; sleep 0.05; rm {tmp_path}/$$"
-        completed = run_all([(HERE, ("sh", "-c", count))] * 9, at_once=3)
-        outputs = [int(done.output) for done in completed if isinstance(done, CompletedCommand)]
-        assert len(outputs) == 9
-        assert max(outputs) <= 3
+        count = (
+            f"touch {tmp_path}/$$; echo $0 $(ls {tmp_path} | wc -l); sleep .05; rm {tmp_path}/$$"
+        )
+        completed = run_all([(HERE, ("sh", "-c", count, str(n))) for n in range(9)], at_once=3)
+        found = [done.output.split() for done in completed if isinstance(done, CompletedCommand)]
+        assert [number for number, _ in found] == [*"012345678"]
+        assert max(int(beside) for _, beside in found) <= 3
 
     def test_may_be_more_than_files_are_usually_open(self) -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -210,13 +214,6 @@ class TestRemoteProcess:
                     remotes.add(HERE, ("true",))
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-    def test_that_waits_for_its_turn_has_its_own_answer_in_order(self) -> None:
-        commands = [(HERE, ("echo", str(number))) for number in range(7)]
-        completed = run_all(commands, at_once=2)
-        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
-            *map(str, range(7))
-        ]
 
     def test_cannot_be_opened_without_the_program_that_reaches_its_host(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
