@@ -9,6 +9,7 @@ from harness.analysis.explain.frames import PYTHON_RUNS, PYTHON_WAIT, class_of
 from harness.node.stacks import WORKER_RUNS, WORKER_WAITS
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
+from tests.unit.builders import known
 
 
 def _sleeping_and_busy(rows: Iterable[int]) -> Iterator[int]:
@@ -28,8 +29,7 @@ def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession)
         profiler.stop()
         read = log.read()
     assert read is not None
-    profile = profiler.profile(read.spans)
-    assert profile is not None
+    profile = known(profiler.profile(read.spans))
     assert profile.silent == {}
     assert [(group.tasks, len(group.spans)) for group in profile.groups] == [(1, 1)] * 2
     assert all(group.samples and group.lasted_ms[0] > 2_000 for group in profile.groups)

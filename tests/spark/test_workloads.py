@@ -78,10 +78,21 @@ def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[
     return dict(answer)
 
 
+@pytest.fixture(scope="module")
+def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    """A context with an empty dataset."""
+    uri = str(tmp_path_factory.mktemp("data") / "none")
+    dataset = write_dataset(spark, Request(uri, Recipe(0), partitions=2))
+    with destination_beside(spark, dataset) as destination:
+        totals = Totals(0, 0, 0, {}, 0, 0)
+        yield Context(spark, dataset.frame(spark), totals, 3, 1_000, 2, {}, destination)
+
+
+@pytest.mark.parametrize("data", ["context", "no_rows"])
 def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
-    workload: Workload, context: Context, log: EventLog
+    workload: Workload, data: str, request: pytest.FixtureRequest, log: EventLog
 ) -> None:
-    runner = SparkTrialRunner(workload, context, "noop", log)
+    runner = SparkTrialRunner(workload, request.getfixturevalue(data), "noop", log)
     with runner.prepare("group", 2) as trial:
         trial.run()
         trial.check()
@@ -479,28 +490,6 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
         trial.check()
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
-
-
-# No rows.
-
-
-@pytest.fixture(scope="module")
-def no_rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
-    """A context with an empty dataset."""
-    uri = str(tmp_path_factory.mktemp("data") / "none")
-    dataset = write_dataset(spark, Request(uri, Recipe(0), partitions=2))
-    with destination_beside(spark, dataset) as destination:
-        totals = Totals(0, 0, 0, {}, 0, 0)
-        yield Context(spark, dataset.frame(spark), totals, 3, 1_000, 2, {}, destination)
-
-
-def test_every_workload_runs_on_no_rows(
-    workload: Workload, no_rows: Context, log: EventLog
-) -> None:
-    runner = SparkTrialRunner(workload, no_rows, "noop", log)
-    with runner.prepare("group", 1) as trial:
-        trial.run()
-        trial.check()
 
 
 # The statistical bound.

@@ -133,36 +133,6 @@ def test_a_dataset_is_replaced_only_with_overwrite(write: Write) -> None:
     assert write(Recipe(100, seed=2), overwrite=True).manifest.digest != first.manifest.digest
 
 
-def test_foreign_files_are_never_touched(write: Write, tmp_path: Path) -> None:
-    write(Recipe(100))
-    (tmp_path / "dataset" / "thesis.tex").write_text("years of work")
-    with pytest.raises(BadInput, match=r"not part of a dataset \(first: thesis.tex\)"):
-        write(Recipe(100), overwrite=True)
-    assert (tmp_path / "dataset" / "thesis.tex").read_text() == "years of work"
-
-
-def test_a_directory_with_a_name_like_a_part_is_foreign(write: Write, tmp_path: Path) -> None:
-    write(Recipe(100))
-    (tmp_path / "dataset" / "part-of-thesis").mkdir()
-    with pytest.raises(BadInput, match=r"first: part-of-thesis"):
-        write(Recipe(100), overwrite=True)
-
-
-def test_two_processes_at_the_same_time_are_excluded(
-    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = writer._save
-
-    def save_while_another_starts(*arguments: object) -> None:
-        real(*arguments)  # type: ignore[arg-type]
-        with pytest.raises(BadInput, match="is not finished: process"):
-            write(Recipe(50, seed=2))
-
-    monkeypatch.setattr(writer, "_save", save_while_another_starts)
-    write(Recipe(100, seed=1))
-    verify_content(spark, open_dataset(spark, str(tmp_path / "dataset")))
-
-
 def test_observing_reports_missing_files(spark: SparkSession, write: Write) -> None:
     dataset = write(Recipe(100))
     assert observe(spark, dataset.uri)["problem"] is None
@@ -220,11 +190,6 @@ def test_a_dataset_cannot_replace_a_file(write: Write, tmp_path: Path) -> None:
     (tmp_path / "dataset").write_text("")
     with pytest.raises(BadInput, match="is a file, not a directory; name a directory"):
         write(Recipe(1))
-
-
-def test_a_dataset_can_be_written_into_an_empty_directory(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "dataset").mkdir()
-    assert write(Recipe(1)).manifest.recipe.rows == 1
 
 
 def test_reuse_keeps_only_a_dataset_that_meets_the_request(write: Write) -> None:
