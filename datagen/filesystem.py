@@ -98,7 +98,8 @@ class Directory:
 
     def create(self) -> None:
         """Create the directory and its parents, unless they exist."""
-        self._try(lambda: self.fs.mkdirs(self.path))
+        if not self._try(lambda: self.fs.mkdirs(self.path)) and not self.exists():
+            raise BadInput(f"{self.uri}: the file system refused to create it")
 
     def read(self, name: str) -> str:
         """Return the text of a regular file in the directory, decoded as UTF-8."""

@@ -153,7 +153,10 @@ def dangling(beside: Path) -> None:
 
 @pytest.mark.parametrize(
     ("happens", "reason"),
-    [(foreign, "clusterlift has not made it: move it elsewhere"), (dangling, "file:")],
+    [
+        (foreign, "clusterlift has not made it: move it elsewhere"),
+        (dangling, "refused to create it"),
+    ],
 )
 def test_workloads_that_cannot_write_are_refused_if_they_are_named_and_else_left_out(
     run_on: RunOn,
