@@ -20,6 +20,7 @@ from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import results_files
 from harness.records.reader import load
 from tests.jvm import COLD_JVM
+from tests.unit.builders import known
 
 from .conftest import Completed, Spark, completed
 from .yarn import YarnCluster, node_name
@@ -119,16 +120,12 @@ def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
     assert facts["spark_conf"]["spark.submit.deployMode"] == "client"
     assert facts["application"].startswith("application_")
     assert facts["executors"] == [node_name()]
-    assert run.run.dataset is not None
-    assert run.run.dataset["uri"] == yarn.dataset
+    assert known(run.run.dataset)["uri"] == yarn.dataset
     for trial in run.trials:
         assert trial.tasks is not None
-        assert trial.interference is not None
-        [node] = trial.interference
+        [node] = known(trial.interference)
         # What the containers used is not what others used.
-        assert node.busy_s is not None
-        assert node.others_s is not None
-        assert node.others_s < node.busy_s
+        assert known(node.others_s) < known(node.busy_s)
 
 
 @pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])

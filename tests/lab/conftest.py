@@ -17,8 +17,8 @@ from harness.model.errors import ClusterliftError
 from harness.model.run import RecordedRun
 from harness.records.reader import load
 from tests import waiting
+from tests.tracked import ROOT
 
-ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900
 """A time limit for what takes seconds on an idle machine."""
 

@@ -1,7 +1,5 @@
 """Failures in the lab: a lost worker, a lost DataNode, a killed experiment."""
 
-import json
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ from harness.cli import main
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
 from harness.model.run import Ending, RecordedRun
+from tests.unit.builders import known
 
 from .conftest import PATIENCE_S, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
 
@@ -65,14 +64,6 @@ def test_an_experiment_that_was_killed_can_be_resumed(
         assert EMULATED in " ".join(shown.split())
 
 
-def live_datanodes(port: int) -> int:
-    """Return the number that the NameNode's web server reports."""
-    query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/jmx?{query}") as page:
-        [state] = json.load(page)["beans"]
-    return int(state["NumLiveDataNodes"])
-
-
 @pytest.fixture(scope="module")
 def killed(lab: Lab, dataset: str, results: Path) -> RecordedRun:
     """The run during which worker-2 was killed, together with its DataNode."""
@@ -96,39 +87,10 @@ class TestAWorkerThatIsKilledDuringATrial:
         assert {trial.note for trial in marked} <= {"executors lost: worker-2", None}
         assert killed.trials[-1] not in marked
 
-    def test_the_table_reports_it(
-        self, killed: RecordedRun, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        assert main(["compare", killed.source, killed.source]) == 0
-        table = " ".join(capsys.readouterr().out.split())
-        for trial in killed.trials:
-            assert (trial.note or trial.error or "") in table
-
     @pytest.mark.usefixtures("killed")
     def test_status_shows_that_it_exited(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["lab", "status"]) == 0
         assert "worker-2  exited" in capsys.readouterr().out
-
-    @pytest.mark.usefixtures("killed")
-    def test_data_with_missing_replicas_is_refused(
-        self, dataset: str, ports: dict[str, int], capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        eventually(
-            lambda: live_datanodes(ports["HDFS_UI_PORT"]) == WORKERS - 1,
-            "the NameNode noticed no loss",
-        )
-        options = ["--dataset", dataset, "--configuration", "refused"]
-        assert main([*BENCHMARK, *options]) == 2
-        printed = "".join(capfd.readouterr())
-        assert f"{dataset} differs from its manifest, replicated:{WORKERS}: " in printed
-        assert "--accept-layout-drift" in printed
-
-    @pytest.mark.usefixtures("killed")
-    def test_data_with_missing_replicas_can_be_accepted(self, dataset: str, results: Path) -> None:
-        options = ["--dataset", dataset, "--configuration", "accepted", "--trials", "1"]
-        assert main([*BENCHMARK, *options, "--accept-layout-drift"]) == 0
-        [recorded] = runs(results / "accepted")
-        assert drift(recorded)
 
     @pytest.mark.usefixtures("killed")
     def test_lab_up_restarts_the_worker_with_its_data(self, dataset: str, results: Path) -> None:
@@ -141,6 +103,5 @@ class TestAWorkerThatIsKilledDuringATrial:
 
 def drift(recorded: RecordedRun) -> str | None:
     """Return how the dataset's layout differed from its manifest."""
-    assert recorded.run.dataset is not None
-    found: str | None = recorded.run.dataset["layout"]["drift"]
+    found: str | None = known(recorded.run.dataset)["layout"]["drift"]
     return found

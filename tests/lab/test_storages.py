@@ -10,6 +10,7 @@ import pytest
 from harness.cli import main
 from harness.lab.cluster import Lab
 from harness.model.run import Status
+from tests.unit.builders import known
 
 from .conftest import new_lab, runs
 from .localities import event_log_options, localities
@@ -79,8 +80,7 @@ def test_data_has_the_requested_layout(
     assert main(["lab", "benchmark", *options, *once, *event_log_options(lab)]) == 0
 
     [recorded] = runs(results / name)
-    assert recorded.run.dataset is not None
-    assert recorded.run.dataset["layout"]["observed"] == layout
+    assert known(recorded.run.dataset)["layout"]["observed"] == layout
     assert recorded.run.facts["link"] == "100mbit"
     assert bool(localities(lab)["NODE_LOCAL"]) is reads_locally
 

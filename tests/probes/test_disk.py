@@ -23,6 +23,7 @@ from harness.probes.disk import disk_steps
 from harness.settings.disk_rate import disk_rate
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import Journal
+from tests.programs import shell_program
 from tests.unit.probe_builders import gate_faults, probed
 from tests.waiting import eventually
 
@@ -219,9 +220,7 @@ def test_a_directory_that_is_read_only_is_a_line(tmp_path: Path) -> None:
 
 def stub(directory: Path, program: str, script: str) -> tuple[str, ...]:
     """Return the words before a command for which a program is a script."""
-    file = directory / program
-    file.write_text(f"#!/bin/sh\n{script}\n")
-    file.chmod(0o755)
+    shell_program(directory / program, script)
     return ("env", f"PATH={directory}:{os.environ['PATH']}")
 
 

@@ -3,19 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.judge import mesh_findings
-from harness.analysis.network.mesh import pair_matrix
-from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.cli import main
 from harness.hosts.links import read_links
 from harness.hosts.transports.host import Host, HostError, by_netns
@@ -28,20 +22,18 @@ from harness.model.network_metrics import (
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
-    PATH_MTU,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement, Metric, samples
 from harness.probes.latency import latency_steps
 from harness.probes.mesh import Mesh
-from harness.probes.path_mtu import path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import Flow, Load, run_flows
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
-from tests.unit.probe_builders import page_of, probed
+from tests.unit.probe_builders import page_of
 from tests.waiting import eventually
 
 MBIT = 10**6
@@ -141,38 +133,6 @@ def test_a_rate_is_found_below_and_on_the_way(commands: str, mbit: float | None)
         assert link.rate_bit_s == (mbit and pytest.approx(mbit * MBIT, rel=1e-3))
 
 
-def test_one_slow_link_among_four_is_named() -> None:
-    links = [Link(100 * MBIT, 1500)] * 2 + [Link(40 * MBIT, 1500), Link(100 * MBIT, 1500)]
-    with star(links) as (made, names):
-
-        def is_named(found: Sequence[Measurement]) -> bool:
-            goodput = best(found, MESH_GOODPUT)
-            pairs = permutations(names, 2)
-            fastest = [MESH_GOODPUT.of((a, b), goodput[f"{a} -> {b}"]) for a, b in pairs]
-            findings = list(mesh_findings(probed(measurements=fastest)))
-            return len(findings) == 1 and str(findings[0]).startswith(f"{names[2]}: slow, ")
-
-        assert in_some_try(Mesh().steps(hosts_of(made, names), SHORT), is_named)
-
-
-def test_an_mtu_mismatch_is_found_and_named() -> None:
-    links = [Link(100 * MBIT, 1500), Link(100 * MBIT, 9000), Link(100 * MBIT, 9000)]
-    with star(links) as (made, names):
-        hosts = hosts_of(made, names)
-        links = links_of(hosts)
-        found = measured(path_mtu_steps(hosts, links))
-        small, *jumbo = names
-        carried = pair_matrix(found, PATH_MTU).values
-        assert carried[(jumbo[0], jumbo[1])] == carried[(jumbo[1], jumbo[0])] == 9000
-        for host in jumbo:
-            # Linux receives frames that are longer than its MTU by the four bytes of a VLAN tag.
-            assert carried[(host, small)] in {1500, 1504}
-            assert carried[(small, host)] == 1500
-        holes = list(path_mtu_findings(probed(links.values(), found)))
-        assert {hole.subject for hole in holes} == {f"{host} -> {small}" for host in jumbo}
-        assert all(f"{small}'s MTU is 1500" in hole.text for hole in holes)
-
-
 def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
     with star([Link(20 * MBIT, 1500)]) as (made, [name]):
         run("ip", "-n", name, "link", "add", "eth1", "type", "veth", "peer", "name", "eth2")
@@ -239,31 +199,6 @@ class TestFailures:
             assert str(killed).startswith(f"{a} -> {b}: iperf3: ")
             assert not isinstance(other, HostError)
             assert not any(map(programs, names))
-
-    @pytest.mark.parametrize(
-        ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
-    )
-    def test_servers_are_stopped_however_we_end(
-        self, number: signal.Signals, code: int, tmp_path: Path
-    ) -> None:
-        with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-            hosts = ["--via", "netns", "--hosts", made.hosts_option(names)]
-            recorded = ["--configuration", "1g", "--results", str(tmp_path)]
-            ours = subprocess.Popen(
-                [
-                    sys.executable,
-                    *["-m", "harness", "probe", "mesh", "--seconds", "60"],
-                    *hosts,
-                    *recorded,
-                ]
-            )
-            for name in names:
-                eventually(partial(programs, name), f"no program runs in {name}")
-            ours.send_signal(number)
-            assert ours.wait(timeout=60) == code
-            eventually(lambda: not any(map(programs, names)), "servers are still running")
-            [probed] = find_probes("1g", tmp_path)
-            assert set(probed.links()) == set(names)
 
 
 def test_a_network_passes_its_gate_until_an_mtu_changes(

@@ -22,6 +22,7 @@ from harness.programs.mpi import MpiJob, Placement, run_mpi
 from harness.programs.program import Achieved
 from harness.records.lookup import find_runs
 from tests.probes.networks import DEVICE, Network, run, star
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 NEEDED = ("mpirun", "orted", "hpcc")
@@ -165,8 +166,7 @@ class TestPhold:
         assert main(["program", "phold", *hosts, *often, "--objects", "64", "--end", "50"]) == 0
         [recorded] = find_runs("1g", tmp_path)
         [trial] = recorded.trials
-        assert trial.work is not None
-        assert trial.work.unit == "event"
+        assert known(trial.work).unit == "event"
 
 
 class TestFailure:

@@ -29,6 +29,7 @@ from harness.records.lookup import find_probes, find_runs
 from harness.settings.journal import Journal
 from tests.probes.machines import USER, Machines, machines, missing, replaced
 from tests.probes.networks import DEVICE, run
+from tests.unit.builders import known
 from tests.waiting import eventually
 
 SLOW, FAST = Link(20 * 10**6, 1500), Link(None, 1500)
@@ -155,14 +156,12 @@ def carried_out_once(case: Case, directory: Path) -> Outcome:
         with subprocess.Popen(
             command, env=made.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
             errors, was_cut = "", False
-            for line in process.stderr:
+            for line in known(process.stderr):
                 errors += line
                 if case.cut_after and line.startswith(case.cut_after):
                     was_cut = cut(made, process, case.cut_while)
-            output = process.stdout.read()
+            output = known(process.stdout).read()
         last = made.names[-1]
         made.connect(last, connected=True)
         eventually(lambda: not any(map(made.processes, made.names)), f"left: {case.command}")
