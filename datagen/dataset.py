@@ -15,7 +15,6 @@ from datagen.marker import MARKER, writer_of
 from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from datagen.written import SUFFIX, remove_left
 from harness.model.errors import BadInput
 from harness.words import count_of
 
@@ -86,7 +85,6 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     unless `accept_layout_drift`, if a file has another layout or missing or excess parts.
     """
     directory, storage = locate_existing(spark, uri)
-    remove_left(Directory(spark, f"{directory.uri}{SUFFIX}"))
     entries = directory.entries()
     manifest = _require_manifest(directory)
     if differences := file_differences(manifest, entries):

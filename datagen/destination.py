@@ -42,7 +42,7 @@ class Destination:
         """Create the directory of an execution, request the layout, and return what saves the frame there."""
         self.marker.check()
         directory = self._directory(number)
-        directory.create()
+        directory.create_new()
         properties = self.storage.prepare(directory, self.layout)
         writer = appending_writer(frame, self.format, properties).format(str(self.format))
         return writer.options(header=True) if self.format is Format.CSV else writer
@@ -66,7 +66,7 @@ class Destination:
 
     def clear(self) -> None:
         """Delete what the executions wrote. Raise BadInput if that is not possible."""
-        clear_executions(self.marker.directory, self.marker.token)
+        clear_executions(self.marker)
 
     def _directory(self, number: int) -> Directory:
         return self.marker.directory.below(f"{self.marker.token}-{number}")

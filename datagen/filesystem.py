@@ -25,13 +25,26 @@ TEMPORARY_PREFIX = "_incomplete."
 class Entry:
     """A file or a directory; `bytes` is its length, and `changed_ms` when it was changed.
 
-    Both are what the file system reports, the time in milliseconds since 1970.
+    All is what the file system reports, the time in milliseconds since 1970. `is_link` is of HDFS, whose
+    links are not followed; a local link is what it leads to.
     """
 
     name: str
     bytes: int
     is_directory: bool
     changed_ms: int = 0
+    is_link: bool = False
+
+    @classmethod
+    def of(cls, status: Any) -> "Entry":
+        """Return what a FileStatus of Hadoop says."""
+        return cls(
+            name=str(status.getPath().getName()),
+            bytes=int(status.getLen()),
+            is_directory=bool(status.isDirectory()),
+            changed_ms=int(status.getModificationTime()),
+            is_link=bool(status.isSymlink()),
+        )
 
 
 class Directory:
@@ -89,17 +102,42 @@ class Directory:
         """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
         if not self._try(lambda: self.fs.getFileStatus(self.path)).isDirectory():
             raise BadInput(f"{self.uri} is a file, not a directory; name a directory")
-        found = {}
-        for status in self._try(lambda: self.fs.listStatus(self.path)):
-            name = str(status.getPath().getName())
-            changed_ms = int(status.getModificationTime())
-            found[name] = Entry(name, int(status.getLen()), bool(status.isDirectory()), changed_ms)
-        return found
+        found = map(Entry.of, self._try(lambda: self.fs.listStatus(self.path)))
+        return {entry.name: entry for entry in found}
+
+    def entry(self, name: str) -> Entry:
+        """Return what the file system reports of something in the directory."""
+        return Entry.of(self._try(lambda: self.fs.getFileStatus(self.child(name))))
+
+    def is_own(self, name: str = "") -> bool:
+        """Return whether a file in the directory, or the directory itself, belongs to Hadoop's user."""
+        path = self.child(name) if name else self.path
+        owner = self._try(lambda: self.fs.getFileStatus(path).getOwner())
+        information = self.jvm.org.apache.hadoop.security.UserGroupInformation
+        user = self._try(lambda: information.getCurrentUser().getShortUserName())
+        return bool(owner == user)
 
     def create(self) -> None:
         """Create the directory and its parents, unless they exist."""
         if not self._try(lambda: self.fs.mkdirs(self.path)) and not self.exists():
             raise BadInput(f"{self.uri}: the file system refused to create it")
+
+    def create_new(self) -> None:
+        """Create the directory in an existing one. Raise BadInput if there is something at the URI.
+
+        Only a local file system does both at once; elsewhere, another client may be in between.
+        """
+        if self.local_path is None:
+            if self.exists():
+                raise BadInput(
+                    f"{self.uri} exists, and clusterlift has not made it: move it elsewhere"
+                )
+            self.create()
+            return
+        try:
+            Path(self.local_path).mkdir()
+        except OSError as error:
+            raise BadInput(f"{self.uri}: {error.strerror}") from error
 
     def read(self, name: str) -> str:
         """Return the text of a regular file in the directory, decoded as UTF-8."""
@@ -127,8 +165,7 @@ class Directory:
         """Create a file that does not exist yet. A reader never sees it half-written."""
         temporary = f"{TEMPORARY_PREFIX}{name}"
         self.create_file(temporary, text, overwrite=True)
-        if not self._try(lambda: self.fs.rename(self.child(temporary), self.child(name))):
-            raise BadInput(f"{self.uri}: the file system refused to create {name}")
+        self.rename(temporary, name)
 
     def create_file(self, name: str, text: str, *, overwrite: bool) -> None:
         """Create a file in the directory. Raise BadInput if it exists, unless `overwrite`."""
@@ -142,16 +179,21 @@ class Directory:
                     self._try(undo)
             raise
 
+    def rename(self, name: str, new_name: str) -> None:
+        """Give a file in the directory another name, which nothing may have."""
+        if not self._try(lambda: self.fs.rename(self.child(name), self.child(new_name))):
+            raise BadInput(f"{self.uri}: the file system refused to rename {name} to {new_name}")
+
     def delete(self, name: str) -> None:
-        """Delete a file, or a directory with everything in it, if it exists."""
-        self._delete(self.child(name), recursive=True)
+        """Delete a file, or an empty directory, if it exists."""
+        self._delete(self.child(name))
 
     def remove_empty(self) -> None:
         """Delete the directory. Raise BadInput if there is something in it."""
-        self._delete(self.path, recursive=False)
+        self._delete(self.path)
 
-    def _delete(self, path: Any, *, recursive: bool) -> None:
-        is_gone = self._try(lambda: self.fs.delete(path, recursive))
+    def _delete(self, path: Any) -> None:
+        is_gone = self._try(lambda: self.fs.delete(path, False))  # noqa: FBT003  never with what is in it
         if not is_gone and self._try(lambda: self.fs.exists(path)):
             raise BadInput(f"{path.toString()}: the file system refused to delete it")
 

@@ -111,6 +111,15 @@ class Manifest:
             raise ValueError(f"it is no manifest of clusterlift: {error!r}") from error
 
 
+def named_files(text: str) -> set[str]:
+    """Return the names of the data files in a manifest of any version; none if it cannot be read."""
+    try:
+        files = json.loads(text)["files"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return set()
+    return set(files) if isinstance(files, dict) else set()
+
+
 def content_checksum(manifest: Mapping[str, Any]) -> str:
     """Return the checksum of a manifest: of all its values except the checksum itself."""
     content = {key: value for key, value in manifest.items() if key != "checksum"}

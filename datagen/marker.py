@@ -1,89 +1,114 @@
 """A directory in which generate.py writes a dataset, from the first change to the last.
 
-    _generating      the marker: names the process that writes; the first file to come, the last to go
-    part-...         the data
-    _dataset.json    the manifest: a directory with it is a dataset; written last, deleted first
+    _generating                 the marker: names the process; the first file to come, the last to go
+    part-<token>-...            the data; Spark before 4.1 leaves the marker's token out of the names
+    _incomplete._dataset.json   the manifest before it is complete: it names the data that is there
+    _dataset.json               the manifest: a directory with it is a dataset; written last, retired first
 
-Wherever generate.py is killed, it leaves a whole dataset or none. What it leaves carries the marker, so the
-next generate.py may delete it. If the first one still runs, it finds another marker than its own, and stops.
+Wherever generate.py is killed, it leaves a whole dataset or none, and a marker by which the next generate.py
+knows what it may delete. If the first one still runs, it finds another marker than its own, and stops.
+
+What a marker or a manifest names is ours, and nothing else: neither the part files that another program has
+added, nor the `_temporary` of another program.
 """
 
+import hashlib
 import os
 import re
 import secrets
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Self
 
-from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
-from datagen.manifest import FILE_NAME
+from datagen.filesystem import TEMPORARY_PREFIX, Directory
+from datagen.manifest import FILE_NAME, named_files
+from datagen.removal import IsOurs, Path, Place, foreign, opened, remove
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import timestamp
 from harness.node.processes import own_identity
 from harness.runtime.interrupt import deferred_signals
-from harness.words import first_line, shorten
+from harness.words import first_line, join_names, shorten
 
 MARKER = "_generating"
+DRAFT = f"{TEMPORARY_PREFIX}{FILE_NAME}"
 UNCOMMITTED = "_temporary"
 """The directory in which Spark writes uncommitted files."""
+SUCCESS = "_SUCCESS"
 
-PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z0-9_.]+"
-OURS = re.compile(
-    rf"{re.escape(FILE_NAME)}|{MARKER}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
-    rf"|{re.escape(TEMPORARY_PREFIX)}.+"
+PART = re.compile(
+    r"part-((?P<token>[0-9a-f]{16})-)?\d{5,}-(?P<job>[0-9a-f-]{36})-c\d{3,}\.[a-z0-9_.]+"
 )
-"""The names of the files that generate.py writes, and that Spark and Hadoop write for it."""
-
-
-def check_replaceable(directory: Directory, *, overwrite: bool, reuse: bool) -> None:
-    """Raise BadInput if no dataset may be written into a directory.
-
-    Foreign files are never replaced, a dataset only with `overwrite`, an unfinished one also with `reuse`.
-    """
-    entries = directory.entries() if directory.exists() else {}
-    if foreign := sorted(name for name, entry in entries.items() if not _is_ours(entry)):
-        raise BadInput(
-            f"{directory.uri} contains something that is not part of a dataset "
-            f"(first: {foreign[0]}); move it elsewhere, or choose another directory"
-        )
-    if entries and not {FILE_NAME, MARKER} & entries.keys():
-        raise BadInput(
-            f"{directory.uri} contains files, but neither a manifest nor the marker of an unfinished "
-            f"dataset (first: {min(entries)}); choose another directory"
-        )
-    if FILE_NAME in entries and not overwrite:
-        raise BadInput(f"{directory.uri} is a dataset already; --overwrite replaces it")
-    if MARKER in entries and not (overwrite or reuse):
-        raise BadInput(
-            f"{directory.uri} is not finished: {writer_of(directory)} writes it, or was killed; "
-            "if that process has ended, --overwrite starts again"
-        )
-
-
-def writer_of(directory: Directory) -> str:
-    """Return what the marker says about the process that writes."""
-    return shorten(first_line(directory.read(MARKER), "an unknown process"), 200)
+_COMMITTER_DIRECTORY = re.compile(rf"{UNCOMMITTED}|\d+|(attempt|task)_\d+_\d+_[a-z]+_\d+(_\d+)?")
+_MARKER_TEXT = re.compile(
+    r"(?P<writer>process \d+ on .*, since .*, (?P<token>[0-9a-f]{16}))\n"
+    r"(?P<identity>.*)\n"
+    r"(?P<purpose>[a-z ]+) (?P<uri>\S.*)\n"
+    r"(?P<former>(after [0-9a-f]{16}\n)*)"
+)
+DATASET = "dataset"
+MAX_TAKEN_OVER = 100
 
 
 @dataclass(frozen=True)
 class Marker:
-    """The marker that this process puts into a directory; `token` is its own and no other's."""
+    """The marker that a process puts into a directory; `token` is its own and no other's.
+
+    `former` are the tokens of the processes that it took the directory over from.
+    """
 
     directory: Directory
-    token: str
     text: str
+    identity: str
+    token: str
+    former: tuple[str, ...] = ()
 
     @classmethod
-    def put(cls, directory: Directory, *, take_over: bool) -> Self:
-        """Create the directory and the marker. Raise BadInput if there is a marker, unless `take_over`."""
+    def put(cls, directory: Directory, purpose: str, *, taken_over: "Marker | None" = None) -> Self:
+        """Create the directory and the marker. Raise BadInput if there is a marker but that taken over."""
         token = secrets.token_hex(8)
-        process = f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {token}"
+        identity = own_identity()
+        former = () if taken_over is None else taken_over.tokens[:MAX_TAKEN_OVER]
+        lines = [
+            f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {token}",
+            identity,
+            f"{purpose} {directory.uri}",
+            *(f"after {each}" for each in former),
+        ]
+        text = _with_digest("".join(f"{line}\n" for line in lines))
         directory.create()
-        marker = cls(directory, token, f"{process}\n{own_identity()}")
-        directory.create_file(MARKER, marker.text, overwrite=take_over)
-        return marker
+        directory.create_file(MARKER, text, overwrite=taken_over is not None)
+        return cls(directory, text, identity, token, former)
+
+    @classmethod
+    def read(cls, place: Place, directory: Directory, purpose: str) -> "Marker | None":
+        """Return the marker in a directory, whoever is writing there.
+
+        None if there is none that is whole, was written for this directory and purpose, and is in a
+        directory of this user as a file of this user.
+        """
+        text = place.text(MARKER)
+        if text is None or not (place.is_own() and place.is_own(MARKER)):
+            return None
+        content = text.rpartition("whole ")[0]
+        found = _MARKER_TEXT.fullmatch(content)
+        is_whole = text == _with_digest(content)
+        if not is_whole or found is None:
+            return None
+        if (found["purpose"], found["uri"]) != (purpose, directory.uri):
+            return None
+        former = tuple(re.findall(r"[0-9a-f]{16}", found["former"]))
+        return Marker(directory, text, found["identity"], found["token"], former)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return (self.token, *self.former)
+
+    @property
+    def aside(self) -> str:
+        """The directory to which things are moved before they are deleted."""
+        return _aside(self.token)
 
     def is_there(self) -> bool:
         """Return whether no other process has replaced it."""
@@ -97,41 +122,204 @@ class Marker:
                 "that one has finished"
             )
 
+    def writes(self, is_ours: IsOurs) -> IsOurs:
+        """Return the same question also for what an interrupted removal has moved aside."""
+        asides = {_aside(token) for token in self.tokens}
+
+        def is_ours_or_aside(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+            if path[0] not in asides:
+                return is_ours(path, is_directory)
+            return is_directory if len(path) == 1 else is_ours_or_aside(path[1:], is_directory)
+
+        return is_ours_or_aside
+
+    def withdraw(self, place: Place) -> None:
+        """Delete the marker, if it is still the same."""
+        if place.text(MARKER) == self.text:
+            place.unlink(MARKER)
+
+
+def _with_digest(text: str) -> str:
+    return f"{text}whole {hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
+
+
+def _aside(token: str) -> str:
+    return f"_removed.{token}"
+
+
+def writer_of(directory: Directory) -> str:
+    """Return what the marker says about the process that writes."""
+    return shorten(first_line(directory.read(MARKER), "an unknown process"), 200)
+
+
+def is_from_spark(name: str, is_directory: bool) -> bool:  # noqa: FBT001  as in IsOurs
+    """Return whether Spark or Hadoop gives this name to something that it writes for us."""
+    if is_directory:
+        return bool(_COMMITTER_DIRECTORY.fullmatch(name))
+    plain = _without_checksum(name)
+    return plain == SUCCESS or bool(PART.fullmatch(plain))
+
+
+def _without_checksum(name: str) -> str:
+    """Return the name of the file that a companion of Hadoop's is the checksum of."""
+    if name.startswith(".") and name.endswith(".crc"):
+        return name[1:-4]
+    return name
+
+
+@dataclass(frozen=True)
+class _DatasetFiles:
+    """Which files in the directory of a dataset are ours: those that its manifest or marker names."""
+
+    files: Collection[str]
+    marker: Marker | None
+
+    @classmethod
+    def of(cls, directory: Directory, marker: Marker | None) -> Self:
+        files: set[str] = set()
+        for name in (FILE_NAME, DRAFT):
+            # Without a marker, a draft of ours cannot be there.
+            if (name == FILE_NAME or marker) and directory.has(name):
+                files |= named_files(directory.read(name))
+        return cls({name for name in files if PART.fullmatch(name)}, marker)
+
+    def __call__(self, path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+        if path[0] == UNCOMMITTED:
+            return self._is_uncommitted(path, is_directory)
+        if len(path) > 1 or is_directory:
+            return False
+        name = path[0]
+        if name == DRAFT:
+            return self.marker is not None
+        return name == FILE_NAME or self._is_data(_without_checksum(name))
+
+    def _is_data(self, name: str) -> bool:
+        if name == SUCCESS or name in self.files:
+            return True
+        part = PART.fullmatch(name)
+        return part is not None and self.marker is not None and part["token"] in self.marker.tokens
+
+    def _is_uncommitted(self, path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+        if self.marker is None:
+            return False
+        if len(path) == 1:
+            return is_directory
+        attempts = {str(attempt_of(token)) for token in self.marker.tokens}
+        if len(path) == 2:  # noqa: PLR2004  _temporary/<attempt>
+            return is_directory and path[1] in attempts
+        return path[1] in attempts and is_from_spark(path[-1], is_directory)
+
+
+def attempt_of(token: str) -> int:
+    """Return the number under which a process with this token has its uncommitted files."""
+    return int(token[:7], 16)
+
+
+def own_names(token: str) -> dict[str, str]:
+    """Return the properties with which Spark gives what it writes names by which it is known as ours."""
+    return {
+        "mapreduce.job.application.attempt.id": str(attempt_of(token)),
+        "mapreduce.output.basename": f"part-{token}",
+    }
+
+
+def check_replaceable(directory: Directory, *, overwrite: bool, reuse: bool) -> Marker | None:
+    """Return the marker of an unfinished dataset; None if there is none.
+
+    Raises BadInput if no dataset may be written into the directory: what is not ours is never replaced, a
+    dataset only with `overwrite`, an unfinished one also with `reuse`.
+    """
+    if not directory.exists():
+        return None
+    entries = directory.entries()
+    with opened(directory, follow_link=True) as place:
+        marker = Marker.read(place, directory, DATASET)
+        stays = _not_ours(place, directory, marker)
+    if MARKER in entries and marker is None:
+        raise BadInput(
+            f"{directory.uri}/{MARKER} is no whole marker that you have written for this directory: if no "
+            "process writes there, delete that file, or choose another directory"
+        )
+    if FILE_NAME not in entries and marker is None and entries:
+        raise BadInput(
+            f"{directory.uri} contains files, but neither a manifest nor the marker of an unfinished "
+            f"dataset (first: {min(entries)}); choose another directory"
+        )
+    if stays:
+        raise BadInput(
+            f"{directory.uri} contains something that is not part of a dataset "
+            f"(first: {stays[0]}); move it elsewhere, or choose another directory"
+        )
+    if FILE_NAME in entries and not overwrite:
+        raise BadInput(f"{directory.uri} is a dataset already; --overwrite replaces it")
+    if marker and not (overwrite or reuse):
+        raise BadInput(
+            f"{directory.uri} is not finished: {writer_of(directory)} writes it, or was killed; "
+            "if that process has ended, --overwrite starts again"
+        )
+    return marker
+
+
+def _not_ours(place: Place, directory: Directory, marker: Marker | None) -> list[str]:
+    is_ours: IsOurs = _DatasetFiles.of(directory, marker)
+    if marker:
+        is_ours = marker.writes(is_ours)
+    return [path for path in foreign(place, is_ours) if path != MARKER]
+
 
 @contextmanager
-def generating(directory: Directory, *, take_over: bool) -> Iterator[Callable[[], None]]:
-    """Mark the directory, and delete what generate.py has written into it, if that may be replaced.
+def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[Marker]:
+    """Mark the directory, and delete the dataset in it, which check_replaceable has allowed.
 
-    Yields a function that raises ClusterliftError if another process has replaced the marker: call it
-    before the manifest is written. If an error leaves the block, what was written is deleted. Raises
-    BadInput if there is a marker, unless `take_over`.
+    If an error leaves the block, what was written is deleted. Raises BadInput if there is a marker but that
+    taken over. Call `check` of the marker before the manifest is written.
     """
     is_new = not directory.exists()
     marker: Marker | None = None
     try:
-        marker = Marker.put(directory, take_over=take_over)
-        clear(directory)
-        yield marker.check
+        marker = Marker.put(directory, DATASET, taken_over=taken_over)
+        if stays := _clear(marker):
+            raise BadInput(f"{directory.uri}: {join_names(stays[:3])} came while it was cleared")
+        yield marker
     except BaseException:
         # Spark may have ended, and with it the way to the file system.
         with suppress(KeyboardInterrupt, BadInput, OSError), deferred_signals():
-            if marker and marker.is_there():
-                clear(directory)
-                directory.delete(MARKER)
+            if marker and marker.is_there() and not _clear(marker):
+                _withdraw(marker)
             if is_new:
                 directory.remove_empty()
         raise
-    directory.delete(MARKER)
+    _withdraw(marker)
 
 
-def clear(directory: Directory) -> None:
-    """Delete what Spark and we have written, but the marker; the manifest goes first."""
-    for entry in sorted(directory.entries().values(), key=lambda entry: entry.name != FILE_NAME):
-        if _is_ours(entry) and entry.name != MARKER:
-            directory.delete(entry.name)
+def _clear(marker: Marker) -> list[str]:
+    """Delete the dataset, or what there is of it, and return the paths of what is not ours.
+
+    The manifest becomes the draft, which goes last, so that the next process knows the files of a dataset
+    that is half deleted.
+    """
+    directory = marker.directory
+    if directory.has(FILE_NAME):
+        directory.delete(DRAFT)
+        directory.rename(FILE_NAME, DRAFT)
+    is_ours = marker.writes(_DatasetFiles.of(directory, marker))
+
+    def is_ours_but_draft(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+        return path != (DRAFT,) and is_ours(path, is_directory)
+
+    with opened(directory, follow_link=True) as place:
+        if place.text(MARKER) != marker.text:
+            marker.check()
+        stays = [
+            path
+            for path in remove(place, is_ours_but_draft, marker.aside)
+            if path not in {MARKER, DRAFT}
+        ]
+        if not stays and place.text(MARKER) == marker.text:
+            directory.delete(DRAFT)
+    return stays
 
 
-def _is_ours(entry: Entry) -> bool:
-    if entry.is_directory:
-        return entry.name == UNCOMMITTED
-    return bool(OURS.fullmatch(entry.name))
+def _withdraw(marker: Marker) -> None:
+    with opened(marker.directory, follow_link=True) as place:
+        marker.withdraw(place)

@@ -5,10 +5,9 @@ take as much time as computing the rows.
 """
 
 import math
-import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -25,7 +24,7 @@ from datagen.dataset import (
 )
 from datagen.filesystem import Directory
 from datagen.manifest import DEFAULT_FORMAT, FILE_NAME, Format, Manifest
-from datagen.marker import check_replaceable, generating
+from datagen.marker import DRAFT, PART, check_replaceable, generating, own_names
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
@@ -136,20 +135,18 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
         existing = open_dataset(spark, request.uri)
         if _is_kept(existing, request):
             return existing
-    check_replaceable(directory, overwrite=request.overwrite, reuse=request.reuse)
+    unfinished = check_replaceable(directory, overwrite=request.overwrite, reuse=request.reuse)
     layout = storage.check_request(directory, request.layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
-    take_over = request.overwrite or request.reuse
-    with generating(directory, take_over=take_over) as check_ours, cancel_jobs_on_error(spark):
-        properties = storage.prepare(directory, layout)
+    with generating(directory, taken_over=unfinished) as marker, cancel_jobs_on_error(spark):
+        properties = {**own_names(marker.token), **storage.prepare(directory, layout)}
         progress = task_progress("generating", partitions, lambda: completed_tasks(spark))
         with progress, spark_errors_as_one_line(f"{directory.uri} cannot be written"):
             rows = row_frame(spark, request.recipe, partitions)
             totals, digests = _write_rows(rows, request, directory.uri, properties)
         files = data_files(directory.entries())
         _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
-        stored = prove_layout(storage, directory, files, layout, request.patience_s)
-        manifest = Manifest(
+        draft = Manifest(
             recipe=request.recipe,
             format=request.file_format,
             partitions=partitions,
@@ -158,11 +155,16 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
             digest_without_value=digests["digest_without_value"],
             totals=totals,
             requested_layout=layout,
-            observed_layout=stored.layout,
+            observed_layout=None,
             written_by=f"clusterlift {__version__}",
             written_at=timestamp(),
         )
-        check_ours()
+        marker.check()
+        # From now on, the names of the files are known, whatever happens to this process.
+        directory.create_file(DRAFT, draft.to_json(), overwrite=True)
+        stored = prove_layout(storage, directory, files, layout, request.patience_s)
+        manifest = replace(draft, observed_layout=stored.layout)
+        marker.check()
         directory.write(FILE_NAME, manifest.to_json())
     found = fingerprint(manifest, directory.entries())
     return Dataset(directory, manifest, stored, fingerprint=found)
@@ -214,7 +216,8 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
             f"{uri}: {min_files} files were written, but the driver sees {len(files)}: the executors "
             "wrote to other disks; choose a directory that all nodes share"
         )
-    jobs = {re.sub(r"part-\d+-(.{36}).*", r"\1", name) for name in files}
+    parts = map(PART.fullmatch, files)
+    jobs = {part and part["job"] for part in parts}
     if len(files) > max_files or len(jobs) > 1:
         raise ClusterliftError(
             f"{uri}: another process wrote there, too; when that has finished, repeat the command"

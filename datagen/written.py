@@ -3,44 +3,43 @@
     rows.written/_generating       the marker: names the process; the first file to come, the last to go
     rows.written/<token>-1/        what the first execution of a run wrote; gone when its trial has ended
 
-The directory goes when the run ends. What a killed run leaves is removed when the dataset is opened next, if
-it is certain that its process has ended. Nothing that Spark or we have not written is ever removed.
+The directory goes when the run ends. The next run that writes there removes what a killed one has left, if
+the marker is whole and of this user, and if it is certain that its process has ended. Reading a dataset
+removes nothing.
 """
 
 import re
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from datagen.filesystem import Directory
-from datagen.marker import MARKER, Marker, clear, writer_of
+from datagen.marker import MARKER, Marker, is_from_spark, writer_of
+from datagen.removal import IsOurs, Path, opened, remove
 from harness.model.errors import BadInput
 from harness.node.processes import has_ended
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
-from harness.words import last_line
+from harness.words import first_line
 
 SUFFIX = ".written"
-EXECUTION = re.compile(r"(?P<token>[0-9a-f]{16})-\d+")
-UNFINISHED_S = 2.0
-"""A marker without a text for this long is of a process that was killed before it wrote the text."""
+PURPOSE = "written beside"
 
 
 @contextmanager
 def reserved(directory: Directory) -> Iterator[Marker]:
     """Mark the directory beside a dataset as that of this run, and remove it at the end.
 
-    Raises BadInput, before anything is changed, if it exists: another run writes there, or it is not ours.
+    Raises BadInput, before anything is changed, if another run writes there, or if something is there that
+    clusterlift has not written. An empty directory is used, and stays.
     """
-    remove_left(directory)
-    if directory.exists():
-        raise BadInput(_occupied(directory))
+    is_new = not directory.exists()
+    if not is_new:
+        is_new = _remove_left(directory)
+        _check_free(directory)
     try:
-        marker = Marker.put(directory, take_over=False)
+        marker = Marker.put(directory, PURPOSE)
     except BadInput:
-        remove_left(directory)
-        if directory.exists():
-            raise BadInput(_occupied(directory)) from None
+        _check_free(directory)
         raise
     try:
         if not marker.is_there():  # an object store lets two create it at the same moment
@@ -49,63 +48,99 @@ def reserved(directory: Directory) -> Iterator[Marker]:
     finally:
         with deferred_signals():
             try:
-                if marker.is_there():
-                    _remove(directory)
+                _remove(marker, with_directory=is_new)
             except BadInput as error:
-                say(f"{directory.uri} is left, and will be removed with the next run: {error}")
+                say(f"{directory.uri} is left: {error}")
 
 
-def remove_left(directory: Directory) -> None:
-    """Remove what a killed run has left beside a dataset, and say so; what may be in use stays."""
-    with suppress(BadInput):  # who only reads may not be allowed to look there
-        if not directory.exists():
-            return
-        names = directory.entries().keys()
-        # A run that is killed between its first two changes leaves no marker and nothing else.
-        if names and not (MARKER in names and _writer_has_ended(directory)):
-            return
-        left_by = writer_of(directory) if names else "a killed run"
-        try:
-            _remove(directory)
-        except BadInput as error:
-            say(f"{left_by} has left {directory.uri}, which cannot be removed: {error}")
-        else:
-            say(f"removed {directory.uri}, which {left_by} had left")
-
-
-def clear_executions(directory: Directory, token: str | None = None) -> None:
-    """Delete what executions have written, only those of a run if its token is given.
+def clear_executions(marker: Marker) -> None:
+    """Delete what the executions of a run have written.
 
     Raises BadInput if something else is among it, which stays, or if the file system refuses.
     """
-    for name in directory.entries():
-        found = EXECUTION.fullmatch(name)
-        if found and token in (None, found["token"]):
-            below = directory.below(name)
-            clear(below)
-            below.remove_empty()
+    executions = tuple(f"{token}-" for token in marker.tokens)
+    for path in _clear(marker):
+        if path.startswith(executions):
+            raise _foreign(marker, path)
 
 
-def _remove(directory: Directory) -> None:
-    clear_executions(directory)
-    directory.delete(MARKER)
-    directory.remove_empty()
+def _clear(marker: Marker) -> list[str]:
+    """Delete what the executions have written. Return the paths of what else is there."""
+    if not marker.directory.exists():  # somebody else has deleted it
+        return []
+    with opened(marker.directory, follow_link=False) as place:
+        stays = remove(place, marker.writes(_executions_of(marker)), marker.aside)
+    return [path for path in stays if path != MARKER]
 
 
-def _writer_has_ended(directory: Directory) -> bool | None:
-    """Return whether the process that the marker names has ended; None if that cannot be known here."""
-    text = directory.read(MARKER)
-    if not text:
-        time.sleep(UNFINISHED_S)
-        text = directory.read(MARKER)
-    return has_ended(last_line(text)) if text else True
+def _foreign(marker: Marker, path: str) -> BadInput:
+    return BadInput(
+        f"{marker.directory.uri}/{path} is not of clusterlift, and stays: move it elsewhere"
+    )
+
+
+def _executions_of(marker: Marker) -> IsOurs:
+    """Return which paths are of the executions of a run: those in a directory with its token."""
+    execution = re.compile(rf"({'|'.join(marker.tokens)})-\d+")
+
+    def is_ours(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+        if not execution.fullmatch(path[0]):
+            return False
+        return is_directory if len(path) == 1 else is_from_spark(path[-1], is_directory)
+
+    return is_ours
+
+
+def _remove_left(directory: Directory) -> bool:
+    """Remove what a killed run has left, and say so; what may be in use stays.
+
+    Return whether the directory is gone. Raises BadInput if something foreign is among it.
+    """
+    with opened(directory, follow_link=False) as place:
+        marker = Marker.read(place, directory, PURPOSE)
+    if marker is None or not has_ended(marker.identity):
+        return False
+    _remove(marker, with_directory=True)
+    say(f"removed {directory.uri}, which {first_line(marker.text)} had left")
+    return True
+
+
+def _remove(marker: Marker, *, with_directory: bool) -> None:
+    """Remove what the executions have written, the marker, and the directory.
+
+    Raises BadInput if something else is there, which stays. A marker that is not the same any more is that of
+    another process, and stays.
+    """
+    stays = _clear(marker)
+    if not marker.directory.exists():
+        return
+    with opened(marker.directory, follow_link=False) as place:
+        if place.text(MARKER) != marker.text:
+            return
+        if stays:
+            raise _foreign(marker, stays[0])
+        marker.withdraw(place)
+    if with_directory:
+        marker.directory.remove_empty()
+
+
+def _check_free(directory: Directory) -> None:
+    """Raise BadInput if there is something in the directory, or if it is a link."""
+    if not directory.exists():
+        return
+    with opened(directory, follow_link=False) as place:
+        if place.found():
+            raise BadInput(_occupied(directory))
 
 
 def _occupied(directory: Directory) -> str:
-    if not directory.has(MARKER):
-        return f"{directory.uri} exists, and clusterlift has not made it: move it elsewhere"
+    with opened(directory, follow_link=False) as place:
+        marker = Marker.read(place, directory, PURPOSE)
+        first = min((each.name for each in place.found()), default=MARKER)
+    if marker is None:
+        return f"{directory.uri} exists, and clusterlift has not made it: move it elsewhere (first: {first})"
     writer = writer_of(directory)
-    if _writer_has_ended(directory) is None:
+    if has_ended(marker.identity) is None:
         return (
             f"{writer} writes to {directory.uri}, or was killed: if that process has ended, delete the "
             "directory"

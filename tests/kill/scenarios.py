@@ -112,15 +112,15 @@ def content(dataset: Path) -> str:
     if not (dataset / "_dataset.json").exists():
         return ""
     digest = hashlib.sha256()
-    for part in sorted(dataset.glob("part-*"), key=lambda part: part.name[:10]):
+    for part in sorted(dataset.glob("part-*")):
         digest.update(part.read_bytes())
     return digest.hexdigest()
 
 
 def names(directory: Path) -> list[str]:
-    """Return the files below a directory, with Spark's random job ids left out."""
+    """Return the files below a directory, with Spark's random job ids and our tokens left out."""
     return sorted(
-        re.sub(r"-[0-9a-f-]{36}-", "-JOB-", str(path.relative_to(directory)))
+        re.sub(r"-[0-9a-f]{16}-|-[0-9a-f-]{36}-", "-", str(path.relative_to(directory)))
         for path in directory.rglob("*")
     )
 
