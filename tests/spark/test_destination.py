@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from datagen import written
 from datagen.dataset import Dataset, open_dataset
 from datagen.destination import Destination, destination_beside
+from datagen.filesystem import Directory
 from datagen.manifest import Format
-from datagen.marker import MARKER
+from datagen.marker import MARKER, Marker
 from datagen.recipe import Recipe
 from datagen.writer import Request, write_dataset
+from datagen.written import PURPOSE
 from harness.model.errors import BadInput
 from harness.model.task_metrics import WrittenBytes
-from harness.node.namespaces import process_namespace
 from jobs.sinks import StorageSink
 from tests.unit.builders import known
 
@@ -202,19 +204,32 @@ def test_the_root_of_a_file_system_has_nothing_beside_it(
         pass
 
 
-def test_what_a_killed_run_left_is_removed_when_the_dataset_is_opened(
-    spark: SparkSession, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    dataset = write(RECIPE)
-    written = tmp_path / "dataset.written/0123456789abcdef-1"
+def left_by_a_killed_run(spark: SparkSession, dataset: Dataset) -> Path:
+    """Return the directory of an execution of a run whose process has ended."""
+    beside = Directory(spark, f"{dataset.uri}.written")
+    marker = Marker.put(beside, PURPOSE)
+    written = Path(known(beside.local_path), f"{marker.token}-1")
     (written / "_temporary/0").mkdir(parents=True)
     for name in (PART, f".{PART}.crc", "_SUCCESS"):
         (written / name).write_text("rows")
-    marker = f"process 1 on far, since 2026, x\n{process_namespace()} 1 1"
-    (written.parent / MARKER).write_text(marker)
-    capsys.readouterr()
+    return written
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one_that_writes(
+    spark: SparkSession,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    dataset = write(RECIPE)
+    monkeypatch.setattr(written, "has_ended", lambda _identity: True)
+    left = left_by_a_killed_run(spark, dataset)
     open_dataset(spark, dataset.uri)
-    assert not written.exists()
-    assert capsys.readouterr().err == (
-        f"removed {dataset.uri}.written, which process 1 on far, since 2026, x had left\n"
+    assert left.exists()
+    capsys.readouterr()
+    with destination_beside(spark, dataset):
+        assert not left.exists()
+    assert re.fullmatch(
+        rf"removed {dataset.uri}.written, which process \d+ on .*, since .* had left\n",
+        capsys.readouterr().err,
     )

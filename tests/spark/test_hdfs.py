@@ -9,16 +9,19 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from datagen import written
 from datagen.dataset import Dataset, open_dataset
-from datagen.destination import Destination
+from datagen.destination import Destination, destination_beside
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME
+from datagen.marker import MARKER, Marker
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
 from datagen.table import open_table
 from datagen.writer import Request, write_dataset
+from datagen.written import PURPOSE
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
@@ -33,6 +36,7 @@ from tests.jvm import COLD_JVM
 from tests.unit.builders import known
 from tests.waiting import eventually
 
+from .attack import attack
 from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = pytest.mark.daemons
@@ -241,6 +245,29 @@ def test_what_is_written_in_another_layout_than_the_dataset_fails_the_trial(
     assert not Directory(spark, f"{dataset.uri}.written").exists()
 
 
+def test_what_others_put_there_stays_and_what_we_left_goes(
+    write_layout: Write, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attack(spark, write_layout, "replicated:2", monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["", MARKER], ids=["the directory", "the marker"])
+def test_what_a_killed_run_of_another_user_left_stays(
+    write_layout: Write, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    dataset = write_layout("replicated:2")
+    monkeypatch.setattr(written, "has_ended", lambda _identity: True)
+    beside = Directory(spark, f"{dataset.uri}.written")
+    marker = Marker.put(beside, PURPOSE)
+    beside.fs.setOwner(beside.child(name) if name else beside.path, "somebody", None)
+    with (
+        pytest.raises(BadInput, match="clusterlift has not made it: move it elsewhere"),
+        destination_beside(spark, dataset),
+    ):
+        pass
+    assert beside.read(MARKER) == marker.text
+
+
 def test_rights_that_are_lost_half_way_fail_the_trials_and_what_is_left_is_said(
     write_layout: Write,
     run_on: RunOn,
@@ -260,9 +287,7 @@ def test_rights_that_are_lost_half_way_fail_the_trials_and_what_is_left_is_said(
     [trial] = run_on(dataset, "write", code=1).trials
     dataset.directory.fs.setSafeMode(actions.LEAVE)
     assert "safe mode" in (trial.error or "")
-    assert f"{dataset.uri}.written is left, and will be removed with the next run" in (
-        capsys.readouterr().err
-    )
+    assert re.search(rf"{dataset.uri}.written is left: .*safe mode", capsys.readouterr().err)
 
 
 @pytest.mark.slow

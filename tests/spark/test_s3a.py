@@ -22,6 +22,7 @@ from harness.model.layout import Layout
 from tests.daemons import kill
 from tests.waiting import eventually
 
+from .attack import attack
 from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = [
@@ -80,6 +81,12 @@ def test_what_a_workload_writes_is_stored_like_the_dataset(
         assert 1.5 <= (trial.written.stored_bytes or 0) / trial.written.data_bytes < 1.6
     assert not Directory(spark, f"{dataset.uri}.written").exists()
     assert open_dataset(spark, dataset.uri).manifest == dataset.manifest
+
+
+def test_what_others_put_there_stays_and_what_we_left_goes(
+    write_layout: Write, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attack(spark, write_layout, "rs:2+1", monkeypatch)
 
 
 def test_a_layout_that_the_pool_has_not_is_refused_before_anything_is_written(
