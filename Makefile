@@ -82,7 +82,7 @@ help:
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
 	@echo "                   draw one figure of that report, or of another, into build/; top: as the README shows it"
-	@echo "make check         lint, format, types, which room imports which, and the size of the house"
+	@echo "make check         lint, format, types, which room imports which, and a table of its size"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
