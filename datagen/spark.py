@@ -1,5 +1,6 @@
 """The Spark session of an entry script, its executors, and its errors in one line."""
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 
 import datagen
 import harness
+from harness.failure_reason import innermost_cause
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.runtime.own_driver import require_own_driver
@@ -26,6 +28,10 @@ EVENTS_WAIT_MS = 10 * 60 * 1000
 
 ENDED = "Spark has ended"
 NO_REASON = "no reason given"
+STOPPED = (
+    "Spark stopped itself, and only its log says why: add --conf spark.log.level=ERROR to see it"
+)
+_JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?: ")
 
 
 def start_session(name: str, *packages: object, fair: bool = False) -> SparkSession:
@@ -187,20 +193,27 @@ def spark_errors_as_one_line(
 
 
 def root_cause(error: Exception) -> str:
-    """Return the first line of the message of the innermost cause."""
+    """Return the message of the innermost cause, and its class too if the message is a mere name."""
     if isinstance(error, Py4JNetworkError | ConnectionRefusedError):
         return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
-        return first_line(str(error), NO_REASON)
+        text = str(error)
+        return innermost_cause(text) or first_line(text, NO_REASON)
     try:
-        # The cause of this error does not name the program, such as an executor's Python.
-        while (cause := java.getCause()) and "Cannot run program" not in str(java.getMessage()):
-            java = cause
-        # Some messages are a mere name, such as that of an unknown host: then the class explains it.
-        message = java.getMessage() or ""
-        if "Cannot run program" in message:
-            message = message[message.index("Cannot run program") :]
-        return first_line(message if " " in message else java.toString(), NO_REASON)
+        cause = innermost_cause(_stack(java))
     except (Py4JError, OSError):
         return ENDED  # the JVM, which has the message, is gone
+    if "stopped SparkContext" in cause:
+        return STOPPED
+    message = _JAVA_CLASS.sub("", cause)
+    return message if " " in message else cause or NO_REASON
+
+
+def _stack(java: Any) -> str:
+    """Return the messages of a Java error and of its causes, as Java prints them."""
+    lines = []
+    while java:
+        lines.append(f"Caused by: {java.toString()}")
+        java = java.getCause()
+    return "\n".join(lines)

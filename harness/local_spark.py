@@ -13,15 +13,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.failure_reason import failure_reason
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.own_driver import require_own_driver
-from harness.words import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 """Scripts of the checkout."""
-_ERROR_LINE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error))\b")
-_STACK_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
 _NO_SPARK = (
     "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
 )
@@ -111,25 +109,14 @@ def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def script_error(lines: Sequence[str], script: str, code: int) -> ClusterliftError:
-    """Return the error that a script printed before it ended with this code, or else the last line."""
+    """Return the error that a script printed before it ended with this code, or that of Spark."""
     program = Path(script).name
     kind = BadInput if code == BadInput.exit_code else ClusterliftError
     prefix = f"{program}: "
     if printed := [line for line in lines if line.startswith(prefix)]:
         return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
-    last = last_line("\n".join(lines), "it printed nothing")
-    return kind(f"spark-submit {program} failed: {last}")
-
-
-def closing_message(output: str) -> str:
-    """Return the last line of a Java program's output that reports an error, or else its last line."""
-    lines = [
-        line.strip()
-        for line in output.splitlines()
-        if line.strip() and not _STACK_FRAME.match(line)
-    ]
-    errors = [line for line in lines if _ERROR_LINE.search(line)]
-    return (errors or lines or ["no message"])[-1]
+    reason = failure_reason("\n".join(lines)) or "it printed nothing"
+    return kind(f"spark-submit {program} failed: {reason}")
 
 
 def _named_home() -> Path | None:

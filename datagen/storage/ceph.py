@@ -19,11 +19,11 @@ from typing import Any
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
 from datagen.storage.s3_server import S3Server
+from harness.failure_reason import failure_reason
 from harness.child_process import finished
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import S3A_CEPH_CONF
-from harness.words import first_line
 
 PROGRAM_S = 120.0
 
@@ -261,7 +261,7 @@ class Ceph(S3Server):
                 f"{shown} does not answer within {PROGRAM_S:.0f} s: is the store up?"
             ) from error
         if done.returncode != 0:
-            raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
+            raise BadInput(f"{shown} fails: {failure_reason(done.stderr) or 'no reason given'}")
         return done.stdout
 
 

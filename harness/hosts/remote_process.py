@@ -15,26 +15,31 @@ from itertools import islice
 from typing import Generic, Self, TypeVar
 
 from harness.child_process import SIGNALLED
+from harness.failure_reason import failure_reason, missing_program, stated_error
 from harness.hosts import lease
-from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
+from harness.hosts.host_process import (
+    ANSWER_S,
+    MAX_ANSWER_BYTES,
+    NOT_FOUND,
+    HostProcess,
+    as_line,
+)
 from harness.hosts.parallelism import MAX_COMMANDS, allow_commands
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import UNEXPECTED, ToolError
-from harness.words import last_line
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 READY = "clusterlift: ready"
-NOT_FOUND = 127
 END_S = 5.0
 
-# READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
-# often lacks the directories of root's programs. Without a command, the line that starts it is a script.
+# The PATH of an ssh session often lacks the directories of root's programs. Without a command, the line that
+# starts it is a script.
 _SCRIPT = f"""{lease.HEAR}
 PATH=$PATH:/usr/sbin:/sbin
 command -v timeout >/dev/null || {{ echo "timeout is not installed" >&2; exit 1; }}
-echo "$0"
+echo "{READY}"
 until script=$(hear) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
 [ $# -gt 0 ] || set -- eval "$(printf %b "$script")"
 exec 3<&0
@@ -48,11 +53,6 @@ class Script(str):
     """The text of a script for `sh`, where a command could be."""
 
     __slots__ = ()
-
-
-def as_line(script: str) -> str:
-    """Return a script as one line; `printf %b` makes the script of it again."""
-    return script.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RemoteProcess(HostProcess):
         self.is_ready = False
         """Whether the host has answered, so that the command can be started."""
         script = f"lease={lease.LEASE_S:g}; {_SCRIPT}"
-        super().__init__(host, script, READY, *words, max_bytes=max_bytes)
+        super().__init__(host, script, *words, max_bytes=max_bytes)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
@@ -115,7 +115,7 @@ class RemoteProcess(HostProcess):
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
         """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
         with self._changed:
-            self._changed.wait_for(lambda: self._has_ended, timeout_s)
+            self._wait(lambda: self._has_ended, timeout_s)
             if not self._has_ended:
                 took_s = time.monotonic() - self.started_s
                 raise self._host_error(f"{self._program} took longer than {took_s:.0f} s")
@@ -123,7 +123,7 @@ class RemoteProcess(HostProcess):
             raise flood
         code = self._process.wait()
         if not self.is_ready or code == NOT_FOUND:
-            raise self._early_end()
+            raise self._host_error(self._early_end())
         return CompletedCommand(code, "\n".join(self._lines), self._errors)
 
     def finish_parsed(
@@ -132,13 +132,14 @@ class RemoteProcess(HostProcess):
         """Return its parsed output, or why there is none `timeout_s` after its start."""
         return parse_completed(self.host, _finish(self, timeout_s), parse)
 
-    def _early_end(self) -> HostError:
-        code = self._process.wait()
-        if code == NOT_FOUND and self.is_ready and not self._start_line:
-            return self._host_error(f"{self._program} is not installed")
-        return self._host_error(
-            error_line(self._errors) or f"{self._program} ended with code {code}"
-        )
+    def _early_end(self) -> str:
+        reason = super()._early_end()
+        if self._process.returncode == NOT_FOUND:
+            # A file that is named by its path may be there, and lack what runs it.
+            program = missing_program(reason)
+            if program and "/" not in program:
+                return f"{program} is not installed"
+        return reason
 
     def _heard(self, lines: list[str]) -> None:
         """Keep the lines that the command itself prints: those after READY."""
@@ -230,7 +231,9 @@ def parse_completed(
         reason = str(error)
     except UNEXPECTED:
         reason = "its answer cannot be read"
-    printed = error_line(completed.errors) if completed.code else ""
+    printed = ""
+    if completed.code:
+        printed = failure_reason(completed.errors, stated_error(completed.output))
     if printed and completed.code > SIGNALLED:
         reason, printed = f"{reason} ({printed})", ""
     return HostError(f"{subject}: {printed or reason}")
@@ -264,12 +267,6 @@ def answers_of_all(
             raise answer
         answers[host] = answer
     return answers
-
-
-def error_line(text: str) -> str:
-    """Return the last line with the word "error", or else the last line; empty if there is none."""
-    errors = [line for line in text.splitlines() if "error" in line.lower()]
-    return errors[-1].strip() if errors else last_line(text)
 
 
 def _finish(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostError:

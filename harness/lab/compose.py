@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.child_process import ENGLISH
+from harness.failure_reason import failure_reason
 from harness.lab.cluster import MASTER, Lab, project
 from harness.lab.engine import NO_OUTPUT
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
 from harness.records.directories import kept_in
-from harness.words import count_of, last_line
+from harness.words import count_of
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4
@@ -133,5 +134,5 @@ class Compose:
             )  # fmt: skip
         if done.returncode:
             printed = "see above" if done.stderr is None else done.stderr.replace(SUMMARY, "")
-            reason = last_line(printed, NO_OUTPUT)
+            reason = failure_reason(printed) or NO_OUTPUT
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")

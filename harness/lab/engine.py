@@ -4,8 +4,8 @@ import re
 import shutil
 
 from harness.child_process import finished
+from harness.failure_reason import failure_reason
 from harness.model.errors import BadInput, ClusterliftError
-from harness.words import last_line
 
 NO_OUTPUT = "no message"
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
@@ -18,7 +18,7 @@ def docker(*arguments: str) -> str:
     """Run a docker command and return its standard output.
 
     Raises BadInput if there is no docker or this user may not use it, and ClusterliftError with the
-    last line of its standard error if the command fails.
+    reason in its standard error if the command fails.
     """
     done = finished([docker_program(), *arguments])
     if done.returncode:
@@ -27,11 +27,11 @@ def docker(*arguments: str) -> str:
 
 
 def last_message(container: str) -> str:
-    """Return the last line that a container printed to either stream. Raises errors like `docker`."""
+    """Return which of the last lines of a container says why it ended. Raises errors like `docker`."""
     done = finished([docker_program(), "logs", "--tail", "20", container])
     if done.returncode:
         raise _error("logs", done.stderr)
-    return last_line(f"{done.stdout}\n{done.stderr}", NO_OUTPUT)
+    return failure_reason(done.stderr, done.stdout) or NO_OUTPUT
 
 
 def docker_program() -> str:
@@ -65,4 +65,4 @@ def _error(subcommand: str, stderr: str) -> ClusterliftError:
         return BadInput(
             "no Docker engine answers: start it (systemctl start docker), or set DOCKER_HOST"
         )
-    return ClusterliftError(f"docker {subcommand} failed: {last_line(stderr, NO_OUTPUT)}")
+    return ClusterliftError(f"docker {subcommand} failed: {failure_reason(stderr) or NO_OUTPUT}")

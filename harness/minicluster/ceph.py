@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.child_process import finished
+from harness.failure_reason import failure_reason
 from harness.http_request import Credentials
 from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
 from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
@@ -18,7 +19,6 @@ from harness.minicluster.spark_configuration import DEFAULTS, write_spark_config
 from harness.model.errors import BadInput
 from harness.model.layout import Layout, LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
-from harness.words import last_line
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 OLDEST = 18
@@ -135,6 +135,6 @@ def _check_programs() -> None:
     done = finished(["radosgw", "--version"])
     found = re.match(r"ceph version (\d+)\.\S*", done.stdout)
     if found is None:
-        raise BadInput(f"radosgw does not run: {last_line(done.stderr)}; {how}")
+        raise BadInput(f"radosgw does not run: {failure_reason(done.stderr)}; {how}")
     if int(found[1]) < OLDEST:
         raise BadInput(f"the radosgw on the PATH is {found[0]}, where S3A cannot write; {how}")

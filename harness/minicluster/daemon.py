@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.local_spark import closing_message
+from harness.failure_reason import failure_reason
 from harness.model.errors import ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 
@@ -51,11 +51,12 @@ class Daemon:
         return self.process.poll() is None
 
     def closing_message(self) -> str:
-        """Return the line of its log that says why it ended, or the last one."""
+        """Return the line of its log that says why it ended."""
         try:
-            return closing_message(self.log.read_text(encoding="utf-8", errors="replace"))
+            printed = self.log.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             return f"cannot read {self.log}: {error.strerror}"
+        return failure_reason(printed) or "no message"
 
 
 @contextmanager

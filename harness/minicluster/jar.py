@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.local_spark import closing_message, hadoop_version, run_spark_submit, spark_home
+from harness.failure_reason import failure_reason
+from harness.local_spark import hadoop_version, run_spark_submit, spark_home
 from harness.model.errors import ClusterliftError
 from harness.records.directories import cache_directory, locked
 from harness.terminal import say
@@ -99,8 +100,9 @@ def _fetch(artifacts: Sequence[Artifact], size: str, jars: Path) -> None:
             for artifact in artifacts
         }
         if done.returncode != 0 or not all(file.exists() for file in files.values()):
+            reason = failure_reason(done.stdout) or "no message"
             raise ClusterliftError(
-                f"cannot fetch {named}: {closing_message(done.stdout)}; connect to a network, or put what is "
+                f"cannot fetch {named}: {reason}; connect to a network, or put what is "
                 f"missing into {jars}"
             )
         for artifact, file in files.items():

@@ -15,12 +15,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.failure_reason import failure_reason
 from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
     answers_of_all,
-    error_line,
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
@@ -38,25 +38,6 @@ _GRACE_S = 5.0
 """How long mpirun may take to notice that a daemon ended."""
 _MAX_REASON = 300
 _LOST = "lost communication with a remote daemon"
-
-# What launchers print: Open MPI between dashed lines, MPICH and Intel MPI between double ones.
-_BOX = re.compile(r"^([-=])\1{4,}$(.+?)^\1{5,}$", re.MULTILINE | re.DOTALL)
-_SENTENCE_END = re.compile(r"\. | NOTE:")
-_LOG_OF_OPEN_MPI = re.compile(r"\[(?!mpiexec|proxy)")
-_MPI_ERROR = re.compile(r"\bMPI_ERR_\w+: .+")
-_KILLED = re.compile("(?i)MPI_ABORT|exited on signal|killed by signal|failed to TCP connect")
-_FAILED_ONLY = re.compile(
-    "(?i)non-zero|exit code|exited (due to|improperly)|bad termination|job step aborted"
-)
-_NO_FAILURE = re.compile(
-    r"(?i)\bwarning|deprecated|(will be|is) (disabled|ignored|used instead)|^By default|"
-    "help message|error messages"
-)
-_ERROR = re.compile(
-    "(?i)error|cannot|unable to|not found|no such|failed|fatal|denied|unrecognized|out of memory|"
-    "terminate called|undefined symbol|segmentation fault|floating point exception|"
-    "illegal instruction|killed|MPI_Abort"
-)
 
 # The mark must not be in the guard's own environment, or it would end itself.
 _GUARD = """
@@ -269,31 +250,7 @@ def output_of(job: MpiJob, completed: CompletedCommand) -> str:
 
 def _reason(job: MpiJob, errors: str, printed: str) -> str:
     """Return why a job failed, as its program, its loader or its launcher says."""
-    text = _cause(errors) or _cause(printed) or error_line(f"{errors}\n{printed}")
+    text = failure_reason(errors, printed)
     for host in job.placement.hosts:
         text = re.sub(rf"\b{re.escape(host.address)}\b", str(host), text)
     return shorten(text, _MAX_REASON)
-
-
-def _cause(text: str) -> str:
-    """Return what tells most about a failure: an error of MPI, or one that the program or its loader printed.
-
-    Without one, it is the first sentence of a box: that a process was killed, else what is no warning. What
-    says only that a process failed comes last but for warnings.
-    """
-    boxes = [" ".join(match[2].replace("\n=", "\n").split()) for match in _BOX.finditer(text)]
-    failures = [box for box in boxes if not _NO_FAILURE.search(box)]
-    lines = [
-        line.strip()
-        for line in _BOX.sub("", text).splitlines()
-        if _ERROR.search(line) and not _LOG_OF_OPEN_MPI.match(line) and not _NO_FAILURE.search(line)
-    ]
-    ranked = (
-        _MPI_ERROR.findall(text),
-        [line for line in lines if not _FAILED_ONLY.search(line)],
-        [box for box in boxes if _KILLED.search(box)],
-        [box for box in failures if not _FAILED_ONLY.search(box)],
-        [*failures, *lines, *boxes],
-    )
-    found = next(filter(None, ranked), ("",))
-    return _SENTENCE_END.split(found[0], 1)[0]

@@ -5,13 +5,13 @@ This module does not depend on Spark: a `TrialRunner` is anything that can be pr
 
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, Self
 
+from harness.failure_reason import innermost_cause
 from harness.model.answer import RowsDigest, distinct
 from harness.model.errors import BadInput, SparkLost
 from harness.model.interference import EarlierTrials
@@ -21,12 +21,9 @@ from harness.runtime.disturbances import judged
 from harness.runtime.order import in_turns, shuffled
 from harness.runtime.rounds import Rounds
 from harness.terminal import say, show
-from harness.words import first_line, last_line
+from harness.words import first_line
 
 MAX_ERROR_LENGTH = 500
-STACK = "Traceback (most recent call last)"
-_JAVA_CAUSE = re.compile(r"^(?:Caused by)?: (.+)$", re.MULTILINE)
-"""Py4J's first line names an object by a number that is another one each time; the reason is below it."""
 
 HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
@@ -220,13 +217,11 @@ def _run_trial(
 def error_line(error: BaseException) -> str:
     """Return an error's type and the reason in its message, in one line, cut to MAX_ERROR_LENGTH.
 
-    The reason is the last line if the message has the stack of a Python worker, the innermost cause if it has
-    the stack of Java, and else the first line.
+    The reason is the innermost cause if the message has a stack of Java or Python, and else the first line.
     """
     try:
         text = str(error)
-        *_, cause = ["", *_JAVA_CAUSE.findall(text)]
-        message = last_line(text) if STACK in text else first_line(cause or text)
+        message = innermost_cause(text) or first_line(text)
     except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
         message = ""
     line = f"{type(error).__name__}: {message}" if message else type(error).__name__

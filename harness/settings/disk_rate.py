@@ -8,7 +8,8 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from harness.hosts.remote_process import CompletedCommand, error_line
+from harness.failure_reason import failure_reason
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.settings.setting import Setting, ShellCommand
 
@@ -64,7 +65,7 @@ def disk_rate(what: str, at: str, group: str, bytes_s: int) -> Setting:
 
 def _limits(completed: CompletedCommand) -> str:
     if completed.code:
-        raise ToolError(error_line(completed.errors) or "the limit of its disk cannot be read")
+        raise ToolError(failure_reason(completed.errors) or "the limit of its disk cannot be read")
     if new := re.search(r" rbps=(\w+) wbps=(\w+)", completed.output):
         return _value(*new.groups())
     old = dict(re.findall(r"\.(read|write)_bps_device:\S+ (\d+)", completed.output))

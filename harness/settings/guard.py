@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Self
 
-from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.failure_reason import failure_reason
+from harness.hosts.host_process import ANSWER_S, HostProcess, as_line
 from harness.hosts.lease import HEAR, Renewal
 from harness.hosts.parallelism import allow_commands
-from harness.hosts.remote_process import END_S, as_line, error_line
+from harness.hosts.remote_process import END_S
 from harness.hosts.transports.host import Host, HostError
-from harness.words import last_line
 
 LEASE_S = 20
 """A host puts everything back when it has not heard of us for this long."""
@@ -46,7 +46,7 @@ class Guard(HostProcess):
 
     def __init__(self, host: Host) -> None:
         arguments = (str(LEASE_S), LOCKS, PAUSES, str(ATTEMPT_S))
-        super().__init__(host, _SCRIPT, "guard", *arguments)
+        super().__init__(host, _SCRIPT, *arguments)
 
     def await_armed(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
@@ -84,7 +84,7 @@ class Guard(HostProcess):
         self._await(lambda: self._is_there(_PUT_BACK), timeout_s)
         code, problem = self._answer(_PUT_BACK)
         if code:
-            raise self._host_error(error_line(problem))
+            raise self._host_error(failure_reason(problem))
 
     def _is_there(self, answer: str) -> bool:
         return self._place(answer) is not None
@@ -102,13 +102,10 @@ class Guard(HostProcess):
             raise self._host_error("the answer of its guard cannot be read")
         return int(code), "\n".join(lines[before[-1] + 1 :])
 
-    def _early_end(self) -> HostError:
+    def _early_end(self) -> str:
         if _BUSY in self._lines:
-            return self._host_error(
-                "another experiment has set something there; wait until it has ended"
-            )
-        code = self._process.wait()
-        return self._host_error(last_line(self._errors, f"its guard ended with code {code}"))
+            return "another experiment has set something there; wait until it has ended"
+        return super()._early_end()
 
 
 class Guards:

@@ -1,4 +1,4 @@
-# The guard of a host, as `sh -c GUARD guard LEASE LOCKS PAUSES ATTEMPT`; guard.py says what it is for.
+# The guard of a host, with the words LEASE LOCKS PAUSES ATTEMPT; guard.py says what it is for.
 # A line of input renews the lease, or is `revert SCRIPT end`, `set SCRIPT end`, or anything else: the end. A
 # line that was cut off has no `end`, and is not obeyed. Scripts are passed on in the environment and not as
 # words, so that `ps` does not show them.

@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
+from harness.failure_reason import failure_reason
 from harness.hosts.parallelism import MAX_OPENING, batches
-from harness.hosts.remote_process import Script, error_line, parse_completed, run_all
+from harness.hosts.remote_process import Script, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.interface import DEVICE_NAME
@@ -231,7 +232,7 @@ def _set_all(changes: Sequence[Change], guards: Guards) -> None:
         code, errors = answer
         if code:
             command = failed_command(commands[host], code)
-            line = error_line(errors) or f"exit code {code}"
+            line = failure_reason(errors) or f"exit code {code}"
             raise HostError(f"{host}: {why_it_failed(command, line) if command else line}")
     for change, value in zip(changes, _values(changes), strict=True):
         if isinstance(value, HostError):

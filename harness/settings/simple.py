@@ -5,7 +5,8 @@ import json
 import shlex
 from collections.abc import Callable
 
-from harness.hosts.remote_process import CompletedCommand, error_line
+from harness.failure_reason import failure_reason
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.settings.setting import Setting, ShellCommand
 
@@ -63,7 +64,7 @@ def sysctl(key: str, text: str) -> Setting:
 
     def read(completed: CompletedCommand) -> str:
         if completed.code:
-            raise ToolError(error_line(completed.errors) or f"the kernel has no setting {key}")
+            raise ToolError(failure_reason(completed.errors) or f"the kernel has no setting {key}")
         return _with_single_spaces(completed.output)
 
     return _by_line(

@@ -9,7 +9,6 @@ import pytest
 
 from harness import local_spark
 from harness.local_spark import (
-    closing_message,
     hadoop_version,
     spark_environment,
     spark_home,
@@ -131,20 +130,3 @@ def test_without_the_checkout_there_is_nothing_to_run(
     monkeypatch.setattr(local_spark, "ROOT", tmp_path)
     with pytest.raises(BadInput, match="run clusterlift from a checkout"):
         spark_submit("datagen/observe.py")
-
-
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("", "no message"),
-        ("one\ntwo\n\n", "two"),
-        ("a INFO x\nb FATAL - no space\nc INFO ending\n", "b FATAL - no space"),
-        (
-            "java.net.BindException: in use\n\tat A.b(C.java:1)\n\t... 12 more\n/****/\n",
-            "java.net.BindException: in use",
-        ),
-        ("\xff ERROR: \x00\n", "\xff ERROR: \x00"),
-    ],
-)
-def test_the_closing_message_is_the_last_error_or_the_last_line(output: str, expected: str) -> None:
-    assert closing_message(output) == expected

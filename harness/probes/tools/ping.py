@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.failure_reason import failure_reason
 from harness.model.errors import ToolError
-from harness.words import first_line
 
 _IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
 """The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""
@@ -45,7 +45,7 @@ def read_answer(output: str, errors: str) -> PingReply:
     """
     counts = _SUMMARY.search(output)
     if counts is None or not 0 < int(counts[1]) <= 10 * _TRIES or int(counts[2]) > int(counts[1]):
-        raise ToolError(first_line(errors, "ping printed no summary"))
+        raise ToolError(failure_reason(errors) or "ping printed no summary")
     if int(counts[2]):
         return PingReply(Echo.ARRIVED)
     text = f"{output}\n{errors}"

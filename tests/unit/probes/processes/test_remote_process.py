@@ -23,7 +23,6 @@ from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
-    error_line,
     parse_completed,
     run_all,
 )
@@ -365,14 +364,3 @@ class TestErrors:
         assert error.startswith("n1: error: xxx")
         assert error.endswith("the end")
         assert len(error) <= MAX_ERROR
-
-    @pytest.mark.parametrize(
-        ("text", "line"),
-        [
-            ("error: cause\nexiting\n", "error: cause"),
-            ("banner\n\ncause\n \n", "cause"),
-            ("\n", ""),
-        ],
-    )
-    def test_the_line_with_the_error_is_quoted_or_else_the_last(self, text: str, line: str) -> None:
-        assert error_line(text) == line
