@@ -12,7 +12,12 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from harness.words import first_line
+from harness.words import first_line, shorten
+
+_MAX_TEXT = 2**16
+"""Characters, half of them at the beginning and half at the end, among which the reason is looked for."""
+_MAX_HEAD = 1_000
+"""Characters of a line that say what it is."""
 
 
 class Rank(IntEnum):
@@ -138,8 +143,8 @@ _OF_A_TASK = re.compile(
 )
 
 
-def failure_reason(*texts: str) -> str:
-    """Return the line that says why a program failed, empty if none does.
+def failure_reason(*texts: str, least: Rank = Rank.WARNING) -> str:
+    """Return the line that says why a program failed; empty if none has the `least` rank.
 
     `texts` are what it printed, the one that is trusted most first: its errors, and then its output. The next
     one counts only if those before say no more than that it failed.
@@ -151,13 +156,7 @@ def failure_reason(*texts: str) -> str:
             best = message
         if best.rank >= Rank.BOX:
             break
-    return best.text
-
-
-def stated_error(text: str) -> str:
-    """Return the line of an output that states an error; empty if there are only others."""
-    message = _strongest(text)
-    return message.text if message.rank >= Rank.BOX else ""
+    return best.text if best.rank >= least else ""
 
 
 def is_lost_connection(reason: str) -> bool:
@@ -201,7 +200,7 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
         elif in_traceback and line.strip() and not line[0].isspace():
             in_traceback = False
             yield line.strip()
-        elif java := _JAVA_ERROR.match(line):
+        elif java := _JAVA_ERROR.match(line[:_MAX_TEXT]):
             is_last_line = bool(_JAVA_FRAME.match(following))
             error = (java[1] or java[2]).strip()
             if error.endswith(":") and not is_last_line:
@@ -212,7 +211,7 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
 
 def _strongest(text: str) -> _Message:
     """Return the first message of the highest rank; of plain text, the last one."""
-    text = _CONTROL.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _CONTROL.sub("", shorten(text, _MAX_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
     if cause := innermost_cause(text):
         return _Message(Rank.CAUSE, cause)
     messages = [*_lines(_BOX.sub("", _BANNER.sub("", text)).splitlines()), *_boxes(text)]
@@ -256,11 +255,12 @@ def _lines(lines: Sequence[str]) -> Iterator[_Message]:
 
 def _ranked(line: str) -> _Message:
     text = line.strip()
+    head = text[:_MAX_HEAD]
     if not text or _JAVA_FRAME.match(line):
         return _Message(Rank.NOISE, text)
-    if mpi := _MPI_ERROR.search(text):
+    if mpi := _MPI_ERROR.search(head):
         return _Message(Rank.CAUSE, mpi[0])
-    return _Message(next(rank for rank, pattern in _RANKS if pattern.search(text)), text)
+    return _Message(next(rank for rank, pattern in _RANKS if pattern.search(head)), text)
 
 
 def _is_continued(text: str, following: str) -> bool:

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Generic, Self, TypeVar
 
 from harness.child_process import SIGNALLED
-from harness.failure_reason import failure_reason, missing_program, stated_error
+from harness.failure_reason import Rank, failure_reason, missing_program
 from harness.hosts import lease
 from harness.hosts.host_process import (
     ANSWER_S,
@@ -33,9 +33,12 @@ T = TypeVar("T")
 
 READY = "clusterlift: ready"
 END_S = 5.0
+TENTHS_TO_END = 100
+"""Tenths of a second that a command has to end when it is asked to."""
 
 # The PATH of an ssh session often lacks the directories of root's programs. Without a command, the line that
-# starts it is a script.
+# starts it is a script. What a command starts is in the process group of this shell, unless it makes its own.
+# When we are gone, all of the group are asked to end, and are killed later.
 _SCRIPT = f"""{lease.HEAR}
 PATH=$PATH:/usr/sbin:/sbin
 command -v timeout >/dev/null || {{ echo "timeout is not installed" >&2; exit 1; }}
@@ -44,8 +47,20 @@ until script=$(hear) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
 [ $# -gt 0 ] || set -- eval "$(printf %b "$script")"
 exec 3<&0
 "$@" </dev/null 3<&- & command=$!
-{{ while hear; do :; done; kill "$command"; }} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
-wait "$command"
+read -r _ _ _ _ group _ </proc/$$/stat
+trap : TERM
+{{
+  while hear; do :; done
+  kill -0 "$command" || exit
+  trap : TERM
+  kill -s TERM -- "-$group"
+  left={TENTHS_TO_END}
+  while [ $((left -= 1)) -gt 0 ] && kill -0 "$command"; do sleep 0.1; done
+  kill -s KILL -- "-$group"
+}} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
+# A signal that is caught ends `wait`, too.
+until wait "$command"; code=$?; ! kill -0 "$command" 2>/dev/null; do :; done
+exit $code
 """
 
 
@@ -233,7 +248,8 @@ def parse_completed(
         reason = "its answer cannot be read"
     printed = ""
     if completed.code:
-        printed = failure_reason(completed.errors, stated_error(completed.output))
+        stated = failure_reason(completed.output, least=Rank.BOX)
+        printed = failure_reason(completed.errors, stated, least=Rank.TEXT)
     if printed and completed.code > SIGNALLED:
         reason, printed = f"{reason} ({printed})", ""
     return HostError(f"{subject}: {printed or reason}")

@@ -3,11 +3,11 @@
 import pytest
 
 from harness.failure_reason import (
+    Rank,
     failure_reason,
     innermost_cause,
     is_lost_connection,
     missing_program,
-    stated_error,
 )
 
 BANNER = "****\r\nUse without permission is denied.\r\nReport errors to it@example.org\r\n****\r\n"
@@ -179,7 +179,7 @@ def test_the_output_counts_if_the_errors_say_little(texts: tuple[str, ...], reas
     [("measured 5 of 5\n", ""), ("1 of 5\ncannot read the disk\n", "cannot read the disk")],
 )
 def test_an_output_states_an_error_or_it_does_not(output: str, error: str) -> None:
-    assert stated_error(output) == error
+    assert failure_reason(output, least=Rank.BOX) == error
 
 
 STACK = "\n\tat org.apache.spark.A.b(A.scala:1)\n\tat py4j.C.d(C.java:2)\n"

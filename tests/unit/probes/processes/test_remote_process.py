@@ -3,19 +3,20 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
 
-from harness.hosts import lease
+from harness.hosts import host_process, lease
 from harness.hosts.host_process import HostProcess
 from harness.hosts.remote_process import (
     END_S,
@@ -23,6 +24,7 @@ from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
+    Script,
     parse_completed,
     run_all,
 )
@@ -44,10 +46,11 @@ exec /bin/sh -c "$*"
 """
 
 SLEEPING = """
+import sys
 import time
 from harness.hosts.remote_process import RemoteProcess
 from harness.hosts.transports.host import by_local
-remote = RemoteProcess(by_local("here"), ("sh", "-c", "echo $$; exec sleep 600"))
+remote = RemoteProcess(by_local("here"), ("sh", "-c", sys.argv[1]))
 remote.start()
 remote.await_line("")
 print(remote._lines[-1], flush=True)
@@ -90,10 +93,22 @@ class TestRemoteProcess:
             assert is_alive(process)
         eventually(lambda: not is_alive(process))
 
-    def test_ends_if_we_are_killed(self) -> None:
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "echo $$; exec sleep 600",
+            "sleep 600 & echo $!; wait",
+            "nohup sleep 600 >/dev/null 2>&1 & echo $!; sleep 600",
+            "trap '' TERM; sleep 600 & echo $!; wait",
+        ],
+    )
+    def test_ends_with_its_children_if_we_are_killed(self, command: str) -> None:
         """No code of ours runs then: the kernel closes the pipe."""
         with subprocess.Popen(
-            [sys.executable, "-c", SLEEPING], stdout=subprocess.PIPE, text=True, cwd=Path.cwd()
+            [sys.executable, "-c", SLEEPING, command],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path.cwd(),
         ) as ours:
             process = int(known(ours.stdout).readline())
             assert is_alive(process)
@@ -171,9 +186,34 @@ class TestRemoteProcess:
         assert [str(error) for error in errors] == ["here: no end"] * 5
         assert clock == [30 * waits + END_S]
 
-    def test_whose_program_is_missing_is_an_error(self) -> None:
-        [error] = run_all([(HERE, ("frobnicate",))])
+    @pytest.mark.parametrize(
+        "command",
+        [("frobnicate",), ("sh", "-c", "exec frobnicate"), ("timeout", "9", "frobnicate")],
+    )
+    def test_whose_program_is_missing_is_an_error(self, command: Sequence[str]) -> None:
+        [error] = run_all([(HERE, command)])
         assert str(error) == "here: frobnicate is not installed"
+
+    @pytest.mark.parametrize("command", [("fio",), ("sh", "-c", "exec fio"), Script("fio")])
+    def test_whose_program_lacks_a_library_is_an_error_with_the_reason(
+        self, programs: Programs, command: Sequence[str] | Script
+    ) -> None:
+        reason = (
+            "fio: error while loading shared libraries: libaio.so.1: cannot open shared object file"
+        )
+        programs(fio=f"echo '{reason}' >&2; exit 127")
+        [error] = run_all([(HERE, command)])
+        assert str(error) == f"here: {reason}"
+
+    def test_that_ends_with_the_code_of_a_missing_program_and_says_nothing_shows_the_code(
+        self,
+    ) -> None:
+        [error] = run_all([(HERE, ("sh", "-c", "exit 127"))])
+        assert str(error) == "here: it ended with code 127"
+
+    def test_of_a_word_with_a_nul_is_refused(self) -> None:
+        with pytest.raises(BadInput, match="here: a word of its command has a NUL character"):
+            run_all([(HERE, ("echo", "a\0b"))])
 
     def test_that_ends_before_the_awaited_line_is_an_error_with_the_reason(self) -> None:
         with RemoteProcesses() as remotes:
@@ -268,12 +308,134 @@ class TestOverSsh:
         programs(ssh=SSH.replace("exec", "echo Welcome to this machine!; exec"))
         assert completed_on(by_ssh("node1"), "echo", "hello").output == "hello"
 
+    @pytest.mark.parametrize("shell", ["sh", "bash", "csh", "tcsh", "fish", "busybox sh"])
+    @pytest.mark.parametrize("word", ["a b", "it's", "a\nb", "wait!", "\\n", "$HOME", '"', "~"])
+    def test_a_word_arrives_unchanged_through_any_login_shell(
+        self, programs: Programs, shell: str, word: str
+    ) -> None:
+        if shutil.which(shell.removesuffix(" sh")) is None:
+            pytest.skip(f"{shell} is not installed")
+        programs(ssh=SSH.replace("/bin/sh", shell))
+        assert completed_on(by_ssh("node1"), "printf", "<%s>", word).output == f"<{word}>"
+        assert completed_on(by_ssh("node1"), "sh", "-c", 'printf %s "$0"', word).output == word
+
+    @pytest.mark.parametrize("stream", [1, 2])
+    def test_what_a_login_shell_prints_without_a_line_feed_is_no_part_of_the_answer(
+        self, programs: Programs, stream: int
+    ) -> None:
+        programs(ssh=SSH.replace("exec", rf"printf '\033]0;me@a\007' >&{stream}; exec"))
+        done = completed_on(by_ssh("node1"), "sh", "-c", "echo out; echo err >&2; exit 3")
+        assert done == CompletedCommand(3, "out", "err\n")
+
+    def test_a_login_shell_that_reads_its_input_takes_nothing_of_ours(
+        self, programs: Programs
+    ) -> None:
+        programs(ssh=SSH.replace("exec", "timeout 0.2 cat >/dev/null; exec"))
+        assert completed_on(by_ssh("node1"), "echo", "hello").output == "hello"
+
+    @pytest.mark.parametrize(
+        ("login", "reason"),
+        [
+            (
+                "echo 'Please login as the user \"admin\" rather than \"root\".'; exit 142",
+                'Please login as the user "admin" rather than "root".',
+            ),
+            ("echo This account is currently not available.; exit 1", "This account is currently not available."),
+            ("echo Denied to none >&2; echo 'SFTP only.'; exit 1", "SFTP only."),
+            ("echo 'bash: line 1: sh: command not found' >&2; exit 127", "sh is not installed"),
+            ("exit 9", "ssh ended with code 9 before any command began"),
+        ],
+    )  # fmt: skip
+    def test_a_host_that_lets_no_command_run_is_an_error_in_its_own_words(
+        self, programs: Programs, login: str, reason: str
+    ) -> None:
+        programs(ssh=login)
+        [error] = run_all([(by_ssh("node9"), ("true",))])
+        assert str(error) == f"node9: {reason}"
+
     def test_a_host_that_is_down_is_an_error_with_the_reason(self, programs: Programs) -> None:
         reason = "ssh: connect to host node9 port 22: No route to host"
         warning = "Warning: Permanently added node9"
         programs(ssh=f"echo '{warning}' >&2; echo '{reason}' >&2; exit 255")
         [error] = run_all([(by_ssh("node9"), ("true",))])
         assert str(error) == f"node9: {reason}"
+
+
+class TestTurnedAway:
+    """A server that has too much to do closes connections, or refuses them. It is tried again."""
+
+    CLOSED = "kex_exchange_identification: Connection closed by remote host"
+    REFUSED = "ssh: connect to host node9 port 22: Connection refused"
+    THROUGH_ANOTHER = "Connection closed by UNKNOWN port 65535"
+
+    @pytest.fixture(autouse=True)
+    def pauses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(host_process, "PAUSES_S", (0.01, 0.02, 0.03))
+        monkeypatch.setattr(host_process, "_REFUSED_PAUSES_S", (0.01,))
+        monkeypatch.setattr(host_process, "_reached", set())
+
+    @pytest.fixture
+    def attempts(self, tmp_path: Path, programs: Programs) -> Callable[..., str]:
+        def after(refusals: int, *reasons: str) -> str:
+            """Return what a command prints, or the error, where the first attempts end for these reasons."""
+            said = " ".join(f"echo '{reason}' >&2;" for reason in reasons)
+            refuse = f"[ $(wc -l <{tmp_path}/tried) -gt {refusals} ] || {{ {said} exit 255; }}"
+            programs(ssh=SSH.replace("exec", f"echo >>{tmp_path}/tried; {refuse}; exec"))
+            [answer] = run_all([(by_ssh("node9"), ("echo", "hello"))])
+            return answer.output if isinstance(answer, CompletedCommand) else str(answer)
+
+        return after
+
+    @pytest.mark.parametrize(
+        ("refusals", "reasons"),
+        [(1, (CLOSED,)), (3, (CLOSED,)), (1, (REFUSED,)), (3, (REFUSED, THROUGH_ANOTHER))],
+    )
+    def test_it_is_reached_in_the_end(
+        self, attempts: Callable[..., str], refusals: int, reasons: tuple[str, ...]
+    ) -> None:
+        assert attempts(refusals, *reasons) == "hello"
+
+    def test_it_is_tried_longer_if_it_was_reached_before(
+        self, attempts: Callable[..., str]
+    ) -> None:
+        assert attempts(0) == "hello"
+        assert attempts(4, self.REFUSED) == "hello"
+
+    @pytest.mark.parametrize(
+        ("refusals", "reason"),
+        [(4, CLOSED), (2, REFUSED), (1, "me@node9: Permission denied (publickey).")],
+    )
+    def test_it_is_given_up_in_the_end(
+        self, attempts: Callable[..., str], refusals: int, reason: str
+    ) -> None:
+        assert attempts(refusals, reason) == f"node9: {reason}"
+
+    def test_nothing_is_tried_again_after_the_end(
+        self, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(host_process, "PAUSES_S", (600,))
+        programs(ssh=f"echo >>{tmp_path}/tried; echo '{self.CLOSED}' >&2; exit 255")
+        remote = RemoteProcess(by_ssh("node9"), ("true",))
+        eventually(lambda: remote._paused_s > 0)
+        remote.close(5)
+        assert not remote._reader.is_alive()
+        assert (tmp_path / "tried").read_text() == "\n"
+
+    def test_those_behind_a_jump_host_that_takes_few_at_once_are_all_reached(
+        self, programs: Programs, tmp_path: Path
+    ) -> None:
+        """As MaxStartups of its sshd is: here five."""
+        (tmp_path / "opening").mkdir()
+        programs(
+            ssh=f"""
+            [ $(ls {tmp_path}/opening | wc -l) -lt 5 ] || {{ echo '{self.CLOSED}' >&2; exit 255; }}
+            touch {tmp_path}/opening/$$; sleep 0.05; rm {tmp_path}/opening/$$
+            {SSH}"""
+        )
+        answers = run_all([(by_ssh(f"n{n}"), ("echo", str(n))) for n in range(12)])
+        assert [getattr(answer, "output", answer) for answer in answers] == [
+            str(n) for n in range(12)
+        ]
 
 
 class TestLanguage:
