@@ -175,6 +175,10 @@ class HostProcess:
             if not self._open_again():
                 break
             self._read()
+        self._end()
+
+    def _end(self) -> None:
+        """Wake up the threads that wait: nothing more comes."""
         with self._changed:
             self._has_ended = True
             self._changed.notify_all()
@@ -192,7 +196,7 @@ class HostProcess:
 
     def _may_try_again(self, pause_s: float) -> bool:
         """Whether ssh was turned away, which may be different after this pause."""
-        code = self._process.returncode
+        code = self._process.poll()
         if self._has_begun or code != _SSH_FAILED or not self.host.through_shell:
             return False
         is_refused = "Connection refused" in self._errors
@@ -279,7 +283,10 @@ class HostProcess:
             left_s = until_s + self._paused_s - paused_s - time.monotonic()
             if left_s <= 0:
                 return
-            self._changed.wait(left_s)
+            known_s = self._paused_s
+            self._changed.wait_for(
+                lambda known_s=known_s: condition() or self._paused_s > known_s, left_s
+            )
 
     def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition on the lines is met.
@@ -316,7 +323,7 @@ class HostProcess:
     def _login_failure(self) -> str:
         """Return why no command began, as ssh, docker or a login shell says."""
         greeting = "\n".join(self._greeting)
-        if self._process.returncode in {_SSH_FAILED, *NOT_STARTED}:
+        if self._process.poll() in {_SSH_FAILED, *NOT_STARTED}:
             return failure_reason(self._errors, greeting)
         # ssh got in. A login shell that refuses to run commands says so on its output.
         return failure_reason(greeting) or failure_reason(self._errors)

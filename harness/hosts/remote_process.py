@@ -149,7 +149,7 @@ class RemoteProcess(HostProcess):
 
     def _early_end(self) -> str:
         reason = super()._early_end()
-        if self._process.returncode == NOT_FOUND:
+        if self._process.poll() == NOT_FOUND:
             # A file that is named by its path may be there, and lack what runs it.
             program = missing_program(reason)
             if program and "/" not in program:

@@ -6,6 +6,7 @@ a test nothing, and what the user would have waited can be read from the clock.
 """
 
 import heapq
+import shlex
 import subprocess
 import sys
 import threading
@@ -20,9 +21,10 @@ from typing import Any, Self
 import pytest
 
 from harness.hosts import host_process, lease
-from harness.hosts.host_process import HostProcess
+from harness.hosts.host_process import BEGUN, HostProcess
 from harness.hosts.remote_process import READY
 from harness.probes import soak
+from harness.settings.guard import _ARMED
 from tests.simulated_hosts import NoThread
 
 LOGIN_S = 0.1
@@ -107,20 +109,24 @@ class World:
         heapq.heappush(self._events, (self.now_s + after_s, self._number, happen))
 
 
+def unescaped(line: str) -> str:
+    """Return the script that a line has, as `printf %b` prints it."""
+    return line.replace("\\n", "\n").replace("\\\\", "\\")
+
+
 class Process:
     """In place of Popen: a command on a host of the world."""
 
     def __init__(self, world: World, argv: Sequence[str], **_: object) -> None:
         self._world = world
         self.host = argv[NAME]
-        _, _, self._script, self._first, *self._words = argv[NAME + 1 :]
         self.stdin = self
         self.stdout = self.stderr = None
         self.reader: HostProcess | None = None
         self.code: int | None = None
         self._answer = Answer()
-        self._is_closed = self._is_there = False
-        self._waiting: list[str] = []
+        self._is_closed = self._has_script = self._is_guard = False
+        self._words: tuple[str, ...] = ()
         world.started += 1
 
     def attach(self, reader: HostProcess) -> None:
@@ -129,38 +135,40 @@ class Process:
         self._world.at(LOGIN_S, self._log_in)
 
     def _log_in(self) -> None:
-        self._is_there = True
-        if self._first == READY:
-            asked = Asked(self.host, tuple(self._words))
-            # A script is known when it comes.
-            self._answer = self._world.answer(asked) if self._words else Answer()
-            if not self._answer.logs_in:
-                self._run(replace(self._answer, logs_in=True))
-                return
-            self._print(self._answer.banner + READY.encode() + b"\n")
-        else:
+        if self.code is not None or self.reader is None:
+            return
+        script = unescaped(self.reader._waiting[0])
+        begun = f"\n{BEGUN}\n".encode()
+        if _ARMED in script:
+            self._is_guard = True
+            self._print(begun)
             self._run(self._world.answer_of_guard(self.host, "arm"))
-        for text in self._waiting:
-            self._hear(text)
+            return
+        self._words = tuple(shlex.split(script.partition("\nset -- ")[2].partition("\nlease=")[0]))
+        # A script is known when it comes.
+        self._answer = (
+            self._world.answer(Asked(self.host, self._words)) if self._words else Answer()
+        )
+        if not self._answer.logs_in:
+            self._run(replace(self._answer, logs_in=True))
+            return
+        self._print(self._answer.banner + begun + READY.encode() + b"\n")
 
     def write(self, line: bytes) -> int:
         """Take a line by standard input: it starts the command, or tells a guard what to do."""
         if self._is_closed or self.code is not None:
             raise BrokenPipeError
-        text = bytes(line).decode().removesuffix("\n")
-        if self._is_there:
-            self._hear(text)
-        else:
-            self._waiting.append(text)
+        if self._has_script:
+            self._hear(bytes(line).decode().removesuffix("\n"))
+        self._has_script = True
         return len(line)
 
     def _hear(self, text: str) -> None:
-        if self._first != READY:
+        if self._is_guard:
             self._run(self._world.answer_of_guard(self.host, text))
             return
         if not self._words:
-            script = text.replace("\\n", "\n").replace("\\\\", "\\")
-            self._answer = self._world.answer(Asked(self.host, (script,)))
+            self._answer = self._world.answer(Asked(self.host, (unescaped(text),)))
         self._run(self._answer)
 
     def _run(self, answer: Answer) -> None:
@@ -242,7 +250,12 @@ class _Reader:
 def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
     """Replace this machine's processes, threads and clock by a world's."""
     world = World(answer, answer_of_guard)
-    threads = {"Lock": threading.Lock, "Condition": lambda: _Condition(world), "Thread": _Reader}
+    threads = {
+        "Lock": threading.Lock,
+        "Event": threading.Event,
+        "Condition": lambda: _Condition(world),
+        "Thread": _Reader,
+    }
     clock = SimpleNamespace(
         monotonic=world.monotonic, sleep=world.sleep, time=time.time, perf_counter=world.monotonic
     )

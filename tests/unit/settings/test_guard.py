@@ -277,7 +277,7 @@ class TestWhatIsSet:
             guards.set({HOST: words.replace("FILE", "set")}, 60)
             guards.put_back()
         for name in ("set", "back"):
-            assert "guard" in (tmp_path / name).read_text()
+            assert "clusterlift: begun" in (tmp_path / name).read_text()
             assert "hunter2" not in (tmp_path / name).read_text()
 
     def test_signals_have_their_usual_effect_on_what_it_starts(self, tmp_path: Path) -> None:

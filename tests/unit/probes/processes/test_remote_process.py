@@ -340,7 +340,7 @@ class TestOverSsh:
                 "echo 'Please login as the user \"admin\" rather than \"root\".'; exit 142",
                 'Please login as the user "admin" rather than "root".',
             ),
-            ("echo This account is currently not available.; exit 1", "This account is currently not available."),
+            ("echo This account is not available.; exit 1", "This account is not available."),
             ("echo Denied to none >&2; echo 'SFTP only.'; exit 1", "SFTP only."),
             ("echo 'bash: line 1: sh: command not found' >&2; exit 127", "sh is not installed"),
             ("exit 9", "ssh ended with code 9 before any command began"),
