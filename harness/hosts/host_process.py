@@ -207,9 +207,7 @@ class HostProcess:
 
     def _pause(self, pause_s: float) -> None:
         """Wait before another attempt, unless nobody wants one. Whoever waits for us waits longer."""
-        with self._changed:
-            self._paused_s += pause_s
-            self._changed.notify_all()
+        self._paused_s += pause_s
         self._is_closed.wait(pause_s)
 
     def _read(self) -> None:
@@ -283,10 +281,7 @@ class HostProcess:
             left_s = until_s + self._paused_s - paused_s - time.monotonic()
             if left_s <= 0:
                 return
-            known_s = self._paused_s
-            self._changed.wait_for(
-                lambda known_s=known_s: condition() or self._paused_s > known_s, left_s
-            )
+            self._changed.wait_for(condition, left_s)
 
     def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition on the lines is met.

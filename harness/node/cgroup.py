@@ -121,7 +121,7 @@ def _below(mounted_path: str, path: str) -> str:
     if mounted_path == "/":
         below = path.lstrip("/")
         return "" if below.startswith("..") else below
-    return path.removeprefix(mounted_path).lstrip("/") if path.startswith(mounted_path) else ""
+    return path[len(mounted_path) :].lstrip("/") if path.startswith(mounted_path) else ""
 
 
 def _mounted(kind: str, controller: str, root: Path) -> tuple[Path, str] | None:

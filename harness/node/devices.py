@@ -92,7 +92,8 @@ def _disks_of(mount: _Mount, root: Path) -> set[Path]:
         name = (root / mount.source.lstrip("/")).resolve().name
         pools = (each for each in root.glob("sys/fs/btrfs/*/devices") if (each / name).exists())
         devices = [device for pool in pools for device in pool.iterdir()]
-    return set[Path]().union(*map(_disks_below, devices))
+    found: set[Path] = set()  # set[Path]() needs Python 3.9
+    return found.union(*map(_disks_below, devices))
 
 
 def _mount_of(place: Path, root: Path) -> _Mount | None:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
+from harness.failure_reason import missing_program
 from harness.node import cgroup, devices
 from harness.node.kernel import SYSCTLS, sysctl_file
+from harness.words import join_names, shorten
 
 MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""
@@ -208,6 +210,13 @@ FACTS = (
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
 
+_NAMES_OF_PROGRAM = [
+    fact.name for fact in FACTS if re.fullmatch(r"/(?!uname|getconf)\w+( /\w+)*", fact.files)
+]
+"""The facts that PROGRAM prints, without a file of the kernel."""
+_OLDEST_MINOR = 8
+_MAX_REASON = 200
+
 OF_DISKS = ("disk", "raid", *_DIRECTORIES)
 """How the keys of facts about disks and directories begin."""
 
@@ -216,17 +225,23 @@ FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
 }
 
 PROGRAM = (
+    "from __future__ import annotations\n"  # for Python 3.8 and 3.9
     f"{inspect.getsource(cgroup)}"
     "import ctypes\ntimex = (ctypes.c_long * 64)()\n"
     "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
     f"{inspect.getsource(devices)}"
 )
 """The program of SCRIPT: limits, the clock's state and greatest error in microseconds, disks."""
+_UNREAD = "/unread"
+# Why Python does not run PROGRAM, after its version.
+_RUN_PROGRAM = f"""{{ problem=$("$0" -I -S -c "$1" 2>&1 >&3) ||
+  echo "{_UNREAD}:$("$0" -c 'import platform; print(platform.python_version())')" \\
+    "$(printf '%s\\n' "$problem" | tail -n 1)"; }} 3>&1"""
 # The first processors are enough of /proc/cpuinfo. What is missing prints nothing. A device tree ends its
 # texts with a NUL.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
-    '"$0" -I -S -c "$1"; '
+    f"{_RUN_PROGRAM}; "
     f"grep -a -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))} | "
     "tr -d '\\000'; exit 0"
 )
@@ -250,6 +265,20 @@ def read_machine(text: str) -> dict[str, str]:
             if own and (value_read := fact.read(own)):
                 found[fact.key] = value_read
     return found
+
+
+def unread_facts(text: str) -> str | None:
+    """Return which facts are unknown because PROGRAM did not run, and why; None if it did."""
+    said = lines_by_path(text).get(_UNREAD)
+    if said is None:
+        return None
+    reason = shorten(said[0], _MAX_REASON)
+    version = re.match(r"3\.(\d+)\S*", reason)
+    if program := missing_program(reason):
+        reason = f"{program} is not installed"
+    elif version and int(version[1]) < _OLDEST_MINOR:
+        reason = f"its python3 is {version[0]}, and 3.{_OLDEST_MINOR} or newer is needed"
+    return f"{join_names(_NAMES_OF_PROGRAM)} are unknown: {reason}"
 
 
 def lines_by_path(text: str) -> dict[str, list[str]]:

@@ -9,7 +9,14 @@ from typing import Any
 from harness.model.interference import NodeInterference
 from harness.node.counters import kernel_counters
 from harness.node.interference import interference
-from harness.node.machine import PROGRAM, SCRIPT, MachineFacts, lines_by_path, read_machine
+from harness.node.machine import (
+    PROGRAM,
+    SCRIPT,
+    MachineFacts,
+    lines_by_path,
+    read_machine,
+    unread_facts,
+)
 from harness.node.processes import Process, read_process
 from harness.node.snapshot import NodeReading
 
@@ -28,6 +35,7 @@ class NodeState:
       processors.
     - `load`: how many processes wanted a processor or a disk in the last minute, on average.
     - `scratch` is where Spark writes if no option names another directory.
+    - `unread`: which facts are unknown, and why; None if all were looked for.
     """
 
     host: str
@@ -40,6 +48,7 @@ class NodeState:
     swap_used_bytes: int
     scratch: str
     scratch_free_bytes: int | None
+    unread: str | None = None
 
 
 # Processes are read outside the window. What is missing prints nothing.
@@ -100,6 +109,7 @@ def read_state(host: str, text: str) -> NodeState:
         swap_bytes - memory.get("SwapFree", swap_bytes),
         lines["/scratch"][0],
         int(free[1]) * _KIB if free else None,
+        unread_facts(text),
     )
 
 

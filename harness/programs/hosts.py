@@ -8,10 +8,17 @@ from harness.hosts.transports.host import Host
 from harness.model.task_metrics import MAX_QUANTITY
 from harness.node.counters import kernel_counters
 from harness.node.kernel import positive
-from harness.node.machine import MachineFacts, lines_by_path, machine_command, read_machine
+from harness.node.machine import (
+    MachineFacts,
+    lines_by_path,
+    machine_command,
+    read_machine,
+    unread_facts,
+)
 from harness.node.processor_ticks import ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.node.snapshot import NodeReading
+from harness.terminal import say
 from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
@@ -52,8 +59,11 @@ class Machines:
 
 def describe_hosts(hosts: Sequence[Host]) -> Machines:
     """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
-    described = answers_of_all(hosts, machine_command(), read_machine)
-    facts = {host.name: own for host, own in described.items()}
+    described = answers_of_all(hosts, machine_command(), _read_description)
+    facts = {host.name: own for host, (own, _) in described.items()}
+    for host, (_, unread) in described.items():
+        if unread:
+            say(f"{host}: {unread}")
     on_machine: dict[str, list[str]] = {}
     versions = []
     descriptions = answers_of_all(hosts, ("sh", "-c", _DESCRIPTION), str)
@@ -67,6 +77,10 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
     }
     distinct = ", ".join(dict.fromkeys(filter(None, versions)))
     return Machines(facts, distinct or None, on_machine, processors)
+
+
+def _read_description(text: str) -> tuple[MachineFacts, str | None]:
+    return read_machine(text), unread_facts(text)
 
 
 def read_counters(hosts: Sequence[Host]) -> dict[str, NodeReading]:

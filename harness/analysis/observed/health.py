@@ -113,6 +113,8 @@ def _named(state: NodeState) -> str:
 
 
 def _notes(state: NodeState) -> Iterable[str]:
+    if state.unread:
+        yield f"{state.unread}; install a newer one there"
     processors, quota = state.counted.processors, state.counted.quota_processors
     if quota is not None and quota < processors:
         yield (

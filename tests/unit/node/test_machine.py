@@ -1,6 +1,7 @@
 """Facts of a node's machine: read from what a command prints, and recorded once for nodes that are alike."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from harness.node.machine import (
     machine_command,
     machine_groups,
     read_machine,
+    unread_facts,
 )
 from tests.disturbers import control_group, limit_processors
+from tests.unit.builders import known
 from tests.unit.probe_builders import output
 
 CPU = "/sys/devices/system/cpu"
@@ -170,6 +173,55 @@ def test_this_machine_tells_its_facts_with_and_without_python(python: str) -> No
     assert {"kernel", "architecture", "cpus", "memory", "vm.swappiness"} <= found.keys()
     assert found.keys() <= FACT_NAMES.keys()
     assert done.stderr == ""
+
+
+def older_python(version: str) -> str:
+    """Return an interpreter of this version of Python, or skip the test."""
+    installed = Path.home().glob(f".pyenv/versions/{version}.*/bin/python3")
+    found = next(map(str, installed), None) or shutil.which(f"python{version}")
+    return found or pytest.skip(f"Python {version} is not installed")
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10"])
+def test_the_oldest_pythons_that_are_supported_tell_all_facts(version: str) -> None:
+    environment = os.environ | {"SPARK_LOCAL_DIRS": "/", "CLUSTERLIFT_DATA_DIR": "/tmp"}  # noqa: S108
+    done = [
+        subprocess.run(
+            machine_command(python), capture_output=True, text=True, check=True, env=environment
+        )
+        for python in (older_python(version), sys.executable)
+    ]
+    older, own = (read_machine(each.stdout) for each in done)
+    assert older.keys() == own.keys()
+    assert unread_facts(done[0].stdout) is None
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.7"])
+def test_a_python_that_is_too_old_is_why_facts_are_unknown(version: str) -> None:
+    command = machine_command(older_python(version))
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    unread = known(unread_facts(done.stdout))
+    assert unread.startswith("clock synchronised, CPU limit, memory limit, disks and ")
+    assert re.search(
+        rf"unknown: its python3 is {version}\.\d+, and 3\.8 or newer is needed$", unread
+    )
+    assert "kernel" in read_machine(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("/unread: sh: 1: python3: not found", "python3 is not installed"),
+        ("/unread:3.6.8 SyntaxError: invalid syntax", "its python3 is 3.6.8, and 3.8 or newer is needed"),
+        ("/unread:3.12.1 MemoryError", "3.12.1 MemoryError"),
+    ],
+)  # fmt: skip
+def test_why_facts_are_unknown(said: str, reason: str) -> None:
+    assert known(unread_facts(said)).endswith(f" are unknown: {reason}")
+
+
+def test_facts_that_were_looked_for_are_not_unknown() -> None:
+    assert unread_facts("/disks:x\n") is None
 
 
 ALIKE = {"kernel": "Linux 6.1", "governor": "performance"}

@@ -54,6 +54,12 @@ def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
     assert health([QUIET]) == []
 
 
+def test_facts_that_could_not_be_looked_at_are_a_note() -> None:
+    [note] = health([node(unread="disks are unknown: python3 is not installed")])
+    assert (note.subject, note.is_fault) == ("n1", False)
+    assert note.text.startswith("disks are unknown: python3 is not installed")
+
+
 @pytest.mark.parametrize(
     ("state", "line", "is_fault"),
     [
