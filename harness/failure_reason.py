@@ -91,7 +91,8 @@ _SSH_CAUSE = re.compile(
     r"^No \S+ host key is known|"
     r"^ssh_dispatch_run_fatal|Bad (?:configuration option|owner or permissions)|request failed on channel|"
     r"^Connection timed out during|^Connection to \S+ timed out|Timeout, server|^client_loop: |"
-    r"^Connection to \S+ closed by"
+    r"^Connection to \S+ closed by|^Load key .*: bad permissions|"
+    r"^Your account |not permitted to log in|^Password change required"
 )
 _CONNECTION = re.compile(
     r"^(?:ssh_exchange|kex_exchange)_identification: |^Connection (?:closed|reset) by |^Disconnected from "

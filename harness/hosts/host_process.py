@@ -82,8 +82,6 @@ class HostProcess:
         words = shlex.join(arguments)
         self._waiting = [as_line(f"{_EXPORT}\nset -- {words}\n{script}")]
         """Lines that are written when the shell has begun: before, a login shell would read them."""
-        if "\0" in self._waiting[0]:
-            raise BadInput(f"{host}: a word of its command has a NUL character; leave it out")
         self._open()
         self._reader = threading.Thread(target=self._run, daemon=True)
         self._reader.start()
@@ -95,6 +93,8 @@ class HostProcess:
         self._unfinished = bytearray()
         self._error_bytes = bytearray()
         command = self.host.argv("sh", "-c", _BEGIN)
+        if any("\0" in word for word in (*command, *self._waiting)):
+            raise BadInput(f"{self.host}: its name or command has a NUL character; leave that out")
         try:
             self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
                 command,

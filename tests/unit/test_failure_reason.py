@@ -87,6 +87,16 @@ SSH = {
         "{}\n/root/.ssh/config: terminating, 1 bad configuration options"
     ),
     "Timeout, server a not responding.": "{}",
+    "Your account has expired; please contact your system administrator.": (
+        "{}\nConnection closed by 10.9.0.4 port 22"
+    ),
+    "System is going down. Unprivileged users are not permitted to log in anymore.": (
+        "\n{}\n\nConnection closed by 10.9.0.4 port 22"
+    ),
+    'Load key "/root/.ssh/id": bad permissions': (
+        "@@@@@@@@\n@  WARNING: UNPROTECTED PRIVATE KEY FILE!  @\n@@@@@@@@\n"
+        "Permissions 0644 for '/root/.ssh/id' are too open.\n{}\nme@a: Permission denied (publickey).\n"
+    ),
 }
 DASHES = f"{'-' * 74}\n"
 ABORTED = "MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD with errorcode 1."

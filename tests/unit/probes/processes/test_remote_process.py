@@ -211,9 +211,10 @@ class TestRemoteProcess:
         [error] = run_all([(HERE, ("sh", "-c", "exit 127"))])
         assert str(error) == "here: it ended with code 127"
 
-    def test_of_a_word_with_a_nul_is_refused(self) -> None:
-        with pytest.raises(BadInput, match="here: a word of its command has a NUL character"):
-            run_all([(HERE, ("echo", "a\0b"))])
+    @pytest.mark.parametrize(("name", "word"), [("node1", "a\0b"), ("node1\0", "a")])
+    def test_with_a_nul_in_it_is_refused(self, name: str, word: str) -> None:
+        with pytest.raises(BadInput, match="its name or command has a NUL character"):
+            run_all([(by_docker(name), ("echo", word))])
 
     def test_that_ends_before_the_awaited_line_is_an_error_with_the_reason(self) -> None:
         with RemoteProcesses() as remotes:
