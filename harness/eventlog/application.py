@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.eventlog.events import Event, JobEnded, JobStarted, Readers, as_ms, as_number, parse
 from harness.eventlog.trial import TrialAggregator
+from harness.failure_reason import innermost_cause
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.redaction import digest, without_credentials
@@ -225,7 +226,7 @@ class Application:
             Status.FAILED if error else Status.OK,
             _moment(work.started_ms),
             None if error else max(1, at_ms - work.started_ms) / 1e3,
-            _one_line(first_line(error, "it failed"), MAX_ERROR) if error else None,
+            _one_line(innermost_cause(error) or first_line(error), MAX_ERROR) if error else None,
             tasks=tasks.metrics() if tasks else None,
         )
         self._trials.append(trial)
