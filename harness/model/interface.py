@@ -6,9 +6,19 @@ from statistics import median_low
 from typing import Annotated
 
 from harness.model.bounds import MAX_MTU_BYTES, Count, Meta
-from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
+from harness.model.link import (
+    IPOIB_CONNECTED_MTU,
+    OFTEN_EMULATED_DRIVERS,
+    VIRTUAL_NIC_DRIVERS,
+    goodput_bit_s,
+    infiniband_mbit_s,
+)
 
 LACP = "802.3ad"
+ACTIVE_BACKUP, BROADCAST = "active-backup", "broadcast"
+TEAM, OPEN_VSWITCH = "team", "openvswitch"
+"""Drivers of devices that may be bonds, of a mode that the kernel does not tell."""
+_ROUND_ROBIN = ("round-robin", "balance-rr")
 NO_AGGREGATOR = 0
 """Linux counts the aggregators of a bond from 1."""
 DEVICE_NAME = "[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}"
@@ -42,6 +52,7 @@ class BondMember:
 class Bond:
     """A bond of links as its kernel describes it; None means unknown, or that its mode has none.
 
+    - `mode`: as Linux words it, or else the driver, TEAM or OPEN_VSWITCH, because the mode is unknown.
     - `aggregator`: the number of the active one, or NO_AGGREGATOR. Only root can read it.
     - `active_member`, `partner`: in use, or the word `None`; the MAC address of the other end of LACP.
     """
@@ -58,6 +69,49 @@ class Bond:
         """Whether the bond negotiates with the switch (IEEE 802.3ad)."""
         return LACP in self.mode
 
+    @property
+    def is_active_backup(self) -> bool:
+        """Whether one member carries all, and the others wait for its end."""
+        return ACTIVE_BACKUP in self.mode
+
+    @property
+    def has_one_rate(self) -> bool:
+        """Whether the bond carries no more than one member does."""
+        return self.is_active_backup or BROADCAST in self.mode
+
+    @property
+    def spreads_a_connection(self) -> bool:
+        """Whether the packets of one connection leave by all members in turn."""
+        return any(name in self.mode for name in _ROUND_ROBIN)
+
+    @property
+    def sharing_mbit_s(self) -> list[int]:
+        """The speeds of the members that share connections, the fastest first.
+
+        Each connection takes one of them, by a hash of its addresses or by load. The list is empty in a mode
+        that does not share, with a single member, and if the speed of a member is unknown.
+        """
+        if self.has_one_rate or self.spreads_a_connection:
+            return []
+        in_use = [member for member in self.members if self._is_in_use(member)]
+        speeds = [member.speed_mbit_s for member in in_use if member.speed_mbit_s]
+        are_known = len(speeds) == len(in_use)
+        return sorted(speeds, reverse=True) if are_known and len(speeds) > 1 else []
+
+    def _is_in_use(self, member: BondMember) -> bool:
+        """Whether a member is up and, as far as that is known, in the active aggregator."""
+        is_apart = self.aggregator is not None and member.aggregator not in {None, self.aggregator}
+        return member.status == "up" and not is_apart
+
+
+@dataclass(frozen=True)
+class SlowPort:
+    """What a card is plugged into, such as `USB port 1-4`, if that carries less than the card."""
+
+    device: str
+    name: str
+    mbit_s: Speed
+
 
 @dataclass(frozen=True)
 class HostLink:
@@ -66,8 +120,12 @@ class HostLink:
     - `kind`: the type of a virtual interface, such as `veth` or `bond`.
     - `bus`, `queue`: what connects the card to the host, such as `usb`; the queueing discipline.
     - `speed_mbit_s`: that of the card, or of the cards below a virtual interface.
+    - `carried_mbit_s`: what the card's port and the encoding of its signals leave of that for bytes.
+    - `slow_ports`: those of the card, and of the cards below a virtual interface.
+    - `has_invented_speed`: whether the card is emulated by a hypervisor, which makes up its speed.
     - `shaped_bit_s`: the limit that tc sets, as a rate on the wire.
-    - `has_unknown_limit`: whether tc sets a limit that its output does not show.
+    - `has_unknown_limit`: whether tc sets a limit that its output does not show, or a port of USB does not
+      tell its speed.
     - `counters`: packets with errors and dropped packets since the interface came up, such as `rx_errors`.
     """
 
@@ -87,6 +145,23 @@ class HostLink:
     bond: Bond | None = None
     counters: Mapping[str, Count] | None = None
     sysctls: Mapping[str, str] = field(default_factory=dict)
+    carried_mbit_s: Speed | None = None
+    slow_ports: tuple[SlowPort, ...] = ()
+    has_invented_speed: bool | None = False
+
+    @property
+    def card_mbit_s(self) -> int | None:
+        """The speed at which the card carries bytes; None if it is unknown or invented."""
+        if self.has_invented_speed or self.driver in VIRTUAL_NIC_DRIVERS:
+            return None
+        if self.carried_mbit_s is not None or not self.speed_mbit_s:
+            return self.carried_mbit_s
+        if self.driver in OFTEN_EMULATED_DRIVERS:
+            return None
+        # Records of earlier versions do not name InfiniBand, but no other network has this MTU.
+        if self.bus and self.mtu_bytes == IPOIB_CONNECTED_MTU:
+            return infiniband_mbit_s(self.speed_mbit_s)
+        return self.speed_mbit_s
 
     @property
     def rate_bit_s(self) -> int | None:
@@ -96,15 +171,31 @@ class HostLink:
         """
         if self.has_unknown_limit:
             return None
-        speed_mbit_s = None if self.driver in VIRTUAL_NIC_DRIVERS else self.speed_mbit_s
-        rates = (speed_mbit_s and speed_mbit_s * 10**6, self.shaped_bit_s)
+        card_mbit_s = self.card_mbit_s
+        rates = (card_mbit_s and card_mbit_s * 10**6, self.shaped_bit_s)
         return min(filter(None, rates), default=None)
+
+    def connections_bit_s(self, connections: int) -> int | None:
+        """The most that some connections can carry over a bond that gives each of them one member.
+
+        It is what the fastest members carry. For one connection, it is what the slowest carries, because the
+        bond chooses. None without such a bond.
+        """
+        speeds = self.bond.sharing_mbit_s if self.bond else []
+        if not speeds:
+            return None
+        chosen = speeds[-1:] if connections == 1 else speeds[:connections]
+        return sum(chosen) * 10**6
 
     @property
     def why_unknown(self) -> str:
         """Why its rate is unknown, if it is."""
         if self.has_unknown_limit:
-            return f"tc limits it (queue {self.queue or 'unknown'}), but does not say to what rate"
+            port = " or its USB port" if self.bus == "usb" else ""
+            queue = self.queue or "unknown"
+            return f"tc{port} limits it (queue {queue}), but does not say to what rate"
+        if self.has_invented_speed or self.driver in OFTEN_EMULATED_DRIVERS:
+            return f"its card is emulated (driver {self.driver}), and its speed is made up"
         return f"its driver ({self.driver or 'unknown'}) does not report the rate of one card"
 
     @property
@@ -113,13 +204,20 @@ class HostLink:
         return self.state in {"up", None}
 
 
-def max_goodput_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:
-    """Return the most that TCP can deliver from one to the other; None if a rate or an MTU is unknown."""
+def max_goodput_bit_s(
+    sender: HostLink | None, receiver: HostLink | None, connections: int = 1
+) -> float | None:
+    """Return the most that TCP can deliver from one to the other; None if a rate or an MTU is unknown.
+
+    A bond may give each connection one of its members.
+    """
     if not (sender and receiver and sender.rate_bit_s and receiver.rate_bit_s):
         return None
     if not (sender.mtu_bytes and receiver.mtu_bytes):
         return None
-    rate_bit_s = min(sender.rate_bit_s, receiver.rate_bit_s)
+    rates = [sender.rate_bit_s, receiver.rate_bit_s]
+    shares = [link.connections_bit_s(connections) for link in (sender, receiver)]
+    rate_bit_s = min(*rates, *filter(None, shares))
     return goodput_bit_s(rate_bit_s, min(sender.mtu_bytes, receiver.mtu_bytes))
 
 

@@ -18,9 +18,34 @@ SAME_RATE_TOLERANCE = 0.02
 MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
 
 VIRTUAL_NIC_DRIVERS = frozenset(
-    {"virtual", "veth", "tun", "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ibmveth", "ena", "gve"}
+    {
+        *("virtual", "veth", "tun", "virtio_net", "vmxnet", "vmxnet3", "hv_netvsc", "mana"),
+        *("vif", "xen_netfront", "xen-netfront", "ibmveth", "ena", "gve"),
+    }
 )
 """Drivers of virtual interfaces without others below; the speed that they report is not that of a link."""
+OFTEN_EMULATED_DRIVERS = frozenset(
+    {"e1000", "pcnet32", "8139cp", "8139too", "ne2k-pci", "ne2k_pci", "tulip"}
+)
+"""Drivers of cards that are 20 years old, and that every hypervisor emulates."""
+EMULATED_DRIVERS = OFTEN_EMULATED_DRIVERS | {
+    *("e1000e", "igb", "smsc911x", "sungem", "cdc_ether", "rndis_host"),
+}
+"""Drivers of cards that a virtual machine may have although none is there. Those that are handed to a virtual
+machine (SR-IOV) mostly have others, and report the speed of the real port."""
+
+IPOIB_CONNECTED_MTU = 65520
+"""The MTU of IP over InfiniBand in connected mode."""
+_8B_10B = 8 / 10
+_INFINIBAND_8B_10B_MBIT_S = frozenset(
+    lanes * speed for lanes in (1, 2, 4, 8, 12) for speed in (2500, 5000, 10000)
+)
+_INFINIBAND_FDR_MBIT_S = frozenset(lanes * 14000 for lanes in (1, 2, 4, 8, 12))
+_FDR = 14.0625 / 14 * 64 / 66
+"""Linux rounds the 14.0625 Gbit/s of a lane. Of 66 bits, 64 are data."""
+USB_2_MBIT_S = 480
+_USB_3_MBIT_S = 5000
+_LAST_8B_10B_GT_S = 5.0
 
 COUNTED_BYTES = 14
 """What the kernel counts of a frame beyond the IP packet."""
@@ -51,6 +76,31 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.rate}, MTU {self.mtu}"
+
+
+def infiniband_mbit_s(speed_mbit_s: int, name: str = "") -> int:
+    """Return the bytes that a port of InfiniBand carries, times 8, at the speed that Linux reports.
+
+    The speeds of SDR, DDR and QDR are those of signals, of which 8b/10b leaves 80 %, and so is that of FDR.
+    Faster ones, and FDR10, are those of data. `name` is what the kernel calls it, such as `4X FDR10`, if
+    that is known: FDR10 has the speed of QDR.
+    """
+    if speed_mbit_s in _INFINIBAND_FDR_MBIT_S:
+        return round(_FDR * speed_mbit_s)
+    if speed_mbit_s in _INFINIBAND_8B_10B_MBIT_S and "FDR10" not in name:
+        return round(_8B_10B * speed_mbit_s)
+    return speed_mbit_s
+
+
+def usb_mbit_s(speed_mbit_s: int) -> int:
+    """Return the bytes that a port of USB carries, times 8: USB 3 of 5 Gbit/s encodes them by 8b/10b."""
+    return round(_8B_10B * speed_mbit_s) if speed_mbit_s == _USB_3_MBIT_S else speed_mbit_s
+
+
+def pcie_mbit_s(gigatransfers_s: float, lanes: int) -> int:
+    """Return the bytes that a PCIe link carries, times 8: by 8b/10b up to 5 GT/s, and then by 128b/130b."""
+    coding = _8B_10B if gigatransfers_s <= _LAST_8B_10B_GT_S else 128 / 130
+    return round(1000 * gigatransfers_s * lanes * coding)
 
 
 def goodput_bit_s(rate_bit_s: float, mtu: int) -> float:

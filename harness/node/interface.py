@@ -7,8 +7,9 @@ from dataclasses import replace
 from importlib.resources import files
 
 from harness.model.errors import ToolError
-from harness.model.interface import MAX_SPEED_MBIT_S, HostLink
+from harness.model.interface import MAX_SPEED_MBIT_S, OPEN_VSWITCH, TEAM, Bond, BondMember, HostLink
 from harness.model.link import TYPICAL_MTU, VIRTUAL_NIC_DRIVERS, wire_bit_s
+from harness.node.card import with_card
 from harness.node.kernel import (
     SYSCTLS,
     device_directory,
@@ -35,6 +36,11 @@ OFFLOADS = (
 """What the network card can do instead of the processor, as `ethtool -k` calls it."""
 _FEATURE = re.compile(r"^([a-z0-9-]+): (on|off)(?: \[[a-z ]+\])?$", re.MULTILINE)
 
+_SHARING = frozenset({"bond", TEAM, OPEN_VSWITCH})
+"""Drivers of devices whose members share the traffic, or may."""
+
+_OF_MACHINE = ("maker",)
+"""Parts that describe the whole machine, and are printed once."""
 _PART, _BELOW = "== ", "== below "
 _SCRIPT = (files(__package__) / "interface.sh").read_text()
 
@@ -52,14 +58,17 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
     own, *others = re.split(f"^{_BELOW}(.*)$", text, flags=re.MULTILINE)
     # Each device comes after the one above it: from the end, all that is below a device is known already.
     lower: dict[str, list[HostLink]] = {}
+    own_parts = _parts(own)
+    of_machine = {name: own_parts[name] for name in _OF_MACHINE if name in own_parts}
     for heading, parts in reversed(list(zip(others[::2], others[1::2], strict=True))):
         upper, _, name = heading.partition(" ")
         # What has disappeared is unknown, and so is what was not asked any more.
         link = HostLink(host, name, has_unknown_limit=True)
         with suppress(ToolError):
-            link = _read_device(host, name, _parts(parts), lower.pop(name, ()))
+            described = {**_parts(parts), **of_machine}
+            link = _read_device(host, name, described, lower.pop(name, ()))
         lower.setdefault(upper, []).append(link)
-    return _read_device(host, device, _parts(own), lower.get(device, ()))
+    return _read_device(host, device, own_parts, lower.get(device, ()))
 
 
 def _read_device(
@@ -75,13 +84,13 @@ def _read_device(
         raise ToolError(f"there is no device {device}")
     bond = read_bond(parts.get("bond", ""))
     driver, bus = read_driver(parts.get("driver", ""))
-    is_virtual = f"/sys/devices/virtual/net/{device}/mtu" in values
+    has_no_card = f"/sys/devices/virtual/net/{device}/mtu" in values
     queue, limit = read_queues(parts, link.queue)
     described = replace(
         link,
         speed_mbit_s=positive(values.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
         duplex=known(values.get(f"{directory}/duplex")),
-        driver="bond" if bond else driver or link.kind or ("virtual" if is_virtual else None),
+        driver="bond" if bond else driver or link.kind or ("virtual" if has_no_card else None),
         bus=bus,
         queue=queue,
         shaped_bit_s=wire_bit_s(limit, link.mtu_bytes or TYPICAL_MTU) if limit else None,
@@ -90,37 +99,74 @@ def _read_device(
         bond=bond,
         sysctls={name: values[file] for name in SYSCTLS if (file := sysctl_file(name)) in values},
     )
-    return _above(lower, described)
+    return _above(lower, with_card(described, parts, values))
 
 
 def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
-    """Return a link as the devices below it allow.
-
-    Linux invents the speed of a virtual device. That of a bond is the sum of the members in use.
-    """
+    """Return a link as the devices below it allow."""
     up = [each for each in lower if each.is_up]
     # A bridge has virtual ports, too, that lead to containers and virtual machines.
     ways = [each for each in up if each.bus or each.speed_mbit_s or not each.driver] or up
-    is_shared = link.driver in {"bond", "team"} and len(ways) > 1
-    speed_mbit_s = link.speed_mbit_s
-    if link.driver == "bond":
-        speed_mbit_s = speed_mbit_s if all(each.speed_mbit_s for each in up) else None
-    elif link.driver and not link.bus:
-        speeds = {each.speed_mbit_s for each in ways}
-        speed_mbit_s = speeds.pop() if len(speeds) == 1 and not is_shared else None
-    elif link.driver in VIRTUAL_NIC_DRIVERS:
-        speed_mbit_s = None
+    is_shared = link.driver in _SHARING and len(ways) > 1
+    if link.bond or is_shared or (link.driver == TEAM and len(lower) > 1):
+        bond = link.bond or _bond_of(str(link.driver), lower)
+        link = replace(link, bond=_with_speeds(bond, lower))
     limits = {(each.shaped_bit_s, each.has_unknown_limit) for each in ways} or {(None, False)}
     shaped_bit_s, is_unknown = limits.pop()
     # How many members of a bond share the traffic is not known, nor which port of a bridge has it.
     is_unknown = is_unknown or bool(limits) or (is_shared and shaped_bit_s is not None)
     return replace(
         link,
-        speed_mbit_s=speed_mbit_s,
+        speed_mbit_s=_speed(link, up, ways),
         shaped_bit_s=min(filter(None, (link.shaped_bit_s, shaped_bit_s)), default=None),
         has_unknown_limit=link.has_unknown_limit or is_unknown,
+        slow_ports=(*link.slow_ports, *(port for each in ways for port in each.slow_ports)),
         bond=link.bond or (ways[0].bond if len(ways) == 1 else None),
     )
+
+
+def _speed(link: HostLink, up: Sequence[HostLink], ways: Sequence[HostLink]) -> int | None:
+    """Return the speed of a link in Mbit/s.
+
+    Linux invents the speed of a virtual device. That of a bond is the sum of the members in use.
+    """
+    if link.driver == "bond":
+        return _bond_speed(link, up)
+    if link.driver and not link.bus:
+        speeds = {each.card_mbit_s for each in ways}
+        is_shared = link.driver in _SHARING and len(ways) > 1
+        return speeds.pop() if len(speeds) == 1 and not is_shared else None
+    return None if link.driver in VIRTUAL_NIC_DRIVERS else link.speed_mbit_s
+
+
+def _bond_speed(link: HostLink, up: Sequence[HostLink]) -> int | None:
+    """Return the speed that Linux reckons, less what the ports and the signals of its members take."""
+    in_use = [each for each in up if link.bond and each.device == link.bond.active_member]
+    if not (link.bond and link.bond.is_active_backup and in_use):
+        in_use = list(up)
+    carried = [each.card_mbit_s for each in in_use]
+    known = [speed for speed in carried if speed is not None]
+    if len(known) < len(carried):
+        return None
+    if known == [each.speed_mbit_s for each in in_use]:
+        return link.speed_mbit_s
+    return min(known) if link.bond and link.bond.has_one_rate else sum(known)
+
+
+def _bond_of(driver: str, lower: Sequence[HostLink]) -> Bond:
+    """Return a bond that the kernel does not describe, such as a team: its mode is not known."""
+    members = [BondMember(each.device, each.state, None, each.duplex, None) for each in lower]
+    return Bond(driver, None, tuple(members))
+
+
+def _with_speeds(bond: Bond, lower: Sequence[HostLink]) -> Bond:
+    """Return a bond whose members have the speeds that their cards really carry."""
+    carried = {each.device: each.card_mbit_s for each in lower}
+    members = [
+        replace(member, speed_mbit_s=carried.get(member.device, member.speed_mbit_s))
+        for member in bond.members
+    ]
+    return replace(bond, members=tuple(members))
 
 
 def read_offloads(text: str) -> dict[str, bool] | None:

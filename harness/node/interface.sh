@@ -11,6 +11,15 @@ filters() {
     grep -E 'police|Redirect to device' | grep -v ' clusterlift0)'
 }
 
+# Who made this machine, and whether a hypervisor did. The first guest of Xen has the real cards.
+maker() {
+  ! grep -q -s control_d /proc/xen/capabilities || return 0
+  grep -s -o -w -m 1 hypervisor /proc/cpuinfo
+  grep -s -a . /sys/hypervisor/type /sys/class/dmi/id/sys_vendor /sys/class/dmi/id/product_name \
+    /proc/device-tree/compatible
+  [ ! -d /proc/device-tree/hypervisor ] || echo hypervisor
+}
+
 describe() {
   device=$1 at=/sys/class/net/$1
   shift
@@ -18,19 +27,24 @@ describe() {
   part queue tc -j qdisc show dev "$device"
   part filters filters "$device"
   part driver readlink "$at/device/driver"
+  part place readlink -f "$at/device"
   part bond cat "/proc/net/bonding/$device"
+  part infiniband grep -h -s . "$at"/device/infiniband/*/ports/*/rate
   part files grep -s . "$at/speed" "$at/duplex" "$at/mtu" "$at/operstate" "$at"/statistics/[rt]x_errors \
-    "$at"/statistics/[rt]x_dropped "/sys/devices/virtual/net/$device/mtu" "$@" /dev/null
+    "$at"/statistics/[rt]x_dropped "$at/device/../speed" "$at/device/current_link_speed" \
+    "$at/device/current_link_width" "/sys/devices/virtual/net/$device/mtu" "$@" /dev/null
 }
 
 # Names of lower devices, of paths that start with /sys/class/net/UPPER/lower_NAME.
 names() { ls -d "$@" 2>/dev/null | sed 's,^/sys/class/net/[^/]*/lower_,,; s,/.*,,' | sort -u; }
 
 # Those that lead to hardware, or else all: a bridge may have hundreds of containers. All members of a bond count.
+# The ports of all bridges of Open vSwitch are below the one device ovs-system.
 left=32
 below() {
   at=/sys/class/net/$1
   [ ! -e "$at/device" ] || return 0
+  case $(ip -d link show dev "$1" 2>/dev/null) in *openvswitch*) at=/sys/class/net/ovs-system ;; esac
   found=$(names "$at"/lower_*/device "$at"/lower_*/lower_*)
   [ ! -e "/proc/net/bonding/$1" ] || found=
   for each in ${found:-$(names "$at"/lower_*)}; do
@@ -42,6 +56,7 @@ below() {
 }
 
 describe "$0" "$@"
+part maker maker
 part offloads ethtool -k "$0"
 below "$0"
 exit 0

@@ -12,7 +12,10 @@ NodeLinks = Mapping[str, Mapping[str, HostLink]]
 
 _NOT_FACTS = ("host", "device", "counters", "sysctls")
 """Fields of a link that its facts leave out: keys, what is of a moment, and what is of the whole node."""
-_READ = ("speed_mbit_s", "shaped_bit_s", "has_unknown_limit", "mtu_bytes", "state", "driver", "bus")
+_READ = (
+    *("speed_mbit_s", "carried_mbit_s", "has_invented_speed", "shaped_bit_s", "has_unknown_limit"),
+    *("mtu_bytes", "state", "driver", "bus"),
+)
 """Recorded facts that are read again."""
 
 

@@ -7,7 +7,16 @@ from tabulate import tabulate
 from harness.analysis.observed.machines import values_by_name
 from harness.hosts.links import LINK_PROGRAMS
 from harness.model.finding import Finding
-from harness.model.interface import NO_AGGREGATOR, Bond, BondMember, HostLink, counter_growth
+from harness.model.interface import (
+    NO_AGGREGATOR,
+    OPEN_VSWITCH,
+    TEAM,
+    Bond,
+    BondMember,
+    HostLink,
+    SlowPort,
+    counter_growth,
+)
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.present.probes import UNKNOWN
@@ -67,6 +76,8 @@ def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
             yield Finding(name, f"the link is {link.state}")
         if link.duplex == "half":
             yield Finding(name, "half duplex")
+        for port in link.slow_ports:
+            yield Finding(name, _slow_port_text(link, port))
         if link.bond is not None:
             yield from (Finding(name, fault) for fault in bond_faults(link.bond))
         errors = (
@@ -76,6 +87,12 @@ def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
         )
         if errors:
             yield Finding(name, f"{count_of(errors, 'packet error')} during the probes")
+
+
+def _slow_port_text(link: HostLink, port: SlowPort) -> str:
+    card = "its card" if port.device == link.device else f"the card {port.device}"
+    rate = rate_text(port.mbit_s * 10**6)
+    return f"{card} is in {port.name}, which carries {rate}, less than the card: use a faster port"
 
 
 def _row(link: HostLink, later: HostLink | None) -> list[str]:
@@ -115,7 +132,12 @@ _LACP_HINT = " (is LACP enabled on the switch ports?)"
 
 
 def bond_faults(bond: Bond) -> Iterator[str]:
-    """Yield a line for each reason why the bond's members do not act as one link."""
+    """Yield a line for each reason why the bond's members do not act as one link.
+
+    The ports of Open vSwitch may have nothing to do with each other, so nothing is said of them.
+    """
+    if bond.mode == OPEN_VSWITCH:
+        return
     up = [member for member in bond.members if member.status == "up"]
     speeds = {member.device: member.speed_mbit_s for member in up if member.speed_mbit_s}
     for member in bond.members:
@@ -123,7 +145,9 @@ def bond_faults(bond: Bond) -> Iterator[str]:
             yield f"member {member.device} is {member.status or 'in an unknown state'}"
         elif member.duplex == "half":
             yield f"member {member.device} is half duplex"
-    if len(set(speeds.values())) > 1:
+    # In a mode in which one member carries all, the others may be slower. A team may have such a mode.
+    is_alone = bond.is_active_backup or bond.mode == TEAM
+    if len(set(speeds.values())) > 1 and not is_alone:
         each = ", ".join(f"{name} {rate_text(speed * 10**6)}" for name, speed in speeds.items())
         yield f"its members have several speeds: {each}"
     if len(bond.members) <= 1:

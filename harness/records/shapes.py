@@ -15,6 +15,8 @@ _Names = list[str] | None
 
 class CheckedLink(TypedDict, total=False):
     speed_mbit_s: Speed | None
+    carried_mbit_s: Speed | None
+    has_invented_speed: bool | None
     mtu_bytes: Mtu | None
     shaped_bit_s: Count | None
     has_unknown_limit: bool | None

@@ -10,12 +10,12 @@ from statistics import median, mode
 from typing import TypeVar
 
 from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
-from harness.analysis.network.judge import SLOW, Reference, slow_findings
+from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
-from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
+from harness.model.link import USB_2_MBIT_S, goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
 from harness.model.probe import ARROW, Measurement, Pair
 
@@ -94,10 +94,22 @@ def _link_faults(
             yield Finding(name, f"{unknown}; say what to expect, for example --expect 1gbit")
         elif not least or best < least:
             yield Finding(name, f"{unknown}, and its goodput does not prove the expected rate")
+    elif _may_be_in_slow_port(link, network.goodput.best(link.host)):
+        limit = rate_text(USB_2_MBIT_S * 10**6)
+        yield Finding(
+            name, f"is its card in a port of USB 2? Nothing was faster than the {limit} of USB 2"
+        )
     elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
         yield Finding(name, f"{rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}")
     if link.mtu_bytes != mtu:
         yield Finding(name, f"MTU {link.mtu_bytes or 'unknown'}, expected {mtu}")
+
+
+def _may_be_in_slow_port(link: HostLink, best_bit_s: float | None) -> bool:
+    """Whether a card of USB, of whose port nothing is recorded, carried no more than USB 2 does."""
+    is_faster = (link.rate_bit_s or 0) > USB_2_MBIT_S * 10**6
+    is_unknown = link.bus == "usb" and link.carried_mbit_s is None
+    return is_unknown and is_faster and best_bit_s is not None and best_bit_s < USB_2_MBIT_S * 10**6
 
 
 def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
@@ -123,10 +135,20 @@ def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -
             yield Finding("", f"the goodput cannot be judged, because no link reports its {what}")
         return
     source = f"at {rate_text(rate_bit_s)} and MTU {mtu}, TCP can carry"
-    values = {pair: v for pair, v in goodput.values.items() if not network.has_fault(pair)}
+    links = network.links.values()
+    in_slow_ports = {
+        link.host
+        for link in links
+        if link.slow_ports or _may_be_in_slow_port(link, goodput.best(link.host))
+    }
+    values = {
+        pair: value
+        for pair, value in goodput.values.items()
+        if not network.has_fault(pair) and in_slow_ports.isdisjoint(pair)
+    }
     yield from slow_findings(
         replace(goodput, values=values),
-        Reference(goodput_bit_s(rate_bit_s, mtu), source),
+        Reference(goodput_bit_s(rate_bit_s, mtu), source, one_member_goodputs(links)),
         partial(processor_limits, network.measurements),
     )
     yield from _unmeasured("goodput", goodput, network.links)

@@ -5,7 +5,7 @@ with slow peers.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
@@ -13,7 +13,7 @@ from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matr
 from harness.analysis.network.processor_limit import processor_limits
 from harness.model.finding import Finding
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
-from harness.model.link import throughput_text
+from harness.model.link import goodput_bit_s, throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
 from harness.words import percent
@@ -27,22 +27,45 @@ MIN_PEERS = 2
 
 @dataclass(frozen=True)
 class Reference:
-    """The goodput in bit/s that sound pairs reach, and where it comes from, in words."""
+    """The goodput in bit/s that sound pairs reach, and where it comes from, in words.
+
+    `one_member_bit_s` has, by host, what one member of its bond can carry, if each connection takes one.
+    """
 
     bit_s: float
     source: str
+    one_member_bit_s: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, pair: Pair) -> "Reference":
+        """Return what is expected of a pair: no more than one member carries, as a bond chooses members."""
+        members = [self.one_member_bit_s[host] for host in pair if host in self.one_member_bit_s]
+        least = min(members, default=self.bit_s)
+        if least >= self.bit_s:
+            return self
+        return Reference(least, "a connection takes one member of a bond, which can carry")
 
     def __str__(self) -> str:
         return f"{self.source} {throughput_text(self.bit_s)}"
 
 
-def reference_of(goodput: PairMatrix, links: Iterable[HostLink]) -> Reference:
+def reference_of(goodput: PairMatrix, links: Collection[HostLink]) -> Reference:
     """Return the typical goodput; or what the links allow, if a pair reaches that and most hosts do not."""
     typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
     best = max(goodput.values.values(), default=0.0)
+    members = one_member_goodputs(links)
     if typical < SLOW * allowed <= best:
-        return Reference(allowed, "links allow")
-    return Reference(typical, "typical is")
+        return Reference(allowed, "links allow", members)
+    return Reference(typical, "typical is", members)
+
+
+def one_member_goodputs(links: Iterable[HostLink]) -> dict[str, float]:
+    """Return what TCP can deliver by one member, by the hosts whose bond gives each connection one."""
+    found = {}
+    for link in links:
+        bit_s = link.connections_bit_s(1)
+        if bit_s and link.mtu_bytes:
+            found[link.host] = goodput_bit_s(bit_s, link.mtu_bytes)
+    return found
 
 
 def slow_findings(
@@ -55,8 +78,8 @@ def slow_findings(
     A host is slow as a sender or as a receiver if it is slow with all of its peers, MIN_PEERS or more.
     `limits` returns why processors, not links, may have bounded slow pairs.
     """
-    limit = SLOW * reference.bit_s
-    slow = {pair for pair, value in goodput.values.items() if value < limit}
+    expected = {pair: reference.of(pair) for pair in goodput.values}
+    slow = {p for p, value in goodput.values.items() if value < SLOW * expected[p].bit_s}
     limited = limits(slow)
     judged = replace(goodput, values={p: v for p, v in goodput.values.items() if p not in limited})
     explained: set[Pair] = set()
@@ -64,16 +87,17 @@ def slow_findings(
         roles = {
             role: pairs
             for role, pairs in ((SENDS, judged.sent_by(host)), (RECEIVES, judged.received_by(host)))
-            if len(pairs) >= MIN_PEERS and max(pairs.values()) < limit
+            if len(pairs) >= MIN_PEERS and slow.issuperset(pairs)
         }
         if roles:
             own = {pair: value for pairs in roles.values() for pair, value in pairs.items()}
             explained |= own.keys()
             verdict = "slow" if len(roles) > 1 else f"{next(iter(roles))} slowly"
             rate = throughput_text(median(own.values()))
-            yield Finding(host, f"{verdict}, {rate} with its peers; {reference}")
+            least = min((expected[pair] for pair in own), key=lambda each: each.bit_s)
+            yield Finding(host, f"{verdict}, {rate} with its peers; {least}")
     for pair in sorted(slow - explained - limited.keys()):
-        text = f"slow, {throughput_text(goodput.values[pair])}; {reference}"
+        text = f"slow, {throughput_text(goodput.values[pair])}; {expected[pair]}"
         yield Finding(ARROW.join(pair), text)
     for pair, why in sorted(limited.items()):
         rate = throughput_text(goodput.values[pair])
@@ -96,6 +120,23 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
     goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
     if not named and goodput.values and not goodput.errors:
         yield no_slow_host(goodput, links)
+    if goodput.values:
+        yield from _bond_remarks(links)
+
+
+def _bond_remarks(links: Collection[HostLink]) -> Iterator[Finding]:
+    """Yield a remark on what can be expected of bonds that give each connection one member."""
+    members = one_member_goodputs(links)
+    shared = [link for link in links if link.host in members and link.bond]
+    if not shared:
+        return
+    number = max(len(link.bond.sharing_mbit_s) for link in shared if link.bond)
+    one = throughput_text(min(members.values()))
+    text = (
+        f"bonds give each connection one of their members: {one} is expected of every pair. "
+        f"More needs several connections (--streams {number}), which may still take the same member"
+    )
+    yield Finding("", text, is_fault=False)
 
 
 def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:

@@ -88,7 +88,9 @@ def _goodputs(flows: Iterable[SoakFlow], summary: Callable[[Iterable[float]], fl
 
 
 def _is_slow(flow: SoakFlow, reference: Reference) -> bool:
-    return flow.goodput_bit_s is not None and flow.goodput_bit_s < SLOW * reference.bit_s
+    return (
+        flow.goodput_bit_s is not None and flow.goodput_bit_s < SLOW * reference.of(flow.pair).bit_s
+    )
 
 
 def _limited_by_processors(flows: Sequence[SoakFlow], reference: Reference) -> set[SoakFlow]:

@@ -15,7 +15,7 @@ from harness.model.network_metrics import (
     RETRANSMITS,
     SOFTIRQ,
 )
-from harness.model.probe import Measurement, Pair, RecordedProbes
+from harness.model.probe import Pair, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
 from harness.words import count_of, shorten, visible
@@ -39,7 +39,7 @@ def mesh_sections(probed: RecordedProbes) -> Iterator[str]:
     yield _goodput("", one_way)
     if both_ways.hosts:
         yield _goodput(", both ways at once", both_ways)
-    yield _costs(probed.measurements, one_way, probed.links())
+    yield _costs(probed, one_way)
 
 
 def _goodput(case: str, goodput: PairMatrix) -> str:
@@ -49,16 +49,16 @@ def _goodput(case: str, goodput: PairMatrix) -> str:
     return f"{title}\n{pair_table(goodput, lambda bit_s: f'{bit_s / 1e6:.1f}')}"
 
 
-def _costs(
-    measurements: Sequence[Measurement], goodput: PairMatrix, links: Mapping[str, HostLink]
-) -> str:
+def _costs(probed: RecordedProbes, goodput: PairMatrix) -> str:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
+    measurements = probed.measurements
+    of_theory = _of_theory(goodput, probed.links(), _streams(probed))
     retransmits = pair_matrix(measurements, RETRANSMITS)
     costs = [
         [pair_matrix(measurements, metric) for metric in metrics]
         for metrics in zip(*_COSTS, strict=True)
     ]
-    sent, received = ([_of_theory(goodput, links), *of_end] for of_end in costs)
+    sent, received = ([of_theory, *of_end] for of_end in costs)
     rows = []
     for host in _shown(goodput):
         counts = retransmits.sent_by(host).values()
@@ -74,12 +74,18 @@ def _costs(
     return f"{title}\n{simple_table(_COST_HEADINGS, rows)}"
 
 
-def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix:
+def _streams(probed: RecordedProbes) -> int:
+    """Return the connections of a transfer, which a record has as text."""
+    text = str(probed.run.parameters.get("streams", ""))
+    return int(text) if text.isdecimal() and text != "0" else 1
+
+
+def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink], streams: int) -> PairMatrix:
     """Return the goodput in percent of what the links at both ends can carry, where it is known."""
     percentages = {
         (sender, receiver): 100 * value / theory
         for (sender, receiver), value in goodput.values.items()
-        if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver)))
+        if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver), streams))
     }
     return replace(goodput, values=percentages)
 
