@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_address
 
-from harness.hosts.remote_process import CompletedCommand, ask, parse_completed, run_all
+from harness.hosts.remote_process import CompletedCommand, ask, ask_all
 from harness.hosts.transports.host import Host, HostError, is_ip_address, next_hosts
 from harness.model.errors import ToolError
 from harness.node import kernel
+from harness.words import join_names
 
 _MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
 _PACKAGES = {
@@ -33,9 +33,7 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     commands = {host: (host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts}
     checked = {host.name: found for host, found in ask(commands, _equipped).items()}
     equipped = [host for host in checked.values() if isinstance(host, Host)]
-    checked |= _with_addresses(
-        [host for host in equipped if not is_ip_address(host.address)], equipped
-    )
+    checked |= _with_addresses(equipped)
     return Preflight(
         tuple(host for host in checked.values() if isinstance(host, Host)),
         {name: error for name, error in checked.items() if isinstance(error, HostError)},
@@ -52,36 +50,118 @@ def _equipped(host: Host, completed: CompletedCommand) -> Host:
     return host
 
 
-def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
-    """Return the `unknown` hosts, by name, with their IP addresses or why there is none.
+@dataclass(frozen=True)
+class _OwnAddresses:
+    """All addresses of a host, and those by which others may reach it."""
 
-    The address is the one that the next of the `hosts` finds under the name, or else the host's only one.
+    every: Sequence[kernel.IPAddress]
+    reachable: Sequence[kernel.IPAddress]
+
+    def has(self, address: kernel.IPAddress) -> bool:
+        """Whether the host answers at the address. All of 127.0.0.0/8 is the host itself."""
+        return address.is_loopback or address in self.every
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.reachable)) or "none"
+
+
+def _read_own_addresses(text: str) -> _OwnAddresses:
+    reachable = [address.ip for address in kernel.read_addresses(text)]
+    return _OwnAddresses(kernel.read_all_addresses(text), reachable)
+
+
+def _with_addresses(hosts: Sequence[Host]) -> dict[str, Host | HostError]:
+    """Return the hosts, by name, with their IP addresses or why there is none.
+
+    An address has to be one of the host's own. A name may lead to another machine, and ssh may reach a host
+    at the address of a router in front of it.
+    """
+    unknown = [host for host in hosts if not is_ip_address(host.address)]
+    by_name = _look_up(unknown, hosts)
+    own = ask_all(hosts, kernel.ALL_ADDRESSES, _read_own_addresses)
+    located: dict[str, Host | HostError] = {}
+    for host in hosts:
+        if host in by_name:
+            located[host.name] = _at_found_address(host, by_name[host], own[host])
+        else:
+            located[host.name] = _at_given_address(host, own[host])
+    twins = _sharing_an_address(located, unknown)
+    return {**located, **twins}
+
+
+def _look_up(
+    unknown: Sequence[Host], hosts: Sequence[Host]
+) -> dict[Host, Sequence[kernel.IPAddress]]:
+    """Return the addresses that the next of the `hosts` finds under each name, none if it finds none.
+
+    A loopback address that a peer finds leads to the peer itself, and is left out.
     """
     # One host could not look up all names: sshd refuses connections if many begin together.
     following = next_hosts(hosts)
-    peers = [following[host] for host in unknown]
-    names = [host.address or host.name.rpartition("@")[2] for host in unknown]
-    lookups = [
-        (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
-    ]
-    completed = run_all([*lookups, *((host, kernel.OWN_ADDRESSES) for host in unknown)])
-    by_name, own = completed[: len(unknown)], completed[len(unknown) :]
-    located: dict[str, Host | HostError] = {}
-    for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):
-        found = parse_completed(peer, lookup, lambda done: IPv4Address(done.output.split()[0]))
-        # A loopback address that the peer finds leads to the peer itself.
-        if isinstance(found, HostError) or (peer != host and found.is_loopback):
-            located[host.name] = parse_completed(host, addresses, partial(_at_only_address, host))
-        else:
-            located[host.name] = replace(host, address=str(found))
-    return located
+    lookups = {}
+    for host in unknown:
+        name = host.address or host.name.rpartition("@")[2]
+        lookups[host] = (following[host], ("getent", "ahostsv4", name))
+    found: dict[Host, Sequence[kernel.IPAddress]] = {}
+    for host, addresses in ask(lookups, _read_lookup).items():
+        known = [] if isinstance(addresses, HostError) else addresses
+        is_alone = following[host] == host
+        found[host] = [each for each in known if is_alone or not each.is_loopback]
+    return found
 
 
-def _at_only_address(host: Host, completed: CompletedCommand) -> Host:
-    addresses = kernel.read_addresses(completed.output)
-    if len(addresses) != 1:
-        found = ", ".join(str(address.ip) for address in addresses) or "none"
-        raise ToolError(
-            f"at which address do other hosts reach it? It has {found}: write {host}=ADDRESS"
-        )
-    return replace(host, address=str(addresses[0].ip))
+def _read_lookup(_: Host, completed: CompletedCommand) -> list[kernel.IPAddress]:
+    words = (line.split()[0] for line in completed.output.splitlines() if line.strip())
+    return [IPv4Address(word) for word in dict.fromkeys(words)]
+
+
+def _at_given_address(host: Host, own: _OwnAddresses | HostError) -> Host | HostError:
+    """Return the host, unless it says that the address is not its own."""
+    if isinstance(own, HostError) or own.has(ip_address(host.address)):
+        return host
+    return HostError(
+        f"{host}: no interface has the address {host.address}. It has {own}: write {host}=ADDRESS"
+    )
+
+
+def _at_found_address(
+    host: Host, found: Sequence[kernel.IPAddress], own: _OwnAddresses | HostError
+) -> Host | HostError:
+    """Return the host at the address under its name that is its own, or else at its only address."""
+    if isinstance(own, HostError):
+        return replace(host, address=str(found[0])) if found else own
+    for address in found:
+        if own.has(address):
+            return replace(host, address=str(address))
+    where = f"It has {own}: write {host}=ADDRESS"
+    leads = f"leads to {found[0]}, which is no address of the host" if found else "is not known"
+    if host.address:
+        return HostError(f"{host}: {host.address} {leads}. {where}")
+    if len(own.reachable) == 1:
+        return replace(host, address=str(own.reachable[0]))
+    if found:
+        return HostError(f"{host}: the name {leads}. {where}")
+    return HostError(f"{host}: at which address do other hosts reach it? {where}")
+
+
+def _sharing_an_address(
+    located: Mapping[str, Host | HostError], unknown: Sequence[Host]
+) -> dict[str, HostError]:
+    """Return why hosts without a given address cannot be used whose address others have, too.
+
+    Virtual machines that each have a router of their own often have the same address.
+    """
+    names: dict[str, list[str]] = {}
+    for name, host in located.items():
+        if isinstance(host, Host):
+            names.setdefault(host.address, []).append(name)
+    shared = {}
+    for host in unknown:
+        found = located[host.name]
+        others = [] if isinstance(found, HostError) else names[found.address]
+        if isinstance(found, Host) and len(others) > 1:
+            shared[host.name] = HostError(
+                f"{host}: {join_names(others)} have the same address {found.address}: "
+                f"write {host}=ADDRESS"
+            )
+    return shared

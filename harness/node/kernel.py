@@ -6,8 +6,16 @@ What the kernel does not know is None.
 import json
 import re
 from collections.abc import Callable, Mapping
-from ipaddress import IPV4LENGTH, IPv4Interface
-from typing import Any
+from ipaddress import (
+    IPV4LENGTH,
+    IPV6LENGTH,
+    IPv4Address,
+    IPv4Interface,
+    IPv6Address,
+    IPv6Interface,
+    ip_interface,
+)
+from typing import Any, Union
 
 from harness.model.bounds import MAX_MTU_BYTES
 from harness.model.errors import ToolError
@@ -38,12 +46,15 @@ PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 
 DEFAULT_ROUTE = ("ip", "-j", "route", "show", "default")
 OWN_ADDRESSES = ("ip", "-j", "-4", "address", "show", "scope", "global", "up")
-"""Commands: the second prints the addresses by which others can reach the host."""
+ALL_ADDRESSES = ("ip", "-j", "address", "show", "up")
+"""Commands: the second prints the IPv4 addresses by which others can reach the host, the third all."""
 
 MAX_COUNT = 2**63 - 1
 MAX_TEXT = 300
 """Characters of a word or of a setting, such as the state of a link; kernels have a few."""
 
+IPAddress = Union[IPv4Address, IPv6Address]  # noqa: UP007  for Python 3.8
+_GLOBAL = "global"
 _DIRECTIONS = ("rx", "tx")
 _DEVICE = re.compile(DEVICE_NAME)
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
@@ -81,17 +92,38 @@ def _devices_of(route: Mapping[str, Any]) -> tuple[str, ...]:
 def read_addresses(text: str) -> list[IPv4Interface]:
     """Return the IPv4 addresses with their networks, in the order of their devices.
 
+    Those that hold on the host or on one link alone are left out. Raise ToolError if the text has anything
+    else.
+    """
+    return [
+        address
+        for address, scope in _addresses(text)
+        if isinstance(address, IPv4Interface) and scope == _GLOBAL
+    ]
+
+
+def read_all_addresses(text: str) -> list[IPAddress]:
+    """Return the addresses of both versions of IP, those of the host alone included.
+
     Raise ToolError if the text has anything else.
     """
+    return [address.ip for address, _ in _addresses(text)]
+
+
+def _addresses(text: str) -> list[tuple[IPv4Interface | IPv6Interface, str]]:
+    """Return the addresses with their scopes, such as `global` and `host`."""
+    found = []
     try:
-        return [
-            IPv4Interface(f"{address['local']}/{address.get('prefixlen', IPV4LENGTH)}")
-            for device in json_rows(text, "ip address")
-            for address in device.get("addr_info", ())
-            if "local" in address
-        ]
+        for device in json_rows(text, "ip address"):
+            for address in device.get("addr_info", ()):
+                if "local" in address:
+                    is_old = ":" not in address["local"]
+                    length = address.get("prefixlen", IPV4LENGTH if is_old else IPV6LENGTH)
+                    interface = ip_interface(f"{address['local']}/{length}")
+                    found.append((interface, str(address.get("scope", _GLOBAL))))
     except (ValueError, TypeError, AttributeError) as error:
         raise ToolError("ip address: its output has what is no address") from error
+    return found
 
 
 def read_device(host: str, text: str) -> HostLink:

@@ -146,7 +146,7 @@ def _always(text: str, **others: Any) -> Callable[[Asked], Answer]:
 COMMANDS = {
     "programs that are missing": Command(r'command -v "\$program"', _always("")),
     "address of a name": Command("^getent ahostsv4", _by_name),
-    "own addresses": Command("^ip -j -4 address", _own_addresses),
+    "own addresses": Command("^ip -j (-4 )?address", _own_addresses),
     "route": Command(
         "^ip -j route", _always(_json({"dst": "10.0.0.9", "dev": "eth0", "prefsrc": "10.0.0.1"}))
     ),

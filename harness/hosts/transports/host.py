@@ -20,6 +20,8 @@ SSH = (
 )
 MAX_HOSTS = 1024
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]{0,253}")
+IPV6 = 6
+_BROADCAST = "255.255.255.255"
 _RANGE = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
@@ -170,7 +172,23 @@ def _hosts(option: str, part: str, transport: Transport) -> list[Host]:
             f"{option} {part!r} has {len(expanded)} names and {len(expanded_addresses)} addresses; "
             "write node[1-4]=10.0.0.[1-4]"
         )
+    for address in expanded_addresses:
+        _check_address(option, address)
     return [transport(*pair) for pair in zip(expanded, expanded_addresses, strict=True)]
+
+
+def _check_address(option: str, text: str) -> None:
+    """Raise BadInput for an IP address at which no other host can reach one."""
+    if not is_ip_address(text):
+        return
+    address = ip_address(text)
+    if address.version == IPV6 and address.is_link_local:
+        raise BadInput(
+            f"{option}: {text} is a link-local address, which each host would reach by another interface; "
+            "give an address that is the same for all of them"
+        )
+    if address.is_unspecified or address.is_multicast or text == _BROADCAST:
+        raise BadInput(f"{option}: {text} is not the address of one host")
 
 
 def check_name(option: str, name: str) -> str:

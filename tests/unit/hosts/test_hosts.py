@@ -96,6 +96,22 @@ class TestHosts:
             ("c", "data.c"),
         ]
 
+    @pytest.mark.parametrize(
+        ("address", "what"),
+        [
+            ("fe80::1%eth0", "fe80::1%eth0 is a link-local address"),
+            ("fe80::1", "fe80::1 is a link-local address"),
+            ("0.0.0.0", "0.0.0.0 is not the address of one host"),  # noqa: S104
+            ("::", ":: is not the address of one host"),
+            ("224.0.0.1", "224.0.0.1 is not the address of one host"),
+            ("ff02::1", "ff02::1 is not the address of one host"),
+            ("255.255.255.255", "255.255.255.255 is not the address of one host"),
+        ],
+    )
+    def test_at_which_no_other_host_reaches_one_are_refused(self, address: str, what: str) -> None:
+        with pytest.raises(BadInput, match=f"--hosts: {what}"):
+            parse_hosts("--hosts", f"a={address}", by_ssh)
+
     def test_have_as_many_addresses_as_names(self) -> None:
         with pytest.raises(BadInput, match="3 names and 2 addresses"):
             parse_hosts("--hosts", "node[1-3]=10.0.0.[1-2]", by_ssh)
