@@ -6,6 +6,7 @@ What the kernel does not know is None.
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from ipaddress import (
     IPV4LENGTH,
     IPV6LENGTH,
@@ -79,6 +80,33 @@ def read_route(text: str) -> str:
     if len(devices) > 1:
         raise ToolError(f"several routes lead there ({', '.join(devices)})")
     return devices[0]
+
+
+@dataclass(frozen=True)
+class RememberedMtu:
+    """The largest packet that a router once let through, and for how long the kernel remembers that."""
+
+    mtu_bytes: int
+    seconds: int
+
+
+def read_remembered_mtu(text: str) -> RememberedMtu | None:
+    """Return what the kernel remembers of the path that `route_to` prints; None if it remembers nothing.
+
+    A route whose MTU is set, or announced by a router, is not forgotten for that. Raise ToolError for
+    anything but routes.
+    """
+    for route in json_rows(text, "ip route"):
+        seconds = count(route.get("expires"))
+        listed = route.get("metrics")
+        metrics = (
+            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        )
+        for each in metrics:
+            mtu_bytes = positive(each.get("mtu"), MAX_MTU_BYTES)
+            if mtu_bytes and seconds is not None and route.get("protocol") != "ra":
+                return RememberedMtu(mtu_bytes, seconds)
+    return None
 
 
 def _devices_of(route: Mapping[str, Any]) -> tuple[str, ...]:

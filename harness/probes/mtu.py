@@ -10,6 +10,7 @@ from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
+from harness.model.link import MIN_IPV6_MTU
 from harness.model.network_metrics import MTU
 from harness.present.probes.mtu import PACKET_SIZES, path_sections
 from harness.probes.kind import ProbeKind
@@ -75,6 +76,11 @@ def _plan(
     journal = context.enter_context(_journal(site.directory, hosts)) if mtu_is_set else None
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
+        if mtu_is_set and min(wanted) < MIN_IPV6_MTU and any(":" in h.address for h in usable):
+            raise BadInput(
+                f"--sizes {min(wanted)}: with --set-mtu, Linux would take away the IPv6 addresses of an "
+                f"interface whose MTU is less than {MIN_IPV6_MTU}"
+            )
         steps = path_mtu_steps(usable, links)
         set_mtu = mtu_of_all(usable, links, journal) if journal else None
         if set_mtu:

@@ -14,7 +14,6 @@ from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.words import join_names
 
 PACKET_PROGRAMS = ("iperf3",)
-IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)
 SET_UP_S = 2.0
 
 
@@ -48,8 +47,7 @@ def _measure(
 ) -> Iterator[Measurement]:
     """Measure one size between all pairs; `ways` are the flows of each pair, one or two."""
     if set_mtu is None:
-        limited = replace(load, mss_bytes=size - IP_AND_TCP_BYTES)
-        yield from _measure_ways(ways, size, case, limited)
+        yield from _measure_ways(ways, size, case, replace(load, packet_bytes=size))
         return
     flows = [flow for of_pair in ways for flow in of_pair]
     try:
@@ -94,4 +92,7 @@ def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None
         return str(answer)
     if answer == PingReply(Echo.ARRIVED):
         return None
+    if answer.is_from_sender:
+        why = f"by its MTU or by what it remembers: ip route get {flow.receiver.address}"
+        return f"{flow}: {flow.sender} does not send packets of {size} bytes ({why})"
     return f"{flow}: the path does not carry packets of {size} bytes"

@@ -1,6 +1,6 @@
 """The MTU probe: the largest packet that each path carries."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +10,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement
+from harness.node.kernel import RememberedMtu, read_remembered_mtu, route_to
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
@@ -110,17 +111,60 @@ def await_paths(flows: Sequence[Flow]) -> None:
 def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Iterator[Measurement]:
     searches = {flow: _search(flow, links) for flow in flows}
     sizes = {flow: next(search) for flow, search in searches.items()}
+    memories: dict[Flow, RememberedMtu] = {}
+    untouched = set(flows)  # by answers of routers, which the sender's kernel remembers
     while sizes:
-        answers = send_pings(sizes)
+        answers = send_pings(sizes, past_memory=memories)
+        found = _remembered(
+            [flow for flow in untouched - memories.keys() if _is_below(flow, answers[flow], links)]
+        )
+        memories |= found
         sizes = {}
         for flow, answer in answers.items():
-            if isinstance(answer, HostError):
-                yield PATH_MTU.failed(flow.pair, answer, case)
-                continue
-            try:
-                sizes[flow] = searches[flow].send(answer)
-            except StopIteration as end:
-                yield from _path_measurements(flow, end.value, case)
+            if flow in found:
+                searches[flow] = _search(flow, links)
+                sizes[flow] = next(searches[flow])
+            elif isinstance(answer, HostError):
+                error = _memory_text(flow, memories[flow]) if flow in memories else answer
+                yield PATH_MTU.failed(flow.pair, error, case)
+            else:
+                try:
+                    sizes[flow] = searches[flow].send(answer)
+                except StopIteration as end:
+                    yield from _path_measurements(flow, end.value, case)
+        untouched = {flow for flow in untouched & sizes.keys() if _is_untouched(answers[flow])}
+
+
+def _is_below(flow: Flow, answer: PingReply | HostError, links: Links) -> bool:
+    """Whether the sender itself refused a packet by an MTU below that of its interface."""
+    link = links.get(flow.sender.name)
+    if isinstance(answer, HostError) or link is None or not answer.is_from_sender:
+        return False
+    return bool(answer.mtu_bytes and link.mtu_bytes and answer.mtu_bytes < link.mtu_bytes)
+
+
+def _is_untouched(answer: PingReply | HostError) -> bool:
+    return isinstance(answer, PingReply) and (
+        answer.echo is not Echo.REFUSED or answer.is_from_sender
+    )
+
+
+def _remembered(flows: Sequence[Flow]) -> dict[Flow, RememberedMtu]:
+    """Return what the senders' kernels remember of the paths, without those of which they know nothing."""
+    if not flows:
+        return {}
+    routes = {flow: (flow.sender, route_to(flow.receiver.address)) for flow in flows}
+    answers = ask(routes, lambda _, done: read_remembered_mtu(done.output))
+    return {flow: each for flow, each in answers.items() if isinstance(each, RememberedMtu)}
+
+
+def _memory_text(flow: Flow, memory: RememberedMtu) -> str:
+    version = "-6 " if ":" in flow.receiver.address else ""
+    return (
+        f"{flow}: the path is unknown, because {flow.sender} remembers a largest packet of "
+        f"{memory.mtu_bytes} bytes for {memory.seconds} s more: run ip {version}route flush cache there, and "
+        "probe again"
+    )
 
 
 def _path_measurements(flow: Flow, path: PathMtu | None, case: str) -> Iterator[Measurement]:
@@ -140,10 +184,16 @@ def _search(flow: Flow, links: Links) -> Search:
     return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
 
 
-def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
-    """Send a packet of the given size along each flow, and return what became of it."""
-    commands = {
-        flow: (flow.sender, ping.command(flow.receiver.address, size))
-        for flow, size in sizes.items()
-    }
+def send_pings(
+    sizes: Mapping[Flow, int], past_memory: Collection[Flow] = ()
+) -> dict[Flow, PingReply | HostError]:
+    """Send a packet of the given size along each flow, and return what became of it.
+
+    Those of `past_memory` are sent whatever the sender's kernel remembers of the path.
+    """
+    commands = {}
+    for flow, size in sizes.items():
+        address = flow.receiver.address
+        command = ping.command(address, size, past_memory=flow in past_memory)
+        commands[flow] = (flow.sender, command)
     return ask(commands, lambda _, done: ping.read_answer(done.output, done.errors))

@@ -16,6 +16,8 @@ from harness.probes.tools.iperf3 import Report
 T = TypeVar("T")
 
 FIRST_PORT = 5201
+IP_AND_TCP_BYTES = {4: 20 + 20, 6: 40 + 20}
+"""The headers of a packet without options, by IP version (RFC 791, 8200, 9293)."""
 OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
@@ -52,14 +54,20 @@ def flows_both_ways(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
 class Load:
     """How each flow is generated: for `seconds`, by `streams` TCP connections.
 
-    `mss_bytes` is the maximum segment size, TCP options included; None is what the MTU allows. The first flow
-    uses `first_port`, and each other flow the next port.
+    `packet_bytes` is the largest packet, headers included; None is what the MTU allows. The first flow uses
+    `first_port`, and each other flow the next port.
     """
 
     seconds: int = 10
     streams: int = 1
-    mss_bytes: int | None = None
+    packet_bytes: int | None = None
     first_port: int = FIRST_PORT
+
+    def segment_bytes(self, address: str) -> int | None:
+        """Return TCP's maximum segment size to an address, options included; None is what the MTU allows."""
+        if self.packet_bytes is None:
+            return None
+        return self.packet_bytes - IP_AND_TCP_BYTES[6 if ":" in address else 4]
 
     @property
     def total_s(self) -> int:
@@ -145,7 +153,7 @@ def _flow_run(
         seconds=load.seconds,
         omitted_s=OMITTED_S,
         streams=load.streams,
-        mss_bytes=load.mss_bytes,
+        mss_bytes=load.segment_bytes(flow.receiver.address),
     )
     return ClientServerRun(
         remotes,

@@ -12,7 +12,10 @@ _IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
 _TRIES = 3
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
-_MTU = re.compile(r"mtu ?= ?(\d+)", re.IGNORECASE)
+_MTU = re.compile(r"mtu ?[=:] ?(\d+)", re.IGNORECASE)
+_FROM_ROUTER = re.compile(
+    r"^From .*(?:frag(?:mentation)? needed|packet too big)", re.IGNORECASE | re.MULTILINE
+)
 
 
 class Echo(StrEnum):
@@ -25,17 +28,26 @@ class Echo(StrEnum):
 
 @dataclass(frozen=True)
 class PingReply:
-    """`mtu_bytes` is the MTU that a refusal names, None if it names none."""
+    """`mtu_bytes` is the MTU that a refusal names, None if it names none.
+
+    `is_from_sender` says that the sender itself refused the packet, before a router did.
+    """
 
     echo: Echo
     mtu_bytes: int | None = None
+    is_from_sender: bool = False
 
 
-def command(address: str, packet_bytes: int) -> list[str]:
-    """Return the command that sends packets of this size, headers included."""
+def command(address: str, packet_bytes: int, *, past_memory: bool = False) -> list[str]:
+    """Return the command that sends packets of this size, headers included.
+
+    With `past_memory`, packets are sent whatever the kernel remembers of the path. Versions of ping from
+    before 2024 cannot do that.
+    """
     size = packet_bytes - _IP_AND_ICMP_BYTES[6 if ":" in address else 4]
     options = ("-c", str(_TRIES), "-i", "0.2", "-W", "1")
-    return ["ping", "-n", "-M", "do", *options, "-s", str(size), address]
+    strategy = "probe" if past_memory else "do"
+    return ["ping", "-n", "-M", strategy, *options, "-s", str(size), address]
 
 
 def read_answer(output: str, errors: str) -> PingReply:
@@ -51,5 +63,6 @@ def read_answer(output: str, errors: str) -> PingReply:
     text = f"{output}\n{errors}"
     if _TOO_LONG.search(text):
         mtu = _MTU.search(text)
-        return PingReply(Echo.REFUSED, int(mtu[1]) if mtu else None)
+        is_from_sender = _FROM_ROUTER.search(text) is None
+        return PingReply(Echo.REFUSED, int(mtu[1]) if mtu else None, is_from_sender)
     return PingReply(Echo.LOST)

@@ -100,7 +100,8 @@ class TestMissing:
     def test_packets_that_do_not_arrive_are_not_measured(self, network: FakeNetwork) -> None:
         network.max_packet = 1500
         found = measured(packet_size_steps(TWO, [1500, 9000], Load()))
-        assert [load.mss_bytes for load in network.loads] == [1460]
+        assert [load.segment_bytes("10.0.0.2") for load in network.loads] == [1460]
+        assert [load.segment_bytes("fd00::2") for load in network.loads] == [1440]
         assert {each.case for each in found if each.error} == {packet_case(9000)}
 
     def test_one_direction_alone_is_not_both_ways(self, network: FakeNetwork) -> None:
@@ -136,7 +137,7 @@ class TestSettingMtus:
 
         found = measured(packet_size_steps(TWO, [1500, 9000], Load(), set_mtu=set_mtu))
         assert moments == ["1500 after 0", "back after 1", "9000 after 1", "back after 2"]
-        assert {load.mss_bytes for load in network.loads} == {None}
+        assert {load.segment_bytes("10.0.0.2") for load in network.loads} == {None}
         assert {each.case for each in found if each.metric == PACKET_GOODPUT.name} == {
             "an MTU of 1500 bytes",
             "an MTU of 9000 bytes",
