@@ -1,6 +1,6 @@
 """Preflight: which hosts can be used, because they answer, have the programs, and have a known address."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, ip_address
 
@@ -30,7 +30,7 @@ class Preflight:
 
 def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     """Check that every host has the programs, and find the IP addresses that are not given."""
-    commands = {host: (host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts}
+    commands = {host: (host, missing_programs(programs)) for host in hosts}
     checked = {host.name: found for host, found in ask(commands, _equipped).items()}
     equipped = [host for host in checked.values() if isinstance(host, Host)]
     checked |= _with_addresses(equipped)
@@ -38,6 +38,11 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
         tuple(host for host in checked.values() if isinstance(host, Host)),
         {name: error for name, error in checked.items() if isinstance(error, HostError)},
     )
+
+
+def missing_programs(programs: Iterable[str]) -> Sequence[str]:
+    """Return the command that prints those of the programs that a host lacks."""
+    return ("sh", "-c", _MISSING, "sh", *programs)
 
 
 def _equipped(host: Host, completed: CompletedCommand) -> Host:

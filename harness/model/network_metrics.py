@@ -52,6 +52,8 @@ ROUND_TRIP = {
 ROUND_TRIPS_PER_S = Metric(LATENCY, "round_trips_per_s", "1/s", HIGHER)
 RDMA = "rdma"
 RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
+RDMA_PROGRAM = Metric(RDMA, "programs", "programs", HIGHER)
+"""0 where a host with a device lacks the program that is the case. Elsewhere it is not recorded."""
 RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)

@@ -8,6 +8,7 @@ from math import inf
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.hosts.parallelism import MAX_PAIRS, batches
+from harness.hosts.preflight import missing_programs
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding
@@ -20,6 +21,7 @@ from harness.model.network_metrics import (
     RDMA_DEVICES,
     RDMA_P99,
     RDMA_P999,
+    RDMA_PROGRAM,
     RDMA_TYPICAL,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
@@ -132,7 +134,18 @@ def _sockperf_run(
 def _measure_rdma(
     hosts: Sequence[Host], pairing: Pairing, pairs_at_once: int
 ) -> Iterator[Measurement]:
-    equipped = []
+    measurable: list[Host] = []
+    yield from _find_rdma(hosts, measurable)
+    if len(measurable) <= 1:
+        return
+    for pairs in pairing(measurable):
+        for batch in batches(pairs, pairs_at_once):
+            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch])
+
+
+def _find_rdma(hosts: Sequence[Host], measurable: list[Host]) -> Iterator[Measurement]:
+    """Yield what hosts have for RDMA, and add those that can be measured to `measurable`."""
+    equipped: list[Host] = []
     for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
         if isinstance(devices, HostError):
             yield RDMA_DEVICES.failed(host.name, devices)
@@ -140,9 +153,16 @@ def _measure_rdma(
         yield RDMA_DEVICES.of(host.name, len(devices))
         if devices:
             equipped.append(host)
-    for pairs in pairing(equipped) if len(equipped) > 1 else ():
-        for batch in batches(pairs, pairs_at_once):
-            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch])
+    command = missing_programs(perftest.PROGRAMS)
+    # They are optional: a host that lacks one is not measured, and that is no fault.
+    for host, missing in ask_all(equipped, command, str.split).items():
+        if isinstance(missing, HostError):
+            yield RDMA_DEVICES.failed(host.name, missing)
+            continue
+        for program in missing:
+            yield RDMA_PROGRAM.of(host.name, 0, program)
+        if not missing:
+            measurable.append(host)
 
 
 def _measure_rdma_pairs(flows: Sequence[Flow]) -> Iterator[Measurement]:
@@ -182,11 +202,19 @@ def _plan(site: Site, *, seconds: int, port: int) -> ProbePlan:
 
 
 def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield a remark if no host has RDMA."""
+    """Yield a remark if no host has RDMA, or if it was not measured for want of a program."""
     cases = measured_cases(probed.measurements, RDMA)
     devices = [number for case in cases for number in case.values(RDMA_DEVICES)]
     if devices and not any(devices):
         yield Finding("", "RDMA: no device on any host", is_fault=False)
+    lacking: dict[str, list[str]] = {}
+    for case in cases:
+        if 0 in case.values(RDMA_PROGRAM):
+            lacking.setdefault(case.case, []).append(case.subject)
+    for program, hosts in lacking.items():
+        package = perftest.PROGRAMS.get(program, program)
+        where = f"{program} ({package}) is not installed on {join_names(hosts)}"
+        yield Finding("", f"RDMA is not measured: {where}", is_fault=False)
 
 
 KIND = ProbeKind(

@@ -136,11 +136,12 @@ def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Itera
 
 
 def _is_below(flow: Flow, answer: PingReply | HostError, links: Links) -> bool:
-    """Whether the sender itself refused a packet by an MTU below that of its interface."""
-    link = links.get(flow.sender.name)
-    if isinstance(answer, HostError) or link is None or not answer.is_from_sender:
+    """Whether the sender itself refused a packet by an MTU below those of both interfaces."""
+    if isinstance(answer, HostError) or not answer.is_from_sender or not answer.mtu_bytes:
         return False
-    return bool(answer.mtu_bytes and link.mtu_bytes and answer.mtu_bytes < link.mtu_bytes)
+    ends = [links[host.name].mtu_bytes for host in flow.ends if host.name in links]
+    known = [mtu_bytes for mtu_bytes in ends if mtu_bytes]
+    return len(known) == len(flow.ends) and answer.mtu_bytes < min(known)
 
 
 def _is_untouched(answer: PingReply | HostError) -> bool:

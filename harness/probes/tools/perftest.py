@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from harness.model.errors import ToolError
 
+_PROGRAM, _LINE_BY_LINE = "ib_send_lat", "stdbuf"
+PROGRAMS = {_PROGRAM: "perftest", _LINE_BY_LINE: "coreutils"}
+"""What a host needs, with the package that has it."""
 LISTENING = "Waiting for client"
 _COLUMNS = (
     r"#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +"
@@ -24,12 +27,12 @@ class RdmaLatency:
 
 def server(message_bytes: int) -> list[str]:
     """Return the command that answers one client; it prints LISTENING when clients can connect."""
-    return ["stdbuf", "-oL", "ib_send_lat", "-s", str(message_bytes)]
+    return [_LINE_BY_LINE, "-oL", _PROGRAM, "-s", str(message_bytes)]
 
 
 def client(address: str, message_bytes: int) -> list[str]:
     """Return the command that measures the latency to a server."""
-    return ["ib_send_lat", "-s", str(message_bytes), address]
+    return [_PROGRAM, "-s", str(message_bytes), address]
 
 
 def read_latency(text: str) -> RdmaLatency:
