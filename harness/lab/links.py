@@ -1,6 +1,5 @@
 """The links of the lab's nodes, which are shaped while everything runs."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -8,6 +7,7 @@ from typing import TypeVar
 from harness.lab.cluster import Node
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
+from harness.node.kernel import json_rows
 from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
 from harness.settings.setting import ShellCommand, why_it_failed
 
@@ -28,7 +28,7 @@ def commands_to_change(before: Link, after: Link) -> Iterator[ShellCommand]:
 
 def read_link(node: Node) -> Link:
     """Return the current link. Raise ClusterliftError if `ip` or `tc` fails."""
-    [state] = json.loads(node.execute("ip", "-j", "link", "show", "dev", DEVICE))
+    [state] = json_rows(node.execute("ip", "-j", "link", "show", "dev", DEVICE), "ip link")
     mtu = int(state["mtu"])
     queues = node.execute("tc", "-j", "qdisc", "show", "dev", DEVICE)
     return Link(limited_bit_s(queues, mtu), mtu)

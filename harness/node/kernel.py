@@ -3,7 +3,6 @@
 What the kernel does not know is None.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from harness.model.interface import (
     BondMember,
     HostLink,
 )
+from harness.node.printed_json import printed_json
 from harness.words import shorten
 
 SYSCTLS = (
@@ -246,13 +246,15 @@ def read_bond(text: str) -> Bond | None:
 
 def json_rows(text: str, command: str) -> list[dict[str, Any]]:
     """Return the objects in the list that `ip -j` or `tc -j` printed. Raise ToolError for anything else."""
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ToolError(f"{command}: its output is not JSON, which needs iproute2 5.0") from error
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    lists = [each for each in printed_json(text, "[") if isinstance(each, list)]
+    of_rows = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
+    if of_rows:
+        return next(filter(None, of_rows), of_rows[0])
+    if lists:
         raise ToolError(f"{command}: its output is not a list of objects")
-    return rows
+    if text.lstrip().startswith("["):
+        raise ToolError(f"{command}: its JSON is broken or cut off")
+    raise ToolError(f"{command}: its output is not JSON, which needs iproute2 5.0")
 
 
 def known(value: Any) -> str | None:

@@ -1,13 +1,13 @@
 """Settings that one command sets; `rate.py`, `speed.py` and `disk_rate.py` have those that need more."""
 
 import hashlib
-import json
 import shlex
 from collections.abc import Callable
 
 from harness.failure_reason import failure_reason
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
+from harness.node.kernel import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
 UP, DOWN = "up", "down"
@@ -41,9 +41,9 @@ def bond_member(device: str) -> Setting:
     def read(completed: CompletedCommand) -> str:
         """Return `up` or `down`; any device that is no member of a bond would lose its routes."""
         try:
-            [link] = json.loads(completed.output)
+            [link] = json_rows(completed.output, "ip link")
             kind, flags = link.get("linkinfo", {}).get("info_slave_kind"), link["flags"]
-        except (ValueError, KeyError, AttributeError) as error:
+        except (ToolError, ValueError, KeyError, AttributeError) as error:
             raise ToolError(f"there is no device {device}") from error
         if kind != "bond":
             raise ToolError(f"{device} is not a member of a bond, so it is not taken down")

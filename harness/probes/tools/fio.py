@@ -1,12 +1,12 @@
 """fio: how fast a disk reads and writes past the page cache. Versions from 3.0 on can be read."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.child_process import SIGNALLED
 from harness.model.errors import ToolError
+from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number
 
 WRITE, READ = "write", "read"
@@ -78,11 +78,10 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
         raise ToolError(
             f"fio was ended by signal {signal}" if signal > 0 else f"fio failed, code {code}"
         )
-    try:
-        # What fio remarks may stand before the report.
-        report = json.loads(text[text.index("{") :])
-    except (ValueError, RecursionError) as error:
-        raise ToolError("fio printed no report") from error
+    reports = [each for each in printed_json(text, "{") if isinstance(each, dict)]
+    if not reports:
+        raise ToolError("fio printed no report")
+    report = next((each for each in reports if "jobs" in each), reports[0])
     try:
         jobs = {job["jobname"]: job for job in report["jobs"]}
         return {name: _pace(name, jobs[name]) for name in _JOBS}

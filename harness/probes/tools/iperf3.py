@@ -1,11 +1,11 @@
 """iperf3: TCP transfers and their JSON reports. Versions from 3.2 on can be read."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.model.errors import ToolError
+from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number, number_or_none
 
 LISTENING = "Server listening"
@@ -58,14 +58,15 @@ def read_report(text: str) -> Report:
     Raise ToolError with the error in the report, which iperf3 may exit with 0 in spite of; also if nothing
     arrived, or if the report is incomplete.
     """
+    reports = [each for each in printed_json(text, "{") if isinstance(each, dict)]
+    if not reports:
+        raise ToolError("iperf3 printed no report")
+    for report in reports:
+        if report.get("error"):
+            raise ToolError(f"iperf3: {report['error']}")
+    complete = next((report for report in reports if "end" in report), reports[0])
     try:
-        report = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ToolError("iperf3 printed no report") from error
-    if isinstance(report, dict) and report.get("error"):
-        raise ToolError(f"iperf3: {report['error']}")
-    try:
-        return _report(report)
+        return _report(complete)
     except (KeyError, TypeError, AttributeError) as error:
         raise ToolError(f"iperf3's report is incomplete: {error}") from error
 

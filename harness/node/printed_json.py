@@ -1,0 +1,29 @@
+"""JSON in what a program printed: it may have remarks before and after, or the same document twice."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+_DECODER = json.JSONDecoder()
+_MAX_TRIES = 16
+"""A host could print text in which every character begins something that ends in an error."""
+
+
+def printed_json(text: str, opening: str) -> Iterator[Any]:
+    """Yield the documents that begin with `opening`, which is `{` or `[`.
+
+    A document begins where that stands first, at the start of a line, or after another document. Text that
+    is no JSON is passed over.
+    """
+    position = text.find(opening)
+    for _ in range(_MAX_TRIES):
+        if position < 0:
+            return
+        try:
+            document, end = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            line_feed = text.find(f"\n{opening}", position)
+            position = line_feed + 1 if line_feed >= 0 else -1
+        else:
+            yield document
+            position = text.find(opening, end)
