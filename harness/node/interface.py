@@ -107,6 +107,8 @@ def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
     up = [each for each in lower if each.is_up]
     # A bridge has virtual ports, too, that lead to containers and virtual machines.
     ways = [each for each in up if each.bus or each.speed_mbit_s or not each.driver] or up
+    slow_ports = [port for each in ways for port in each.slow_ports]
+    ways = _active(link, ways) or ways
     is_shared = link.driver in _SHARING and len(ways) > 1
     if link.bond or is_shared or (link.driver == TEAM and len(lower) > 1):
         bond = link.bond or _bond_of(str(link.driver), lower)
@@ -120,7 +122,7 @@ def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
         speed_mbit_s=_speed(link, up, ways),
         shaped_bit_s=min(filter(None, (link.shaped_bit_s, shaped_bit_s)), default=None),
         has_unknown_limit=link.has_unknown_limit or is_unknown,
-        slow_ports=(*link.slow_ports, *(port for each in ways for port in each.slow_ports)),
+        slow_ports=(*link.slow_ports, *slow_ports),
         bond=link.bond or (ways[0].bond if len(ways) == 1 else None),
     )
 
@@ -131,7 +133,7 @@ def _speed(link: HostLink, up: Sequence[HostLink], ways: Sequence[HostLink]) -> 
     Linux invents the speed of a virtual device. That of a bond is the sum of the members in use.
     """
     if link.driver == "bond":
-        return _bond_speed(link, up)
+        return _bond_speed(link, _active(link, up) or up)
     if link.driver and not link.bus:
         speeds = {each.card_mbit_s for each in ways}
         is_shared = link.driver in _SHARING and len(ways) > 1
@@ -139,11 +141,15 @@ def _speed(link: HostLink, up: Sequence[HostLink], ways: Sequence[HostLink]) -> 
     return None if link.driver in VIRTUAL_NIC_DRIVERS else link.speed_mbit_s
 
 
-def _bond_speed(link: HostLink, up: Sequence[HostLink]) -> int | None:
+def _active(link: HostLink, lower: Sequence[HostLink]) -> list[HostLink]:
+    """Return the member that carries all, in a bond whose others wait for its end; else nothing."""
+    if link.bond is None or not link.bond.is_active_backup:
+        return []
+    return [each for each in lower if each.device == link.bond.active_member]
+
+
+def _bond_speed(link: HostLink, in_use: Sequence[HostLink]) -> int | None:
     """Return the speed that Linux reckons, less what the ports and the signals of its members take."""
-    in_use = [each for each in up if link.bond and each.device == link.bond.active_member]
-    if not (link.bond and link.bond.is_active_backup and in_use):
-        in_use = list(up)
     carried = [each.card_mbit_s for each in in_use]
     known = [speed for speed in carried if speed is not None]
     if len(known) < len(carried):
@@ -161,7 +167,7 @@ def _bond_of(driver: str, lower: Sequence[HostLink]) -> Bond:
 
 def _with_speeds(bond: Bond, lower: Sequence[HostLink]) -> Bond:
     """Return a bond whose members have the speeds that their cards really carry."""
-    carried = {each.device: each.card_mbit_s for each in lower}
+    carried = {each.device: None if each.has_unknown_limit else each.card_mbit_s for each in lower}
     members = [
         replace(member, speed_mbit_s=carried.get(member.device, member.speed_mbit_s))
         for member in bond.members

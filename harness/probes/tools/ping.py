@@ -13,6 +13,7 @@ _TRIES = 3
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
 _MTU = re.compile(r"mtu ?[=:] ?(\d+)", re.IGNORECASE)
+_LOCAL = re.compile("message too long", re.IGNORECASE)
 _FROM_ROUTER = re.compile(
     r"^From .*(?:frag(?:mentation)? needed|packet too big)", re.IGNORECASE | re.MULTILINE
 )
@@ -63,6 +64,6 @@ def read_answer(output: str, errors: str) -> PingReply:
     text = f"{output}\n{errors}"
     if _TOO_LONG.search(text):
         mtu = _MTU.search(text)
-        is_from_sender = _FROM_ROUTER.search(text) is None
+        is_from_sender = bool(_LOCAL.search(text)) and not _FROM_ROUTER.search(text)
         return PingReply(Echo.REFUSED, int(mtu[1]) if mtu else None, is_from_sender)
     return PingReply(Echo.LOST)

@@ -154,15 +154,25 @@ class TestPing:
         assert ping.read_answer(printed, warning) == PingReply(echo)
 
     @pytest.mark.parametrize(
-        ("printed", "errors", "mtu"),
+        ("printed", "errors", "mtu", "is_from_sender"),
         [
-            (TOO_LONG, TOO_LONG_ERRORS, 1500),
-            (REFUSED_BY_ROUTER, "", 1400),
-            (TOO_LONG, "Packet too big", None),
+            (TOO_LONG, TOO_LONG_ERRORS, 1500, True),
+            (TOO_LONG, "ping: local error: message too long, mtu: 1400", 1400, True),
+            (TOO_LONG, "ping: sendmsg: Message too long", None, True),
+            (REFUSED_BY_ROUTER, "", 1400, False),
+            # The sender refuses the second packet, because it remembers what a router said of the first.
+            (REFUSED_BY_ROUTER, TOO_LONG_ERRORS, 1400, False),
+            (TOO_LONG, "Packet too big", None, False),
         ],
     )
-    def test_a_refusal_may_name_the_mtu(self, printed: str, errors: str, mtu: int | None) -> None:
-        assert ping.read_answer(printed, errors) == PingReply(Echo.REFUSED, mtu)
+    def test_a_refusal_may_name_the_mtu_and_is_of_the_sender_or_of_a_router(
+        self,
+        printed: str,
+        errors: str,
+        mtu: int | None,
+        is_from_sender: bool,  # noqa: FBT001
+    ) -> None:
+        assert ping.read_answer(printed, errors) == PingReply(Echo.REFUSED, mtu, is_from_sender)
 
     @pytest.mark.parametrize(
         "error",
