@@ -96,9 +96,7 @@ def _link_faults(
             yield Finding(name, f"{unknown}, and its goodput does not prove the expected rate")
     elif _may_be_in_slow_port(link, network.goodput.best(link.host)):
         limit = rate_text(USB_2_MBIT_S * 10**6)
-        yield Finding(
-            name, f"is its card in a port of USB 2? Nothing was faster than the {limit} of USB 2"
-        )
+        yield Finding(name, f"nothing was faster than {limit}: is its card in a port of USB 2?")
     elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
         yield Finding(name, f"{rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}")
     if link.mtu_bytes != mtu:

@@ -1,6 +1,6 @@
 """The MTU probe finds the largest packet that a path carries, however the path treats larger ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 
 import pytest
@@ -11,6 +11,8 @@ from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, by_local
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
+from harness.model.probe import Measurement
+from harness.node.kernel import RememberedMtu, read_remembered_mtu
 from harness.probes.path_mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import a_link
@@ -146,3 +148,92 @@ class TestPaths:
         [step] = path_mtu_steps(TWO, self.LINKS)
         errors = {measurement.subject: measurement.error for measurement in step.measure()}
         assert errors == {"node1 -> node2": error, "node2 -> node1": None}
+
+
+class RememberingHosts:
+    """Hosts whose kernels remember 1400 bytes of a path that carries 1500 by now.
+
+    `memory` is what `ip route get` prints. If `can_look_past`, ping knows how to send larger packets.
+    """
+
+    def __init__(self, memory: str, *, can_look_past: bool) -> None:
+        self._memory = memory
+        self._can_look_past = can_look_past
+
+    def run_all(self, commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+        return [self._run(list(words)) for _, words in commands]
+
+    def _run(self, words: list[str]) -> CompletedCommand:
+        if words[0] == "ip":
+            return CompletedCommand(0, self._memory, "")
+        size = int(words[words.index("-s") + 1]) + 28
+        is_past = "probe" in words
+        if is_past and not self._can_look_past:
+            return CompletedCommand(2, "", "ping: invalid -M argument: probe")
+        if size <= (1500 if is_past else 1400):
+            return CompletedCommand(0, "3 packets transmitted, 3 received", "")
+        error = f"ping: local error: message too long, mtu={1500 if is_past else 1400}"
+        return CompletedCommand(1, "3 packets transmitted, 0 received, +3 errors", error)
+
+
+MEMORY = '[{"dst":"10.0.0.2","dev":"e0","cache":[],"expires":599,"metrics":[{"mtu":1400}]}]'
+FIXED = '[{"dst":"10.0.0.2","dev":"e0","metrics":[{"mtu":1400}]}]'
+UNKNOWN = (
+    "node1 -> node2: the path is unknown, because node1 remembers a largest packet of 1400 bytes for "
+    "599 s more: run ip route flush cache there, and probe again"
+)
+
+
+class TestMemory:
+    """What a router said earlier, the sender's kernel remembers for ten minutes."""
+
+    @pytest.mark.parametrize(
+        ("memory", "can_look_past", "found"),
+        [
+            (MEMORY, True, 1500),
+            (MEMORY, False, UNKNOWN),
+            (FIXED, True, 1400),
+            (FIXED, False, 1400),
+            ("no JSON", False, 1400),
+        ],
+    )
+    def test_is_not_taken_for_the_path(
+        self, monkeypatch: pytest.MonkeyPatch, memory: str, found: int | str, *, can_look_past: bool
+    ) -> None:
+        hosts = RememberingHosts(memory, can_look_past=can_look_past)
+        monkeypatch.setattr("harness.hosts.remote_process.run_all", hosts.run_all)
+        [step] = path_mtu_steps(TWO, {host.name: a_link(host.name) for host in TWO})
+        first = next(iter(step.measure()))
+        assert isinstance(first, Measurement)
+        assert (first.subject, first.metric) == ("node1 -> node2", PATH_MTU.name)
+        assert (first.value or first.error) == found
+
+    def test_of_what_the_receiver_can_take_is_believed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hosts = RememberingHosts(MEMORY, can_look_past=False)
+        monkeypatch.setattr("harness.hosts.remote_process.run_all", hosts.run_all)
+        links = {"node1": a_link("node1"), "node2": a_link("node2", mtu_bytes=1400)}
+        [step] = path_mtu_steps(TWO, links)
+        values = [each.value for each in step.measure() if isinstance(each, Measurement)]
+        assert values == [1400, 1400]
+
+    @pytest.mark.parametrize(
+        ("printed", "remembered"),
+        [
+            (MEMORY, RememberedMtu(1400, 599)),
+            (
+                '[{"dst":"fd00::2","expires":590,"metrics":[{"mtu":1280}],"pref":"medium"}]',
+                RememberedMtu(1280, 590),
+            ),
+            (FIXED, None),
+            # A router announced this route and its MTU, which both expire.
+            ('[{"dst":"fd00::2","protocol":"ra","expires":590,"metrics":[{"mtu":1280}]}]', None),
+            ('[{"dst":"10.0.0.2","cache":[],"expires":599}]', None),
+            ('[{"dst":"10.0.0.2","expires":599,"metrics":[{"rtt":3}]}]', None),
+            ('[{"dst":"10.0.0.2","expires":599,"metrics":"mtu"}]', None),
+            ("[]", None),
+        ],
+    )
+    def test_is_read_from_the_route(self, printed: str, remembered: RememberedMtu | None) -> None:
+        assert read_remembered_mtu(printed) == remembered
