@@ -102,7 +102,6 @@ class TestHosts:
             ("fe80::1%eth0", "fe80::1%eth0 is a link-local address"),
             ("fe80::1", "fe80::1 is a link-local address"),
             ("0.0.0.0", "0.0.0.0 is not the address of one host"),  # noqa: S104
-            ("::", ":: is not the address of one host"),
             ("224.0.0.1", "224.0.0.1 is not the address of one host"),
             ("ff02::1", "ff02::1 is not the address of one host"),
             ("255.255.255.255", "255.255.255.255 is not the address of one host"),
