@@ -108,8 +108,9 @@ def test_of_very_many_latencies_the_longest_are_listed() -> None:
 
 
 def test_links_of_all_kinds() -> None:
+    of_port = "/sys/class/net/enx00e04c680001/device/../speed:5000\n"
     links = [
-        parse_link("node1", "enx00e04c680001", output("link-usb.txt")),
+        parse_link("node1", "enx00e04c680001", output("link-usb.txt") + of_port),
         parse_link("node2", "bond0", output("link-bond.txt")),
         parse_link("node3", "eth0", output("link-virtio.txt")),
         parse_link("worker-1", "eth0", output("link-veth.txt")),
