@@ -14,8 +14,10 @@ DIRECTORIES = {"local_dirs": "SPARK_LOCAL_DIRS", "data_dir": "CLUSTERLIFT_DATA_D
 """What directories are for, and the variable that has them, with commas between. Spark tells Python workers
 the first."""
 _SECTOR = 512
-_NO_DISKS = ("fd", "sr")
-"""How the names of floppy disks and optical drives begin."""
+_NO_DISK = re.compile(r"(fd|sr|mtdblock)\d|mmcblk\d+(boot|gp|rpmb)")
+"""How the names of floppy disks, of optical drives, and of parts of flash chips begin."""
+_NAMES_AS_MODELS = ("LIO-ORG", "SCST")
+"""How the vendors of storage servers begin that report the name of each volume as its model."""
 _EXPLAINING = {
     *("barrier", "commit", "compress", "data"),
     *("nconnect", "proto", "rsize", "vers", "wsize"),
@@ -29,9 +31,10 @@ def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
 
     Paths to one disk are left out, and so is what stands on disks: partitions, arrays, volumes.
     """
-    for disk in sorted(root.glob("sys/block/*")):
-        is_disk = (disk / "device").exists() and not disk.name.startswith(_NO_DISKS)
-        if is_disk and _text(disk / "hidden") != "1" and _text(disk / "size") != "0":
+    further = _further_paths(root)
+    for disk in sorted(filter(is_disk, root.glob("sys/block/*"))):
+        is_path = disk.name in further or _text(disk / "hidden") == "1"
+        if not is_path and _text(disk / "size") != "0":
             queue = disk / "queue"
             yield "disks", _description(disk)
             # `[mq-deadline] none`
@@ -55,23 +58,66 @@ def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, 
         yield "_used", "90 % or more" if is_full else "less than 90 %"
 
 
+def is_disk(device: Path) -> bool:
+    """Whether a device of /sys/block is a disk, or a path to one: no part of a disk, nothing that stands on it."""
+    return (device / "device").exists() and not _NO_DISK.match(device.name)
+
+
+def _further_paths(root: Path) -> set[str]:
+    """Return the names of the paths to disks of dm-multipath, without the first path to each disk."""
+    found = set[str]()
+    for device in root.glob("sys/block/dm-*"):
+        if _is_multipath(device):
+            found.update(path.name for path in _below(device)[1:])
+    return found
+
+
+def _is_multipath(device: Path) -> bool:
+    return _text(device / "dm/uuid").startswith("mpath-")
+
+
+def _below(device: Path) -> list[Path]:
+    """Return the devices on which a device stands, by name."""
+    return sorted(device.glob("slaves/*"))
+
+
 def _description(disk: Path) -> str:
     """Return what a disk is: `ST4000NM0035 (4,001 GB, rotational)`; without a model, its driver or kind."""
-    driver = disk / "device/driver"
-    model = _text(disk / "device/model") or _text(disk / "device/name")
-    model = model or (driver.resolve().name if driver.exists() else re.sub(r"\d+$", "", disk.name))
+    model = _model(disk)
     gigabytes = int(_text(disk / "size") or 0) * _SECTOR / 1e9
     kind = ", rotational" if _text(disk / "queue/rotational") == "1" else ""
     return f"{' '.join(model.split())} ({gigabytes:,.0f} GB{kind})"
 
 
+def _model(disk: Path) -> str:
+    """Return the model of a disk, or else what it is; never the name of a volume."""
+    model = _text(disk / "device/model")
+    vendor = _text(disk / "device/vendor")
+    if model:
+        return vendor if vendor.startswith(_NAMES_AS_MODELS) else model
+    # Flash chips have their model there, and volumes of Ceph their own names.
+    if disk.name.startswith("mmcblk") and (name := _text(disk / "device/name")):
+        return name
+    driver = disk / "device/driver"
+    return driver.resolve().name if driver.exists() else re.sub(r"\d+$", "", disk.name)
+
+
 def _disks_below(device: Path) -> set[Path]:
     """Return the disks that have the bytes of a partition, an array or a volume."""
+    device = _whole(device)
+    below = _below(device)
+    if _is_multipath(device):
+        below = below[:1]
+    found = set[Path]()
+    for each in below:
+        found |= _disks_below(each)
+    return found or ({device} if device.exists() else set())
+
+
+def _whole(device: Path) -> Path:
+    """Return a device without links, and for a partition the device that it is a part of."""
     device = device.resolve()
-    if (device / "partition").exists():
-        device = device.parent
-    below = {disk for each in device.glob("slaves/*") for disk in _disks_below(each)}
-    return below or ({device} if device.exists() else set())
+    return device.parent if (device / "partition").exists() else device
 
 
 class _Mount(NamedTuple):

@@ -1,14 +1,18 @@
 """The bytes that a node's disks read and wrote, each counted once although block devices stand on others.
 
 The disks count, and not the partitions and volumes on them, which count the same bytes again. But each disk
-of a RAID array counts its part of what was written once: there, the array counts, as in /proc/PID/io.
+of a RAID array counts its part of what was written once: there, the array counts, as in /proc/PID/io. Arrays
+are those of md, of LVM, which makes a volume for each copy, and of dmraid. The copies that a Btrfs or a ZFS
+makes are not seen: each counts.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.model.task_metrics import DiskBytes
 from harness.node.cgroup import read_text
+from harness.node.devices import is_disk
 from harness.node.namespaces import boot_of
 from harness.node.snapshot import NodeReading, NodesSnapshot, growth, unread_hosts
 
@@ -16,6 +20,9 @@ READ, WRITTEN, OWN_READ = "disk_read_bytes", "disk_written_bytes", "own_read_byt
 """The counters of a node's disks, and of what the application's own processes read from them."""
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
+_COPY = re.compile("_[rm]image_")
+"""In the name of a hidden volume of LVM that has one copy, or one stripe, of another volume."""
+_ARRAY_OF_DMRAID = "DMRAID-"
 
 
 def disk_bytes_between(before: NodesSnapshot, after: NodesSnapshot) -> DiskBytes | None:
@@ -57,8 +64,7 @@ def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
     counted = [(1, disk) for disk in _disks(root)]
     if not counted:
         return None
-    for array in root.glob("sys/block/md*"):
-        members = list(array.glob("slaves/*"))
+    for array, members in _arrays(root):
         # Before Linux 6.3, partitions of a disk with several paths count nothing.
         if any(any(_sectors(member)) for member in members):
             counted += [(1, array), *((-1, member) for member in members)]
@@ -66,6 +72,18 @@ def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
     read = sum(sign * sectors for sign, sectors, _ in signed)
     written = sum(sign * sectors for sign, _, sectors in signed)
     return read * _SECTOR, written * _SECTOR
+
+
+def _arrays(root: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """Yield each RAID array, and the devices on which it stands."""
+    for device in root.glob("sys/block/*"):
+        members = list(device.glob("slaves/*"))
+        is_array = device.name.startswith("md")
+        if device.name.startswith("dm-"):
+            is_array = read_text(device / "dm/uuid").startswith(_ARRAY_OF_DMRAID)
+            is_array |= any(_COPY.search(read_text(member / "dm/name")) for member in members)
+        if is_array:
+            yield device, members
 
 
 def disk_names(root: Path = Path("/")) -> list[str]:
@@ -80,10 +98,9 @@ def _disks(root: Path) -> list[Path]:
     Linux 6.3 the paths count, and the disk itself does not.
     """
     files = root.glob("sys/block/*/stat")
-    disks = [file.parent for file in files if (file.parent / "device").exists()]
     return [
         disk
-        for disk in disks
+        for disk in filter(is_disk, (file.parent for file in files))
         if read_text(disk / "hidden") != "1" or not any(_sectors(_head(disk)))
     ]
 

@@ -51,6 +51,68 @@ def test_disks_are_described_and_what_stands_on_them_is_left_out(tmp_path: Path)
     }
 
 
+GIGABYTES_107 = {"size": "209715200", "queue/rotational": "0"}
+DESCRIBED = {
+    "an image of Ceph": ("rbd0", {"device/name": "csi-vol-1b7e", "device/pool": "volumes"}, "rbd"),
+    "a flash chip": ("mmcblk0", {"device/name": "DF4064", "device/type": "MMC"}, "DF4064"),
+    "a volume of Linux' iSCSI": ("sdb", {"device/vendor": "LIO-ORG ", "device/model": "n1-data"}, "LIO-ORG"),
+    "a volume of SCST": ("sdc", {"device/vendor": "SCST_BIO", "device/model": "vol7"}, "SCST_BIO"),
+    "a volume of a server": ("sdd", {"device/vendor": "NETAPP", "device/model": "LUN C-Mode"}, "LUN C-Mode"),
+    "a disk of VMware": ("sde", {"device/vendor": "VMware", "device/model": "Virtual disk"}, "Virtual disk"),
+    "a disk of Google": ("sdf", {"device/model": "PersistentDisk"}, "PersistentDisk"),
+    "a volume of EBS": (
+        *("nvme1n1", {"device/model": "Amazon Elastic Block Store", "device/serial": "vol0af3"}),
+        "Amazon Elastic Block Store",
+    ),
+    "persistent memory": ("pmem0", {"device/devtype": "nd_namespace_io"}, "pmem"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DESCRIBED)
+def test_a_disk_has_its_model_and_never_the_name_of_a_volume(tmp_path: Path, case: str) -> None:
+    device, files, model = DESCRIBED[case]
+    add(tmp_path, device, GIGABYTES_107 | files)
+    disks = [value for key, value in disk_facts(tmp_path) if key == "disks"]
+    assert disks == [f"{model} (107 GB)"]
+
+
+@pytest.mark.parametrize("part", ["mmcblk0boot0", "mmcblk0boot1", "mmcblk0gp0", "mmcblk0rpmb"])
+def test_a_part_of_a_flash_chip_is_no_disk(tmp_path: Path, part: str) -> None:
+    for device in ("mmcblk0", part, "mtdblock3"):
+        add(tmp_path, device, GIGABYTES_107 | {"device/name": "DF4064"})
+    assert [value for key, value in disk_facts(tmp_path) if key == "disks"] == ["DF4064 (107 GB)"]
+
+
+def test_several_paths_to_a_disk_are_one_disk(tmp_path: Path, data: Path) -> None:
+    model = {"device/model": "LUN C-Mode"} | GIGABYTES_107
+    for device in ("sda", "sdb", "sdc"):
+        add(tmp_path, device, model)
+    add(tmp_path, "dm-0", {"dm/uuid": "mpath-3600a0980383034", "dm/name": "mpatha"})
+    add(tmp_path, "dm-1", {"dm/uuid": "LVM-abc", "dm/name": "vg-data"})
+    stand(tmp_path, "dm-0", "sda", "sdb")
+    stand(tmp_path, "dm-1", "dm-0")
+    assert [key for key, _ in disk_facts(tmp_path)].count("disks") == 2
+    number(tmp_path, "253:1", "dm-1")
+    mounted(tmp_path, "20 1 253:1 / / rw - xfs /dev/mapper/vg-data rw")
+    disks = [value for key, value in place_facts(data, tmp_path) if key == "_disk"]
+    assert disks == ["LUN C-Mode (107 GB)"]
+
+
+def stand(root: Path, device: str, *below: str) -> None:
+    """Let a device stand on others."""
+    slaves = root / "sys/devices" / device / "slaves"
+    slaves.mkdir(parents=True)
+    for each in below:
+        (slaves / Path(each).name).symlink_to(root / "sys/devices" / each)
+
+
+def number(root: Path, numbers: str, device: str) -> None:
+    """Give a device its numbers, such as `8:1`."""
+    numbered = root / "sys/dev/block"
+    numbered.mkdir(parents=True, exist_ok=True)
+    (numbered / numbers).symlink_to(root / "sys/devices" / device)
+
+
 def mounted(root: Path, *lines: str) -> None:
     (root / "proc/self").mkdir(parents=True, exist_ok=True)
     (root / "proc/self/mountinfo").write_text("".join(f"{line}\n" for line in lines))
@@ -68,13 +130,9 @@ def test_a_directory_on_an_array_has_the_disks_of_the_array(tmp_path: Path, data
     add(tmp_path, "sda", HDD)
     add(tmp_path, "nvme0n1", FLASH)
     add(tmp_path, "sda/sda1", {"partition": "1"}, is_partition=True)
-    add(tmp_path, "md0", {"slaves/.keep": "", "md/level": "raid1"})
-    (tmp_path / "sys/devices/md0/slaves/.keep").unlink()
-    for slave in ("sda/sda1", "nvme0n1"):
-        name = slave.rpartition("/")[2]
-        (tmp_path / "sys/devices/md0/slaves" / name).symlink_to(tmp_path / "sys/devices" / slave)
-    (tmp_path / "sys/dev/block").mkdir(parents=True)
-    (tmp_path / "sys/dev/block/9:0").symlink_to(tmp_path / "sys/devices/md0")
+    add(tmp_path, "md0", {"md/level": "raid1"})
+    stand(tmp_path, "md0", "sda/sda1", "nvme0n1")
+    number(tmp_path, "9:0", "md0")
     point = str(data).replace(" ", r"\040")
     mounted(
         tmp_path,
@@ -96,8 +154,7 @@ def test_a_directory_on_btrfs_has_the_disks_of_all_its_devices(tmp_path: Path, d
     add(tmp_path, "sda/sda3", {"partition": "3"}, is_partition=True)
     add(tmp_path, "nvme0n1", FLASH)
     add(tmp_path, "dm-0", {"dm/name": "pool"})
-    (tmp_path / "sys/devices/dm-0/slaves").mkdir()
-    (tmp_path / "sys/devices/dm-0/slaves/nvme0n1").symlink_to(tmp_path / "sys/devices/nvme0n1")
+    stand(tmp_path, "dm-0", "nvme0n1")
     for device in ("sda/sda3", "dm-0"):
         (pool / Path(device).name).symlink_to(tmp_path / "sys/devices" / device)
     (tmp_path / "dev/mapper").mkdir(parents=True)

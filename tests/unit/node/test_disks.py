@@ -1,5 +1,6 @@
 """Bytes of disks are counted once, whatever stands on them; `expected` is what an application alone did."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,50 @@ STACKS = {
     "a mirror of which no partition counts": (
         *("nvme0n1 0 disk", "nvme0c0n1 100 disk hidden", "nvme0n1/nvme0n1p3 0", "md0 100 nvme0n1p3"),
     ),
+    "a mirror of LVM": (
+        *("sda 80 disk", "sdb 90 disk", "dm-0 1 sda", "dm-1 69 sda", "dm-2 1 sdb", "dm-3 69 sdb"),
+        *("dm-4 70 dm-0 dm-1 dm-2 dm-3", "dm-5 30 sda sdb"),
+        *("dm-1:vg-data_rimage_0", "dm-0:vg-data_rmeta_0", "dm-3:vg-data_rimage_1", "dm-2:vg-data_rmeta_1"),
+    ),
+    "an old mirror of LVM": (
+        *("sda 100 disk", "sdb 100 disk", "dm-0 100 sda", "dm-1 100 sdb", "dm-2 100 dm-0 dm-1"),
+        *("dm-0:vg-a_mimage_0", "dm-1:vg-a_mimage_1", "dm-2:vg-a"),
+    ),
+    "a thin pool of LVM on a mirror": (
+        *("sda 100 disk", "sdb 100 disk", "dm-0 100 sda", "dm-1 100 sdb", "dm-2 100 dm-0 dm-1"),
+        *("dm-3 0 sda", "dm-4 0 dm-2 dm-3", "dm-5 90 dm-4"),
+        *("dm-0:vg-p_tdata_rimage_0", "dm-1:vg-p_tdata_rimage_1", "dm-2:vg-p_tdata", "dm-4:vg-p-tpool"),
+    ),
+    "stripes of LVM": (
+        *("sda 60 disk", "sdb 40 disk", "dm-0 50 sda sdb", "dm-1 50 sda sdb"),
+        *("dm-0:vg-a", "dm-1:vg-b"),
+    ),
+    "a cache of LVM": (
+        *("sda 30 disk", "nvme0n1 70 disk", "dm-0 30 sda", "dm-1 60 nvme0n1", "dm-2 1 nvme0n1"),
+        *("dm-3 80 dm-0 dm-1 dm-2", "dm-0:vg-a_corig", "dm-1:vg-c_cdata", "dm-2:vg-c_cmeta", "dm-3:vg-a"),
+    ),
+    "a snapshot of LVM": (
+        *("sda 100 disk", "dm-0 70 sda", "dm-1 30 sda", "dm-2 60 dm-0", "dm-3 20 dm-0 dm-1"),
+        *("dm-0:vg-a-real", "dm-1:vg-s-cow", "dm-2:vg-a", "dm-3:vg-s"),
+    ),
+    "a mirror by dmraid": (
+        *("sda 100 disk", "sdb 100 disk", "dm-0 100 sda sdb", "dm-1 80 dm-0"),
+        *("dm-0=DMRAID-isw_ddfaj_vol0", "dm-1=part1-DMRAID-isw_ddfaj_vol0"),
+    ),
+    "a mirror of encrypted disks": (
+        *("sda 100 disk", "sdb 100 disk", "dm-0 100 sda", "dm-1 100 sdb", "md0 100 dm-0 dm-1"),
+    ),
+    "encryption on a mirror": (
+        *("sda 100 disk", "sdb 100 disk", "md0 100 sda sdb", "dm-0 100 md0"),
+    ),
+    "a mirror of disks with several paths": (
+        *("sda 50 disk", "sdb 50 disk", "sdc 50 disk", "sdd 50 disk", "dm-0 100 sda sdb", "dm-1 100 sdc sdd"),
+        *("dm-0=mpath-36a", "dm-1=mpath-36b", "md0 100 dm-0 dm-1"),
+    ),
+    "bcache": ("sda 30 disk", "nvme0n1 70 disk", "bcache0 80 nvme0n1 sda"),
+    "a flash chip with parts for booting": (
+        *("mmcblk0 100 disk", "mmcblk0boot0 9 disk", "mmcblk0/mmcblk0p2 90"),
+    ),
     "drbd": ("sda 100 disk", "sda/sda7 80", "drbd1 80 sda7"),
     "a file as a disk": ("vda 100 disk", "loop0 100", "dm-0 100 loop0", "zram0 900", "ram0 9", "nbd0 9"),
     "disks in a network": ("rbd0 60 disk", "sdc 40 disk"),
@@ -46,9 +91,19 @@ STACKS = {
 
 
 def make_blocks(root: Path, *lines: str) -> None:
-    """Make /sys/block: a line has a device or partition, its sectors, what it is and what it stands on."""
+    """Make /sys/block: a line has a device or partition, its sectors, what it is and what it stands on.
+
+    The lines `dm-0:NAME` and `dm-0=UUID` say what device mapper calls a device.
+    """
     made: dict[str, Path] = {}
-    for path, sectors, *words in map(str.split, lines):
+    for line in lines:
+        if found := re.fullmatch("(dm-[0-9]+)([:=])(.*)", line):
+            (made[found[1]] / "dm").mkdir(exist_ok=True)
+            (made[found[1]] / "dm" / {":": "name", "=": "uuid"}[found[2]]).write_text(
+                f"{found[3]}\n"
+            )
+            continue
+        path, sectors, *words = line.split()
         directory = root / SYS_BLOCK / path
         made[directory.name] = directory
         directory.mkdir(parents=True)
@@ -166,6 +221,8 @@ def test_of_several_executions_the_average_counts_and_is_rounded_up() -> None:
         ("the head counts since Linux 6.3", ["nvme0n1"]),
         ("only the paths of NVMe count before Linux 6.3", ["nvme0c0n1", "nvme0c33n1", "nvme0n1"]),
         ("a file as a disk", ["vda"]),
+        ("a flash chip with parts for booting", ["mmcblk0"]),
+        ("a mirror of LVM", ["sda", "sdb"]),
     ],
 )
 def test_the_disks_are_named_without_what_stands_on_them(
