@@ -59,7 +59,7 @@ def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, 
 
 
 def is_disk(device: Path) -> bool:
-    """Whether a device of /sys/block is a disk, or a path to one: no part of a disk, nothing that stands on it."""
+    """Whether a device of /sys/block is a disk or a path to one, not a part of one or what stands on it."""
     return (device / "device").exists() and not _NO_DISK.match(device.name)
 
 

@@ -246,6 +246,17 @@ def test_a_file_system_without_direct_io_is_a_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [bin_]
 
 
+def test_a_fio_without_its_engine_is_a_line(tmp_path: Path) -> None:
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    lacks = (
+        'echo "fio: engine libaio not loadable" >&2; echo "fio: failed to load engine" >&2; exit 1'
+    )
+    assert failure(tmp_path, 64, *stub(bin_, "fio", lacks)) == (
+        "a: fio cannot load its engine libaio; install it (RHEL, Fedora: dnf install fio-engine-libaio)"
+    )
+
+
 def test_a_host_without_fio_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

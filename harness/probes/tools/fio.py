@@ -1,5 +1,6 @@
-"""fio: how fast a disk reads and writes past the page cache. Versions from 3.0 on can be read."""
+"""fio: how fast a disk reads and writes past the page cache. Versions from 3.4 on can be read."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from harness.probes.tools.numbers import number
 WRITE, READ = "write", "read"
 RANDOM_WRITE, RANDOM_READ = "random-write", "random-read"
 SYNC = "sync"
+_OLDEST = 3, 4
+"""The first version whose report has bytes a second, and the time until written data is safe."""
+_TOO_OLD = f"{'.'.join(map(str, _OLDEST))} or newer is needed"
 _LARGE, _SMALL = "--bs=1M --iodepth=16", "--bs=4k --iodepth=32"
 _JOBS = {
     WRITE: f"--rw=write {_LARGE}",
@@ -46,6 +50,8 @@ truncate -s "$2" "$file" || fail "--file-mb: $1 takes no file of $2 bytes"
 problem=$(dd if=/dev/zero of="$file" bs=1M count=1 oflag=direct conv=notrunc 2>&1) || case $problem in
   *"Invalid argument"*) fail "--directory: $1 has no I/O past the page cache; name a directory on a disk" ;;
 esac
+fio --enghelp=libaio >/dev/null 2>&1 || [ $? -ne 1 ] ||
+  fail "fio cannot load its engine libaio; install it (RHEL, Fedora: dnf install fio-engine-libaio)"
 exec fio --thread --output-format=json --percentile_list=50:99 --filename="$file" --size="$2" --direct=1 \\
   --ioengine=libaio --fallocate=none --name=fill --rw=write {_LARGE} {_TIMED_JOBS}
 """
@@ -82,11 +88,19 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
     if not reports:
         raise ToolError("fio printed no report")
     report = next((each for each in reports if "jobs" in each), reports[0])
+    if _version(report) < _OLDEST:
+        raise ToolError(f"{report['fio version']} is too old: {_TOO_OLD}")
     try:
         jobs = {job["jobname"]: job for job in report["jobs"]}
         return {name: _pace(name, jobs[name]) for name in _JOBS}
     except (KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"fio's report is incomplete (3.0 or newer is needed): {error}") from error
+        raise ToolError(f"fio's report is incomplete ({_TOO_OLD}): {error}") from error
+
+
+def _version(report: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the version of fio that wrote a report; that of the oldest if it does not say."""
+    found = re.match(r"fio-(\d+)\.(\d+)", str(report.get("fio version")))
+    return tuple(map(int, found.groups())) if found else _OLDEST
 
 
 def _pace(name: str, job: Mapping[str, Any]) -> Pace:

@@ -354,14 +354,32 @@ def test_output_cut_anywhere_is_an_error(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "message"),
     [
-        (output("fio-3.33.json").replace("clat_ns", "clat"), 0, "3.0 or newer is needed"),
+        *(
+            (
+                output("fio-3.33.json").replace("fio-3.33", version).replace("bw_bytes", "no"),
+                0,
+                f"^{version} is too old: 3.4 or newer is needed$",
+            )
+            for version in ("fio-3.0", "fio-3.1", "fio-3.3-17-g1c2d", "fio-2.2.10")
+        ),
+        (output("fio-3.33.json").replace("clat_ns", "clat"), 0, "3.4 or newer is needed"),
+        ("[]", 0, "fio printed no report"),
         ("", 137, "fio was ended by signal 9"),
         (output("fio-3.33.json"), 1, "fio failed, code 1"),
     ],
-    ids=["too old", "killed", "failed"],
+    ids=["3.0", "3.1", "of 3.3", "2.2", "without a part", "no object", "killed", "failed"],
 )
 def test_a_report_of_fio_that_shows_no_whole_measurement_says_why(
     text: str, code: int, message: str
 ) -> None:
     with pytest.raises(ToolError, match=message):
         fio.read_report(text, code)
+
+
+@pytest.mark.parametrize("version", ["fio-3.4", "fio-3.33", "fio-4.0", "fio-master"])
+def test_a_report_of_fio_is_read_between_what_it_remarks(version: str) -> None:
+    report = output("fio-3.33.json").replace("fio-3.33", version)
+    remarked = (
+        f"fio: this platform {{ }} is strange\n{report}\nfio: file hash not empty on exit {{\n"
+    )
+    assert fio.read_report(remarked) == fio.read_report(output("fio-3.33.json"))
