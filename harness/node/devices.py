@@ -1,11 +1,12 @@
 """The disks of a node, and the file systems of the directories that matter, as the kernel describes them.
 
-This file is also a program: sent to a node as text (`python -c`), it prints the facts. So it imports nothing
-of ours.
+This file is also a program: sent to a node as text (`python -c`), it prints the facts. With a directory as
+its argument, it prints why that is in memory. So it imports nothing of ours.
 """
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,13 @@ _EXPLAINING = {
 }
 """Mount options whose values may explain times; others may have names of hosts, users and secrets."""
 _FULL = 0.9
+MEMORY, PAGE_CACHE, ZFS = "memory", "page cache", "zfs"
+_FILES_IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"}
+_WITHOUT_A_DEVICE = {*_FILES_IN_MEMORY, "btrfs", "bcachefs", "zfs"}
+"""File systems of this machine whose numbers are of no block device."""
+_MEMORY_AS_DISK = re.compile(r"(z?ram|r?nullb)\d")
+_MODELS_IN_MEMORY = {"scsi_debug", "RAMDISK-MCP"}
+"""Disks that the kernel has in memory: by their names, and by their models."""
 
 
 def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
@@ -44,7 +52,7 @@ def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
 
 def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, str]]:
     """Yield the file system of a directory, its mount options, its disks, and whether it is nearly full."""
-    mount = _mount_of(directory.resolve(), root) if directory.is_dir() else None
+    mount = mount_of(directory, root) if directory.is_dir() else None
     if mount is None:
         return
     yield "", mount.type
@@ -120,7 +128,7 @@ def _whole(device: Path) -> Path:
     return device.parent if (device / "partition").exists() else device
 
 
-class _Mount(NamedTuple):
+class Mount(NamedTuple):
     """A mounted file system; `number` is that of its device, such as `8:1`; `0:30` is of none."""
 
     point: str
@@ -130,34 +138,157 @@ class _Mount(NamedTuple):
     options: str
 
 
-def _disks_of(mount: _Mount, root: Path) -> set[Path]:
+class Holder(NamedTuple):
+    """What has the bytes of a directory in the end: MEMORY, PAGE_CACHE, ZFS; another kind is not known.
+
+    PAGE_CACHE: a loop device without direct I/O, whose file the page cache has. ZFS has a cache of its own.
+    """
+
+    kind: str
+    name: str
+
+
+def holders_of(directory: Path, root: Path = Path("/")) -> Iterator[Holder]:
+    """Yield what has the bytes of new files of a directory, whatever stands between.
+
+    Nothing is yielded where the kernel does not tell.
+    """
+    mount = mount_of(directory, root)
+    if mount is not None:
+        yield from _holders_of(mount, root, frozenset())
+
+
+def _holders_of(mount: Mount, root: Path, above: frozenset[str]) -> Iterator[Holder]:
+    """Yield the same of a file system; `above` are the numbers of those that stand on it."""
+    if mount.number in above:
+        return
+    above |= {mount.number}
+    if mount.type in _FILES_IN_MEMORY:
+        yield Holder(MEMORY, mount.type)
+    elif mount.type == "zfs":
+        yield Holder(ZFS, mount.source)
+    elif (below := _mount_below(mount, root)) is not None:
+        yield from _holders_of(below, root, above)
+    for device in _devices_of(mount, root):
+        yield from _holders_of_device(device, root, above)
+
+
+def _mount_below(mount: Mount, root: Path) -> Mount | None:
+    """Return the file system that has what is written to another one; None if none is seen."""
+    if mount.type == "overlay":
+        return _upper_mount(mount, root)
+    # What stands on a directory, such as ecryptfs, has it as its source.
+    is_on_directory = mount.source.startswith("/") and _is_directory(mount.source)
+    return mount_of(Path(mount.source), root) if is_on_directory else None
+
+
+def _upper_mount(overlay: Mount, root: Path) -> Mount | None:
+    """Return the file system to which an overlay writes; None if it is not seen.
+
+    The path in the overlay's options is relative, or of another container. But an overlay has the size of
+    that file system. Servers are not asked: they may not answer.
+    """
+    size = _size(overlay.point)
+    for mount in _mounts(root):
+        is_local = not mount.number.startswith("0:") or mount.type in _WITHOUT_A_DEVICE
+        if is_local and size is not None and _size(mount.point) == size:
+            return mount
+    return None
+
+
+def _size(point: str) -> tuple[int, int, int] | None:
+    """Return the blocks of a file system, their size, and how many files fit; None if that is unknown."""
+    try:
+        found = os.statvfs(point or "/")
+    except OSError:
+        return None
+    return found.f_blocks, found.f_frsize, found.f_files
+
+
+def _is_directory(path: str) -> bool:
+    """Whether there is a directory that this user may look at."""
+    return os.path.isdir(path)  # noqa: PTH112  Path.is_dir raises PermissionError
+
+
+def _holders_of_device(device: Path, root: Path, above: frozenset[str]) -> Iterator[Holder]:
+    device = _whole(device)
+    file = _text(device / "loop/backing_file")
+    if _MEMORY_AS_DISK.match(device.name) or _text(device / "device/model") in _MODELS_IN_MEMORY:
+        yield Holder(MEMORY, device.name)
+    elif file and _text(device / "loop/dio") == "0":
+        yield Holder(PAGE_CACHE, device.name)
+    elif file:
+        directory, _, _ = file.rpartition("/")
+        mount = mount_of(Path(directory), root) if _is_directory(directory) else None
+        if mount is not None:
+            yield from _holders_of(mount, root, above)
+    for each in _below(device):
+        yield from _holders_of_device(each, root, above)
+
+
+def why_memory(directory: Path, root: Path = Path("/")) -> str:
+    """Return why a directory is in memory even past the page cache; empty if it is not, or if unknown."""
+    for kind, name in holders_of(directory, root):
+        if kind == MEMORY:
+            return name
+        if kind == PAGE_CACHE:
+            return f"the page cache: {name} lacks --direct-io=on of losetup"
+        # Before ZFS 2.3, there is no such parameter.
+        if kind == ZFS and _text(root / "sys/module/zfs/parameters/zfs_dio_enabled") != "1":
+            return "the cache of ZFS, which is passed from ZFS 2.3 on, with zfs_dio_enabled"
+    return ""
+
+
+def _disks_of(mount: Mount, root: Path) -> set[Path]:
     """Return the disks that have the bytes of a file system; none if that is unknown, as of ZFS."""
-    devices = [root / "sys/dev/block" / mount.number]
-    # The number of a Btrfs is of no device, but the kernel lists the devices of each.
-    if mount.type == "btrfs":
-        name = (root / mount.source.lstrip("/")).resolve().name
-        pools = (each for each in root.glob("sys/fs/btrfs/*/devices") if (each / name).exists())
-        devices = [device for pool in pools for device in pool.iterdir()]
     found: set[Path] = set()  # set[Path]() needs Python 3.9
-    return found.union(*map(_disks_below, devices))
+    return found.union(*map(_disks_below, _devices_of(mount, root)))
 
 
-def _mount_of(place: Path, root: Path) -> _Mount | None:
-    """Return the file system at an absolute path. What is mounted last hides what was there before."""
-    mounts = map(_read_mount, _text(root / "proc/self/mountinfo").splitlines())
-    above = [each for each in mounts if f"{place}/".startswith(f"{each.point}/")]
+def _devices_of(mount: Mount, root: Path) -> list[Path]:
+    """Return the block devices of a file system; none if it has none, or if that is unknown."""
+    device = root / "sys/dev/block" / mount.number
+    if device.exists():
+        return [device]
+    # The number of a Btrfs or a bcachefs is of no device. Of each Btrfs, the kernel lists the devices.
+    sources = [
+        root / "sys/class/block" / (root / source.lstrip("/")).resolve().name
+        for source in mount.source.split(":")
+        if source.startswith("/dev/")
+    ]
+    if mount.type == "btrfs" and sources:
+        for pool in root.glob("sys/fs/btrfs/*/devices"):
+            if (pool / sources[0].name).exists():
+                return sorted(pool.iterdir())
+    return [source for source in sources if source.exists()]
+
+
+def mount_of(directory: Path, root: Path = Path("/")) -> Mount | None:
+    """Return the file system at a path. What is mounted last hides what was there before."""
+    place = directory.resolve()
+    above = [each for each in _mounts(root) if f"{place}/".startswith(f"{each.point}/")]
     return max(reversed(above), key=lambda each: len(each.point), default=None)
 
 
-def _read_mount(line: str) -> _Mount:
+def _mounts(root: Path) -> list[Mount]:
+    """Return all mounted file systems, the last one last."""
+    return list(map(_read_mount, _text(root / "proc/self/mountinfo").splitlines()))
+
+
+def _read_mount(line: str) -> Mount:
     """Read a line such as `28 1 8:1 / /data rw,noatime shared:1 - ext4 /dev/sda1 rw,data=ordered`."""
     front, _, back = line.partition(" - ")
     _, _, number, _, point, own = front.split()[:6]
     type_, source, shared = f"{back}  ".split(" ", 2)
-    point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), point).rstrip("/")
     options = dict.fromkeys([*own.split(","), *shared.strip().split(",")])
     kept = (each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING)
-    return _Mount(point, number, type_, source, ",".join(kept).strip(","))
+    point = _unescaped(point).rstrip("/")
+    return Mount(point, number, type_, _unescaped(source), ",".join(kept).strip(","))
+
+
+def _unescaped(text: str) -> str:
+    r"""Return a text of mountinfo, where a blank is `\040`."""
+    return re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), text)
 
 
 def _text(file: Path) -> str:
@@ -167,10 +298,17 @@ def _text(file: Path) -> str:
         return ""
 
 
-if __name__ == "__main__":
+def _print_facts() -> None:
     for key, value in disk_facts():
         print(f"/{key}:{value}")  # noqa: T201  this is its answer
     for use, variable in DIRECTORIES.items():
         for named in filter(None, os.environ.get(variable, "").split(",")):
             for what, value in place_facts(Path(named)):
                 print(f"/{use}{what}:{value}")  # noqa: T201  this is its answer
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        print(why_memory(Path(sys.argv[1])))  # noqa: T201  this is its answer
+    else:
+        _print_facts()

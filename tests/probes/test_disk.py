@@ -58,7 +58,7 @@ def hosts(tmp_path: Path) -> Iterator[list[Host]]:
     try:
         for name, bytes_s in SPEEDS.items():
             image, cgroup = tmp_path / name, CGROUPS / f"clusterlift-test-{os.getpid()}-{name}"
-            device = sh(f"truncate -s 300M {image}; losetup --find --show {image}")
+            device = sh(f"truncate -s 300M {image}; losetup --direct-io=on --find --show {image}")
             cgroup.mkdir()
             made.append((device, cgroup))
             number = Path("/sys/block", Path(device).name, "dev").read_text().strip()
@@ -142,10 +142,12 @@ def probing(directory: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def fio_in(directory: Path) -> list[Path]:
+    """Return the processes of fio that measure a directory, without one that tells of its engine."""
     found = []
     for process in working_in(directory):
         with suppress(OSError):  # it has ended meanwhile
-            if (process / "comm").read_text() == "fio\n":
+            is_fio = (process / "comm").read_text() == "fio\n"
+            if is_fio and "--thread" in (process / "cmdline").read_text():
                 found.append(process)
     return found
 
@@ -218,6 +220,44 @@ def test_a_directory_that_is_read_only_is_a_line(tmp_path: Path) -> None:
     assert error == f"a: --directory: {tmp_path} cannot be written to"
 
 
+OVERLAY = "mount -t overlay none -o lowerdir={0}/l,upperdir={0}/u,workdir={0}/w"
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("below", "reason"),
+    [
+        ("mount -t tmpfs none {0}; mkdir {0}/l {0}/u {0}/w; " + OVERLAY, "tmpfs"),
+        ("mount -t tmpfs none {0}; cd {0}; mkdir l u w; " + OVERLAY.replace("{0}/", ""), "tmpfs"),
+        ("mount -t tmpfs none {0}; truncate -s 300M {0}/i; mkfs.ext4 -q {0}/i; mount -o loop {0}/i", ""),
+        ("truncate -s 300M {0}/i; mkfs.ext4 -q {0}/i; mount -o loop {0}/i", "the page cache: loop"),
+    ],
+    ids=["overlay on memory", "by relative paths", "a loop device on memory", "a loop device"],
+)  # fmt: skip
+def test_a_directory_whose_file_system_stands_on_memory_is_a_line(
+    tmp_path: Path, below: str, reason: str
+) -> None:
+    where = f"({below.format(tmp_path)} {DIRECTORY})"
+    error = failure(DIRECTORY, 64, *mounted(where))
+    assert error.startswith(f"a: --directory: {DIRECTORY} is in memory ({reason}")
+
+
+@needs_root
+def test_a_disk_that_the_kernel_has_in_memory_is_a_line() -> None:
+    control = Path("/sys/class/zram-control")
+    if not control.is_dir():
+        pytest.skip("this kernel has no zram")
+    number = (control / "hot_add").read_text().strip()
+    try:
+        sh(f"echo 300M >/sys/block/zram{number}/disksize; mkfs.ext4 -q /dev/zram{number}")
+        error = failure(DIRECTORY, 64, *mounted(f"mount /dev/zram{number} {DIRECTORY}"))
+        assert (
+            error == f"a: --directory: {DIRECTORY} is in memory (zram{number}); name one on a disk"
+        )
+    finally:
+        sh(f"echo 1 >/sys/block/zram{number}/reset; echo {number} >{control}/hot_remove")
+
+
 def stub(directory: Path, program: str, script: str) -> tuple[str, ...]:
     """Return the words before a command for which a program is a script."""
     shell_program(directory / program, script)
@@ -230,8 +270,12 @@ def test_a_disk_that_others_fill_meanwhile_is_a_line(tmp_path: Path) -> None:
     image = tmp_path / "image"
     sh(f"truncate -s 50M {image}; mkfs.ext4 -q {image}")
     large = 'case $* in *%a*) echo "1000000 * 4096" ;; *) exec /usr/bin/stat "$@" ;; esac'
-    where = mounted(f"mount -o loop {image} {DIRECTORY}")
-    error = failure(DIRECTORY, 64, *where, *stub(tmp_path, "stat", large))
+    device = sh(f"losetup --direct-io=on --find --show {image}")
+    try:
+        where = mounted(f"mount {device} {DIRECTORY}")
+        error = failure(DIRECTORY, 64, *where, *stub(tmp_path, "stat", large))
+    finally:
+        sh(f"losetup -d {device}")
     assert error.startswith("a: fio: ")
     assert "No space left on device" in error
 

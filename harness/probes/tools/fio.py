@@ -1,5 +1,6 @@
 """fio: how fast a disk reads and writes past the page cache. Versions from 3.4 on can be read."""
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Any
 
 from harness.child_process import SIGNALLED
 from harness.model.errors import ToolError
+from harness.node import devices
 from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number
 
@@ -35,6 +37,8 @@ _SCRIPT = f"""
 fail() {{ echo "$1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
 case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
+memory=$(python3 -I -S -c "$4" . 2>/dev/null)
+[ -z "$memory" ] || fail "--directory: $1 is in memory ($memory); name one on a disk"
 exec 4< .
 flock -n -E 75 4 2>/dev/null
 [ $? -ne 75 ] || fail "--directory: another probe measures $1; wait until it has ended"
@@ -69,7 +73,8 @@ class Pace:
 
 def command(directory: str, file_bytes: int, seconds: int) -> list[str]:
     """Return the command that measures with a file of its own in a directory, `seconds` for each job."""
-    return ["sh", "-c", _SCRIPT, "fio", directory, str(file_bytes), str(seconds)]
+    stands_on = inspect.getsource(devices)
+    return ["sh", "-c", _SCRIPT, "fio", directory, str(file_bytes), str(seconds), stands_on]
 
 
 def expected_s(seconds: int) -> float:

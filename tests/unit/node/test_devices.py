@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.node.devices import disk_facts, place_facts
+from harness.node import devices
+from harness.node.devices import disk_facts, place_facts, why_memory
 
 HDD = {"size": "7814037168", "device/model": "ST4000NM0035-1V4 ", "queue/rotational": "1"}
 QUEUE = {
@@ -191,3 +192,119 @@ def test_where_the_kernel_does_not_tell_the_disk_none_is_named(
 def test_nothing_is_said_of_a_directory_that_is_not_there(tmp_path: Path) -> None:
     mounted(tmp_path, "20 1 8:1 / / rw - ext4 /dev/sda1 rw")
     assert list(place_facts(tmp_path / "no such", tmp_path)) == []
+
+
+def made(root: Path, *stack: str) -> None:
+    """Make block devices: a line has the name of one, its numbers, and what it stands on.
+
+    What it stands on is other devices; or for a loop device its file, and whether it has direct I/O.
+    """
+    for line in stack:
+        device, numbers, *below = line.split()
+        if device.startswith("loop") and below:
+            file, direct = below
+            add(root, device, {"loop/backing_file": file, "loop/dio": direct})
+        else:
+            add(root, device, {"size": "9"})
+            stand(root, device, *below)
+        number(root, numbers, device)
+
+
+MEMORY = {
+    "tmpfs": ("0:30 tmpfs none", (), "tmpfs"),
+    "ramfs": ("0:30 ramfs none", (), "ramfs"),
+    "a disk": ("8:1 ext4 /dev/sda", ("sda 8:1",), ""),
+    "zram": ("252:0 ext4 /dev/zram0", ("zram0 252:0",), "zram0"),
+    "brd": ("1:0 ext4 /dev/ram0", ("ram0 1:0",), "ram0"),
+    "a null device": ("250:0 ext4 /dev/nullb0", ("nullb0 250:0",), "nullb0"),
+    "encryption on zram": ("254:0 ext4 /dev/dm-0", ("zram0 252:0", "dm-0 254:0 zram0"), "zram0"),
+    "a mirror with a half in memory": (
+        "9:0 xfs /dev/md0",
+        ("sda 8:0", "ram0 1:0", "md0 9:0 ram0 sda"),
+        "ram0",
+    ),
+    "Btrfs on zram": ("0:45 btrfs /dev/zram0", ("zram0 252:0",), "zram0"),
+    "bcachefs on zram and a disk": ("0:45 bcachefs /dev/sda:/dev/zram0", ("sda 8:0", "zram0 252:0"), "zram0"),
+    "persistent memory": ("259:0 xfs /dev/pmem0", ("pmem0 259:0",), ""),
+    "a network block device": ("43:0 ext4 /dev/nbd0", ("nbd0 43:0",), ""),
+    "a loop device": (
+        "7:0 ext4 /dev/loop0",
+        ("loop0 7:0 {there}/image 0",),
+        "the page cache: loop0 lacks --direct-io=on of losetup",
+    ),
+    "a loop device with direct I/O": ("7:0 ext4 /dev/loop0", ("loop0 7:0 {there}/image 1",), ""),
+    "a loop device on memory": ("7:0 ext4 /dev/loop0", ("loop0 7:0 {memory}/image 1",), "tmpfs"),
+    "a volume on a loop device on memory": (
+        "254:0 ext4 /dev/dm-0",
+        ("loop0 7:0 {memory}/image 1", "dm-0 254:0 loop0"),
+        "tmpfs",
+    ),
+    "a loop device of another container": ("7:0 ext4 /dev/loop0", ("loop0 7:0 /no/such/image 1",), ""),
+    "ecryptfs on memory": ("0:50 ecryptfs {memory}", (), "tmpfs"),
+    "ecryptfs on a disk": ("0:50 ecryptfs {there}", (), ""),
+    "a server of files": ("0:51 nfs4 n1:/data", (), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_what_is_in_memory_is_found_through_whatever_stands_between(
+    tmp_path: Path, case: str
+) -> None:
+    mount, stack, expected = MEMORY[case]
+    places = {name: tmp_path / name for name in ("here", "there", "memory")}
+    for place in places.values():
+        place.mkdir()
+    made(tmp_path, *(line.format(**places) for line in stack))
+    classes = tmp_path / "sys/class"
+    classes.mkdir(parents=True)
+    classes.joinpath("block").symlink_to(tmp_path / "sys/block")
+    numbers, type_, source = mount.format(**places).split()
+    mounted(
+        tmp_path,
+        f"20 1 8:9 / {places['there']} rw - ext4 /dev/sdz rw",
+        f"21 1 0:29 / {places['memory']} rw - tmpfs tmpfs rw",
+        f"22 1 {numbers} / {places['here']} rw - {type_} {source} rw",
+    )
+    (tmp_path / "sys/block").mkdir(exist_ok=True)
+    assert why_memory(places["here"], tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("upper", "expected"),
+    [("0:29 / {0} rw - tmpfs tmpfs", "tmpfs"), ("8:9 / {0} rw - ext4 /dev/sdz", ""), ("", "")],
+    ids=["memory", "a disk", "not seen"],
+)
+def test_an_overlay_is_where_its_upper_directory_is(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch, upper: str, expected: str
+) -> None:
+    """It has the size of that file system; its options may have a path of another container."""
+    there, server = tmp_path / "there", tmp_path / "server"
+    sizes = {str(data): (99, 4096, 7), str(there): (99, 4096, 7), str(server): (99, 4096, 7)}
+    asked: list[str] = []
+
+    def size(point: str) -> tuple[int, int, int] | None:
+        asked.append(point)
+        return sizes.get(point)
+
+    monkeypatch.setattr(devices, "_size", size)
+    point = str(data).replace(" ", r"\040")
+    mounted(
+        tmp_path,
+        f"20 1 0:44 / {server} rw - nfs4 n1:/data rw",
+        f"21 1 {upper.format(there)} rw" if upper else "21 1 8:8 / /nowhere rw - xfs /dev/sdy rw",
+        f"22 1 0:50 / {point} rw - overlay overlay rw,lowerdir=/l,upperdir=tm/u,workdir=tm/w",
+    )
+    assert why_memory(data, tmp_path) == expected
+    assert str(server) not in asked
+
+
+@pytest.mark.parametrize(("enabled", "is_memory"), [(None, True), ("0", True), ("1", False)])
+def test_zfs_without_direct_io_is_its_cache(
+    tmp_path: Path, data: Path, enabled: str | None, *, is_memory: bool
+) -> None:
+    mounted(tmp_path, "20 1 0:50 / / rw - zfs tank/data rw,xattr")
+    parameters = tmp_path / "sys/module/zfs/parameters"
+    parameters.mkdir(parents=True)
+    if enabled is not None:
+        (parameters / "zfs_dio_enabled").write_text(f"{enabled}\n")
+    assert why_memory(data, tmp_path).startswith("the cache of ZFS") == is_memory
