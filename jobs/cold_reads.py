@@ -4,7 +4,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from subprocess import SubprocessError
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -12,16 +12,21 @@ from datagen.dataset import Dataset
 from datagen.spark import executors, scala_context
 from datagen.storage import storages
 from datagen.table import FilesIn
-from harness.child_process import finished
 from harness.model.errors import BadInput
 from harness.model.run import InputReader
+from harness.model.task_metrics import PackedInput
+from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, holders_of, mount_of
+from harness.node.packed_files import have_packed, in_memory, may_compress
 from harness.runtime.trials import DROP_CACHES, wait_for_release
 from jobs.executors import run_on_nodes
 
 _ON_DISKS = frozenset(
-    {"ext2/ext3", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs", "overlayfs", "tmpfs", "ramfs"}
+    {
+        *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs", "ntfs3"),
+        *("squashfs", "erofs", "overlay", "tmpfs", "ramfs"),
+    }
 )
-"""What `stat -f` calls file systems whose files are on a node's own disks, or in its memory."""
+"""File systems whose files are on a node's own disks, or in its memory."""
 
 
 Place = Dataset | FilesIn
@@ -72,30 +77,80 @@ def prefer_cold_reads(spark: SparkSession) -> None:
             conf.set(name, conf.get(name) or value)  # the default may be an empty text
 
 
-def input_reader(spark: SparkSession, places: Sequence[Place]) -> InputReader | None:
-    """Return who reads the files from disks that trials count, of the executors' and the driver's nodes.
+@dataclass(frozen=True)
+class InputSource:
+    """Where the files of a trial's input come from.
 
-    None if they are on other disks, on different ones, or if that is not known.
+    - `reader`: who reads them from disks that trials count, of the executors' and the driver's nodes. None
+      if they are on other disks, on different ones, or if that is not known.
+    - `in_memory`: why no disk has them; empty if one does, or if that is not known.
+    - `is_packed`: whether disks may have fewer bytes than the files have. `paths` are those that the nodes'
+      page caches can be asked for.
     """
-    readers = {_reader(spark, place) for place in places}
-    return readers.pop() if len(readers) == 1 else None
+
+    reader: InputReader | None = None
+    in_memory: str = ""
+    is_packed: bool = False
+    paths: tuple[str, ...] = ()
+
+    def packed_input(self, spark: SparkSession) -> PackedInput | None:
+        """Return what the page caches have of packed files now; None if disks have all bytes."""
+        if not self.is_packed:
+            return None
+        if not self.paths:
+            return PackedInput()
+        answers = [
+            found for _, found in run_on_nodes(spark, partial(in_memory, self.paths))[0].values()
+        ]
+        known = [found for found in answers if found is not None]
+        if len(known) < len(answers):
+            return PackedInput()
+        return PackedInput(sum(cached for cached, _ in known), sum(others for _, others in known))
 
 
-def _reader(spark: SparkSession, place: Place) -> InputReader | None:
+def input_source(spark: SparkSession, places: Sequence[Place]) -> InputSource:
+    """Return where the files of places come from; unknown if they are read in different ways."""
+    sources = [_source(spark, place) for place in places]
+    readers = {source.reader for source in sources}
+    reader = readers.pop() if len(readers) == 1 else None
+    reasons = [source.in_memory for source in sources if source.in_memory]
+    is_packed = reader is not None and any(source.is_packed for source in sources)
+    paths = tuple(path for source in sources for path in source.paths)
+    return InputSource(reader, reasons[0] if reasons else "", is_packed, paths)
+
+
+def _source(spark: SparkSession, place: Place) -> InputSource:
     if place.directory.scheme == "file":
-        found = _file_system(str(place.directory.path.toUri().getPath()))
-        return InputReader.APPLICATION if found in _ON_DISKS else None
+        return _local_source(spark, place)
     nodes = frozenset[str]().union(*map(_addresses, executors(spark)))
     storing = list(map(_addresses, place.stored.hosts))
     are_counted = [bool(each & nodes) or any(map(_is_own, each)) for each in storing]
-    return InputReader.STORAGE if storing and all(are_counted) else None
+    if not storing or not all(are_counted):
+        return InputSource()
+    return InputSource(InputReader.STORAGE, is_packed=_any_node(spark, may_compress))
 
 
-def _file_system(path: str) -> str:
-    try:
-        return finished(["stat", "-f", "-c", "%T", path], timeout_s=10.0).stdout.strip()
-    except (OSError, SubprocessError):
-        return ""
+def _local_source(spark: SparkSession, place: Place) -> InputSource:
+    directory = str(place.directory.path.toUri().getPath())
+    mount = mount_of(Path(directory))
+    if mount is None or mount.type not in _ON_DISKS:
+        return InputSource()
+    holders = {holder.kind: holder.name for holder in holders_of(Path(directory))}
+    # What ZFS counts as read by a process may have been in its own cache.
+    if ZFS in holders:
+        return InputSource(InputReader.STORAGE, is_packed=True)
+    # Of files that are in memory themselves, nothing counts as read. What stands on memory counts.
+    for kind in (MEMORY, PAGE_CACHE):
+        if kind in holders and mount.type != holders[kind]:
+            return InputSource(in_memory=f"{directory} is in memory ({holders[kind]})")
+    paths = tuple(f"{directory}/{name}" for name in place.stored.files)
+    is_packed = _any_node(spark, partial(have_packed, paths))
+    return InputSource(InputReader.APPLICATION, is_packed=is_packed, paths=paths)
+
+
+def _any_node(spark: SparkSession, ask: Callable[[], bool]) -> bool:
+    """Return whether one of the nodes answers yes."""
+    return any(answer for _, answer in run_on_nodes(spark, ask)[0].values())
 
 
 def _addresses(host: str) -> frozenset[str]:

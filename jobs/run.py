@@ -20,7 +20,7 @@ from datagen.spark import executors, wait_for_executors
 from datagen.table import Table, open_table
 from datagen.writer import Request, write_dataset
 from harness.model.answer import VARIES
-from harness.model.cache import COLD, disk_share, why_not_cold
+from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
 from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.run import Ending, Phase, Status, Trial, answers_of, by_workload
 from harness.node.node_links import NodeLinks, link_errors
@@ -36,7 +36,7 @@ from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import unsteady_workloads
 from harness.terminal import say, show
 from harness.words import join_names, names_by_text, visible
-from jobs.cold_reads import ColdReads, Place, input_reader, prefer_cold_reads
+from jobs.cold_reads import ColdReads, InputSource, Place, input_source, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions
 from jobs.queries import queries_of
@@ -191,7 +191,8 @@ class ConfigurationSide:
         places: list[Place] = [*([dataset] if dataset else []), *chain.from_iterable(known)]
         self._cold_reads = ColdReads(spark, places) if places and options.cache == COLD else None
         # Where the files of a table are not known, neither is who reads them.
-        reads = self._cold_reads, input_reader(spark, places) if all(known) else None
+        self._source = input_source(spark, places) if places and all(known) else InputSource()
+        reads = self._cold_reads, self._source
         together = selection.in_streams
         work: list[Workload | Streams] = [Streams(selection, options.seed)] if together else []
         work += [each for each in selection.workloads if each not in together]
@@ -253,12 +254,14 @@ class ConfigurationSide:
             reason = self._cold_reads.failure or "the storage itself keeps what it reads"
             return f"{self.label}no trial of {join_names(warm)} was cold, so none counts: {reason}"
         cold = [name for name, own in measured.items() if any(trial.to_be_cold for trial in own)]
-        if unknown := [name for name in cold if disk_share(measured[name]) is None]:
-            return (
-                f"{self.label}whether trials of {join_names(unknown)} were cold is not known: they read too "
-                "little, or what the disks that store their input read for them cannot be told"
-            )
-        return None
+        unknown = [name for name in cold if disk_share(measured[name]) is None]
+        if not unknown:
+            return None
+        own = [trial for name in unknown for trial in measured[name]]
+        reason = self._source.in_memory or why_unknown(own)
+        return (
+            f"{self.label}whether trials of {join_names(unknown)} were cold is not known: {reason}"
+        )
 
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""

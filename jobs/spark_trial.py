@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from py4j.protocol import Py4JError
@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.answer import RowsDigest
 from harness.model.errors import ClusterliftError, SparkLost
-from harness.model.run import InputReader, Trial
+from harness.model.run import Trial
+from harness.model.task_metrics import PackedInput
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
@@ -20,7 +21,7 @@ from harness.node.snapshot import NodesSnapshot
 from harness.node.traffic import wire_bytes
 from harness.runtime.interrupt import deferred_signals
 from harness.runtime.trials import PreparedTrial
-from jobs.cold_reads import ColdReads
+from jobs.cold_reads import ColdReads, InputSource
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
 from jobs.sinks import Executions, sink_of
@@ -36,8 +37,8 @@ PENDING_INTERRUPT_S = 1.0
 class SparkTrialRunner:
     """A workload or streams, what it runs on, the name of its sink, and the event log of its trials.
 
-    `cold_reads` puts its input out of memory before each trial, None to leave it there; `input_read_by` is
-    as in Trial.
+    `cold_reads` puts its input out of memory before each trial, None to leave it there; `source` is where the
+    input comes from.
     """
 
     workload: Workload | Streams
@@ -45,7 +46,7 @@ class SparkTrialRunner:
     sink: str
     log: EventLog
     cold_reads: ColdReads | None = None
-    input_read_by: InputReader | None = None
+    source: InputSource = field(default_factory=InputSource)
 
     @property
     def name(self) -> str:
@@ -69,12 +70,13 @@ class SparkTrialRunner:
                 self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self._ready(executions)
+            packed = self.source.packed_input(spark)
             nodes = nodes_snapshot(spark, with_samples=False)
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
         return _PreparedSparkTrial(
-            self, spark, sink, executions, executors, nodes, start_s, profiler
+            self, spark, sink, executions, executors, packed, nodes, start_s, profiler
         )
 
 
@@ -83,7 +85,8 @@ class _PreparedSparkTrial:
     """A trial that is ready to run.
 
     `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
-    just before the trial; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does.
+    just before the trial, and `packed_input` what was in memory then; `start_s` is the monotonic clock
+    then. `profiler` asks for stacks, if any does.
     """
 
     runner: SparkTrialRunner
@@ -91,6 +94,7 @@ class _PreparedSparkTrial:
     sink: Executions
     executions: int
     executors_before: Mapping[str, str]
+    packed_input: PackedInput | None
     nodes_before: NodesSnapshot
     start_s: float
     profiler: StackProfiler | None
@@ -141,7 +145,8 @@ class _PreparedSparkTrial:
             tasks=tasks and tasks.per_execution(self.executions),
             wire=wire.per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
-            input_read_by=self.runner.input_read_by,
+            input_read_by=self.runner.source.reader,
+            packed_input=self.packed_input,
             to_be_cold=self.runner.cold_reads is not None,
             interference=interference(before.nodes, after.nodes),
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),

@@ -2,11 +2,14 @@
 
 What counts is the share of the input that disks read during a trial. Disks also read ahead, so they count
 for no more than the input. What a workload reads in several stages can be the same data, which only the first
-of them reads from disks: its input is what the stage that reads most has read. Of little input nothing is
-said, nor where a storage's disks read for others, too.
+of them reads from disks: its input is what the stage that reads most has read. The share is unknown below
+16 MiB of input, and where the disks of a storage also read for others.
+
+Of files that are compressed or have holes, disks read fewer bytes than the input has. There, what was in
+memory when the trial began bounds the share from both sides. It is known if both bounds mean the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Self
 
@@ -40,14 +43,46 @@ class CacheState(StrEnum):
 
 def disk_share(trials: Iterable[Trial]) -> float | None:
     """Return the share of their input that disks read; None if that is known of no trial."""
-    known = [
-        (min(read_bytes, input_bytes), input_bytes)
-        for trial in trials
-        if trial.tasks and not trial.tasks.incomplete
-        if (input_bytes := trial.tasks.largest_scan_bytes or trial.tasks.input_bytes) >= MIN_INPUT
-        if (read_bytes := _read_bytes(trial)) is not None
-    ]
-    return sum(read for read, _ in known) / sum(whole for _, whole in known) if known else None
+    from_disks, whole = 0, 0
+    for trial in trials:
+        input_bytes = _input_bytes(trial)
+        read_bytes = _bytes_from_disks(trial, input_bytes)
+        if input_bytes >= MIN_INPUT and read_bytes is not None:
+            from_disks += read_bytes
+            whole += input_bytes
+    return from_disks / whole if whole else None
+
+
+def why_unknown(trials: Sequence[Trial]) -> str:
+    """Return why it is not known whether trials were cold."""
+    if any(trial.packed_input for trial in trials):
+        return "disks may have fewer bytes of their input than it has (compressed, or with holes)"
+    return "they read too little, or what the disks that store their input read for them cannot be told"
+
+
+def _input_bytes(trial: Trial) -> int:
+    """Return the input of the stage that reads most; 0 if it is unknown."""
+    if not trial.tasks or trial.tasks.incomplete:
+        return 0
+    return trial.tasks.largest_scan_bytes or trial.tasks.input_bytes
+
+
+def _bytes_from_disks(trial: Trial, input_bytes: int) -> int | None:
+    """Return how much of its input a trial had from disks; None if that is unknown."""
+    counted = _read_bytes(trial)
+    if counted is None or not input_bytes:
+        return None
+    counted = min(counted, input_bytes)
+    packed = trial.packed_input
+    if packed is None:
+        return counted
+    least, most = counted, input_bytes
+    if packed.in_memory_bytes is not None and packed.other_bytes is not None:
+        # Later executions may have found in memory what the first one read.
+        least = max(least, (input_bytes - packed.in_memory_bytes) // trial.executions)
+        most = max(least, min(most, packed.other_bytes))
+    is_known = CacheState.of(least / input_bytes) is CacheState.of(most / input_bytes)
+    return least if is_known else None
 
 
 def _read_bytes(trial: Trial) -> int | None:

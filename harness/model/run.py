@@ -15,7 +15,14 @@ from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
-from harness.model.task_metrics import MIN_SECONDS, DiskBytes, TaskMetrics, WireBytes, WrittenBytes
+from harness.model.task_metrics import (
+    MIN_SECONDS,
+    DiskBytes,
+    PackedInput,
+    TaskMetrics,
+    WireBytes,
+    WrittenBytes,
+)
 from harness.model.timeline import Timeline
 from harness.model.work import Work
 
@@ -89,6 +96,7 @@ class Trial:
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
     - `input_read_by`: who reads the trial's input from these disks; None if nothing does.
+    - `packed_input`: of these files, if disks may have fewer bytes than they have; None if disks have all.
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
@@ -121,6 +129,7 @@ class Trial:
     input_read_by: InputReader | None = None
     to_be_cold: bool = False
     answers: tuple[RowsDigest, ...] = ()
+    packed_input: PackedInput | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

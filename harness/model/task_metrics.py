@@ -174,6 +174,18 @@ class DiskBytes(Quantities):
 
 
 @dataclass(frozen=True)
+class PackedInput(Quantities):
+    """Files of which disks may have fewer bytes than they have: compressed, or with holes.
+
+    `in_memory_bytes` are what the page caches of all nodes had of them when the trial began, and
+    `other_bytes` the rest; both are None if that is unknown.
+    """
+
+    in_memory_bytes: int | None = None
+    other_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class WireBytes:
     """The nodes whose counters could be read, each once, and the hosts whose counters could not."""
 

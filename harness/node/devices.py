@@ -189,7 +189,7 @@ def _upper_mount(overlay: Mount, root: Path) -> Mount | None:
     that file system. Servers are not asked: they may not answer.
     """
     size = _size(overlay.point)
-    for mount in _mounts(root):
+    for mount in mounts(root):
         is_local = not mount.number.startswith("0:") or mount.type in _WITHOUT_A_DEVICE
         if is_local and size is not None and _size(mount.point) == size:
             return mount
@@ -266,11 +266,11 @@ def _devices_of(mount: Mount, root: Path) -> list[Path]:
 def mount_of(directory: Path, root: Path = Path("/")) -> Mount | None:
     """Return the file system at a path. What is mounted last hides what was there before."""
     place = directory.resolve()
-    above = [each for each in _mounts(root) if f"{place}/".startswith(f"{each.point}/")]
+    above = [each for each in mounts(root) if f"{place}/".startswith(f"{each.point}/")]
     return max(reversed(above), key=lambda each: len(each.point), default=None)
 
 
-def _mounts(root: Path) -> list[Mount]:
+def mounts(root: Path) -> list[Mount]:
     """Return all mounted file systems, the last one last."""
     return list(map(_read_mount, _text(root / "proc/self/mountinfo").splitlines()))
 

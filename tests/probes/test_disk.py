@@ -255,7 +255,9 @@ def test_a_disk_that_the_kernel_has_in_memory_is_a_line() -> None:
             error == f"a: --directory: {DIRECTORY} is in memory (zram{number}); name one on a disk"
         )
     finally:
-        sh(f"echo 1 >/sys/block/zram{number}/reset; echo {number} >{control}/hot_remove")
+        # It can be removed as soon as the last process has gone that saw it mounted.
+        removal = f"echo 1 >/sys/block/zram{number}/reset && echo {number} >{control}/hot_remove"
+        eventually(lambda: not subprocess.run(["sh", "-c", removal], check=False).returncode)
 
 
 def stub(directory: Path, program: str, script: str) -> tuple[str, ...]:

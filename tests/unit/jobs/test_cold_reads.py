@@ -12,8 +12,10 @@ from datagen.observed_layout import StoredFile, StoredFiles
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.run import InputReader
+from harness.model.task_metrics import PackedInput
+from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, Holder, Mount
 from jobs import cold_reads
-from jobs.cold_reads import ColdReads, input_reader
+from jobs.cold_reads import ColdReads, InputSource, input_source
 
 SPARK: Any = None
 
@@ -23,6 +25,13 @@ def _two_executors_and_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold_reads, "executors", lambda _: ["203.0.113.1", "203.0.113.2"])
     numeric = partial(socket.getaddrinfo, flags=socket.AI_NUMERICHOST)
     monkeypatch.setattr("jobs.cold_reads.socket.getaddrinfo", numeric)
+    monkeypatch.setattr(cold_reads, "run_on_nodes", on_two_nodes)
+    monkeypatch.setattr(cold_reads, "may_compress", lambda: False)
+    monkeypatch.setattr(cold_reads, "have_packed", lambda _: False)
+
+
+def on_two_nodes(_: Any, function: Callable[[], Any]) -> Any:
+    return {"a": ("n1", function()), "b": ("n2", function())}, {}
 
 
 def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
@@ -49,19 +58,66 @@ def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
 def test_disks_are_counted_if_all_nodes_that_store_the_data_are(
     nodes: list[str], *, counted: bool
 ) -> None:
-    assert input_reader(SPARK, [a_dataset(*nodes)]) is (InputReader.STORAGE if counted else None)
+    source = input_source(SPARK, [a_dataset(*nodes)])
+    assert source == InputSource(InputReader.STORAGE if counted else None)
+
+
+ON_DISK = InputSource(InputReader.APPLICATION, paths=("/d/part-0",))
+LOCAL = {
+    "a disk": ("ext4", (), ON_DISK),
+    "files in memory, of which nothing counts as read": (
+        "tmpfs",
+        (Holder(MEMORY, "tmpfs"),),
+        ON_DISK,
+    ),
+    "a server": ("nfs4", (), InputSource()),
+    "not mounted": ("", (), InputSource()),
+    "memory as a disk": ("ext4", (Holder(MEMORY, "zram0"),), "zram0"),
+    "an overlay on memory": ("overlay", (Holder(MEMORY, "tmpfs"),), "tmpfs"),
+    "a disk that is a file in the page cache": ("xfs", (Holder(PAGE_CACHE, "loop3"),), "loop3"),
+    "ZFS": ("zfs", (Holder(ZFS, "tank/d"),), InputSource(InputReader.STORAGE, is_packed=True)),
+}
+
+
+@pytest.mark.parametrize("case", LOCAL)
+def test_local_files_are_on_disks_that_count_unless_a_server_or_memory_has_them(
+    monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    type_, holders, expected = LOCAL[case]
+    mount = Mount("", "8:1", type_, "/dev/sda1", "rw") if type_ else None
+    monkeypatch.setattr(cold_reads, "mount_of", lambda _: mount)
+    monkeypatch.setattr(cold_reads, "holders_of", lambda _: iter(holders))
+    if isinstance(expected, str):
+        expected = InputSource(in_memory=f"/d is in memory ({expected})")
+    assert input_source(SPARK, [a_dataset(scheme="file")]) == expected
+
+
+def test_behind_daemons_disks_may_have_fewer_bytes_if_a_node_can_compress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cold_reads, "may_compress", lambda: True)
+    source = input_source(SPARK, [a_dataset("203.0.113.1:1")])
+    assert source == InputSource(InputReader.STORAGE, is_packed=True)
+    assert source.packed_input(SPARK) == PackedInput()
 
 
 @pytest.mark.parametrize(
-    ("file_system", "counted"), [("ext2/ext3", True), ("tmpfs", True), ("nfs", False), ("", False)]
-)
-def test_local_files_are_on_disks_that_count_unless_a_server_has_them(
-    monkeypatch: pytest.MonkeyPatch, file_system: str, *, counted: bool
+    ("source", "found", "expected"),
+    [
+        (InputSource(InputReader.APPLICATION, paths=("/d/a",)), (5, 7), None),
+        (InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",)), (5, 7), PackedInput(10, 14)),
+        (InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",)), None, PackedInput()),
+    ],
+    ids=["disks have all bytes", "two nodes have them", "not told"],
+)  # fmt: skip
+def test_the_page_caches_are_asked_for_files_that_are_packed(
+    monkeypatch: pytest.MonkeyPatch,
+    source: InputSource,
+    found: tuple[int, int] | None,
+    expected: PackedInput | None,
 ) -> None:
-    done = SimpleNamespace(stdout=f"{file_system}\n")
-    monkeypatch.setattr(cold_reads, "finished", lambda *_, **__: done)
-    reader = InputReader.APPLICATION if counted else None
-    assert input_reader(SPARK, [a_dataset(scheme="file")]) is reader
+    monkeypatch.setattr(cold_reads, "in_memory", lambda _: found)
+    assert source.packed_input(SPARK) == expected
 
 
 def refused() -> None:
@@ -127,6 +183,7 @@ def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_th
     reads = ColdReads(SPARK, [a_dataset("203.0.113.1:1"), a_dataset("203.0.113.9:1")])
     reads.drop()
     assert (len(dropped), reads.failure) == (2, "n1: denied")
-    assert input_reader(SPARK, reads.places[:1] * 2) is InputReader.STORAGE
-    assert input_reader(SPARK, reads.places) is None
-    assert input_reader(SPARK, []) is None
+    monkeypatch.setattr(cold_reads, "run_on_nodes", on_two_nodes)
+    assert input_source(SPARK, reads.places[:1] * 2).reader is InputReader.STORAGE
+    assert input_source(SPARK, reads.places).reader is None
+    assert input_source(SPARK, []) == InputSource()

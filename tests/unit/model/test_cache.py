@@ -14,9 +14,10 @@ from harness.model.cache import (
     disk_share,
     was_not_cold,
     why_not_cold,
+    why_unknown,
 )
 from harness.model.run import InputReader, Trial
-from harness.model.task_metrics import DiskBytes
+from harness.model.task_metrics import DiskBytes, PackedInput
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.rounds import MAX_FAILED_TRIALS, Rounds
 from harness.runtime.trials import next_executions
@@ -107,6 +108,43 @@ def test_what_others_read_is_known_from_what_the_application_reads_itself() -> N
     trial = reading(1.0, disk=own, input_read_by=InputReader.APPLICATION)
     assert disk_share([trial]) == 0.25
     assert disk_share([replace(trial, disk=DiskBytes(INPUT, 0))]) is None
+
+
+M = 2**20
+PACKED: dict[str, tuple[float, PackedInput, float | None]] = {
+    "nothing was in memory": (0.31, PackedInput(0, 100 * M), 1.0),
+    "little was in memory": (0.31, PackedInput(5 * M, 95 * M), 0.95),
+    "all was in memory": (0.0, PackedInput(100 * M, 0), 0.0),
+    "all was in memory, and disks read a little for others": (0.05, PackedInput(100 * M, 0), 0.05),
+    "half was in memory": (0.2, PackedInput(50 * M, 50 * M), 0.5),
+    "of files that are larger than what is read, nothing was in memory": (0.1, PackedInput(0, 900 * M), 1.0),
+    "of files that are larger than what is read, all was": (0.0, PackedInput(900 * M, 0), 0.0),
+    "of files that are larger than what is read, a part was": (0.1, PackedInput(300 * M, 600 * M), None),
+    "the page cache does not tell": (0.31, PackedInput(), None),
+    "the page cache does not tell, but disks read it all": (0.97, PackedInput(), 0.97),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PACKED)
+def test_of_packed_files_the_share_is_what_was_not_in_memory(case: str) -> None:
+    from_disks, packed, share = PACKED[case]
+    own = DiskBytes(int(from_disks * INPUT), 0, own_read_bytes=int(from_disks * INPUT))
+    trial = cold(0, disk=own, input_read_by=InputReader.APPLICATION, packed_input=packed)
+    found = disk_share([trial])
+    assert found == (None if share is None else pytest.approx(share))
+    assert (why_not_cold(trial) is None) == (share is None or share >= 0.9)
+
+
+def test_what_later_executions_found_in_memory_is_not_taken_for_cold() -> None:
+    trial = reading(0.1, packed_input=PackedInput(0, INPUT))
+    assert disk_share([trial]) == 1.0
+    assert disk_share([replace(trial, executions=5)]) is None
+
+
+def test_why_nothing_is_known_is_said() -> None:
+    assert why_unknown([reading(0.1)]).startswith("they read too little")
+    packed = reading(0.1, packed_input=PackedInput())
+    assert "compressed, or with holes" in why_unknown([packed])
 
 
 def test_a_state_is_shown_with_the_share() -> None:

@@ -1,0 +1,129 @@
+"""Files of which disks may have fewer bytes than they have, and how much of them is in memory.
+
+File systems compress files, leave out what is only zeros, or keep small files beside their names. What disks
+read of such a file is less than its size, although nothing of it was in memory. So it is asked of the page
+cache what it has. The functions run on executors, which have Python alone, and return built-in types.
+"""
+
+import ctypes
+import fcntl
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from harness.node.devices import mounts
+
+_COMPRESSING = {"bcachefs", "btrfs", "f2fs", "zfs"}
+_HAS_COMPRESSING = ("sys/fs/btrfs/*-*", "sys/fs/bcachefs/*-*", "proc/spl/kstat/zfs/*/")
+"""What the kernel has of mounted file systems that compress, also if a container does not see the mount."""
+_BLOCK = 512
+_PLAIN = 0.95
+"""The share of a file for which it has blocks: the last bytes may be beside its name."""
+
+# FIEMAP of linux/fiemap.h: a header, and after it the extents of a file.
+_FIEMAP = 0xC020660B
+_HEADER, _EXTENT = struct.Struct("=QQLLLL"), struct.Struct("=QQQ16xL12x")
+_EXTENTS = 512
+_SYNC, _LAST = 0x1, 0x1
+_ENCODED, _INLINE, _UNWRITTEN = 0x8, 0x200, 0x800
+
+_READABLE, _SHARED = 1, 1
+"""PROT_READ and MAP_SHARED."""
+_WINDOW = 2**30
+"""Bytes that are looked at together: a multiple of any page."""
+
+
+def have_packed(paths: Iterable[str]) -> bool:
+    """Return whether disks may have fewer bytes of one of these files. A node need not have all of them."""
+    return any(map(_is_packed, _existing(paths)))
+
+
+def may_compress(root: Path = Path("/")) -> bool:
+    """Return whether a file system of this node can compress what daemons store on it."""
+    if any(mount.type in _COMPRESSING for mount in mounts(root)):
+        return True
+    return any(True for pattern in _HAS_COMPRESSING for _ in root.glob(pattern))
+
+
+def in_memory(paths: Iterable[str]) -> "tuple[int, int] | None":
+    """Return the bytes of files that the page cache has, and the others; None if it does not tell."""
+    cached, others = 0, 0
+    for path in _existing(paths):
+        size = path.stat().st_size
+        found = _cached_bytes(path, size)
+        if found is None:
+            return None
+        cached += found
+        others += size - found
+    return cached, others
+
+
+def _existing(paths: Iterable[str]) -> Iterator[Path]:
+    return filter(Path.exists, map(Path, paths))
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_blocks * _BLOCK < _PLAIN * status.st_size:
+            return True
+        try:
+            return status.st_size > 0 and _has_packed_extent(file.fileno())
+        except OSError:  # the file system does not tell
+            return True
+
+
+def _has_packed_extent(file: int) -> bool:
+    """Return whether a part of a file is compressed, without bytes of its own, or beside its name."""
+    start = 0
+    while True:
+        request = bytearray(_HEADER.size + _EXTENTS * _EXTENT.size)
+        _HEADER.pack_into(request, 0, start, 2**64 - 1 - start, _SYNC, 0, _EXTENTS, 0)
+        fcntl.ioctl(file, _FIEMAP, request)
+        _, _, _, found, _, _ = _HEADER.unpack_from(request)
+        for number in range(found):
+            place = _HEADER.size + number * _EXTENT.size
+            logical, _, length, flags = _EXTENT.unpack_from(request, place)
+            if flags & (_ENCODED | _INLINE | _UNWRITTEN):
+                return True
+            if flags & _LAST:
+                return False
+            start = logical + length
+        if not found:
+            return False
+
+
+def _cached_bytes(path: Path, size: int) -> "int | None":
+    """Return the bytes of a file that the page cache has; None unless the user may know."""
+    status = path.stat()
+    # The kernel tells everybody else that all pages are there.
+    if status.st_uid != os.geteuid() and not os.access(path, os.W_OK):
+        return None
+    cached = 0
+    with path.open("rb") as file:
+        for start in range(0, size, _WINDOW):
+            length = min(_WINDOW, size - start)
+            pages = _cached_pages(file.fileno(), start, length)
+            if pages is None:
+                return None
+            cached += min(length, pages * os.sysconf("SC_PAGE_SIZE"))
+    return cached
+
+
+def _cached_pages(file: int, start: int, length: int) -> "int | None":
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
+        ctypes.c_int64,
+    )
+    address = libc.mmap(None, length, _READABLE, _SHARED, file, start)
+    if address == ctypes.c_void_p(-1).value:
+        return None
+    try:
+        states = ctypes.create_string_buffer(-(-length // os.sysconf("SC_PAGE_SIZE")))
+        failed = libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(length), states)
+        return None if failed else states.raw.count(b"\1")
+    finally:
+        libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(length))
