@@ -1,6 +1,7 @@
 """One network interface of a host: the command that describes it, and how to read its output."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -41,8 +42,10 @@ _SHARING = frozenset({"bond", TEAM, OPEN_VSWITCH})
 
 _OF_MACHINE = ("maker",)
 """Parts that describe the whole machine, and are printed once."""
-_PART, _BELOW = "== ", "== below "
-_SCRIPT = (files(__package__) / "interface.sh").read_text()
+_PART, BELOW = "== ", "== below "
+LOWER_DEVICES = (files(__package__) / "lower_devices.sh").read_text()
+"""Functions of a shell that describe the devices below one, each below a heading: BELOW, and both names."""
+_SCRIPT = LOWER_DEVICES + (files(__package__) / "interface.sh").read_text()
 
 
 def link_command(device: str) -> list[str]:
@@ -55,7 +58,7 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
 
     Facts of a missing program are None. Raise ToolError if the device is missing.
     """
-    own, *others = re.split(f"^{_BELOW}(.*)$", text, flags=re.MULTILINE)
+    own, *others = re.split(f"^{BELOW}(.*)$", text, flags=re.MULTILINE)
     # Each device comes after the one above it: from the end, all that is below a device is known already.
     lower: dict[str, list[HostLink]] = {}
     own_parts = _parts(own)
@@ -124,6 +127,7 @@ def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
         has_unknown_limit=link.has_unknown_limit or is_unknown,
         slow_ports=(*link.slow_ports, *slow_ports),
         bond=link.bond or (ways[0].bond if len(ways) == 1 else None),
+        counters=_counted(lower, link),
     )
 
 
@@ -173,6 +177,22 @@ def _with_speeds(bond: Bond, lower: Sequence[HostLink]) -> Bond:
         for member in bond.members
     ]
     return replace(bond, members=tuple(members))
+
+
+def _counted(lower: Sequence[HostLink], link: HostLink) -> Mapping[str, int] | None:
+    """Return what a link counts together with those below it; None if one of them is unknown.
+
+    A bond adds up its members itself, and so does a card that passes packets through another one (netvsc).
+    """
+    if link.driver == "bond" or link.bus:
+        return link.counters
+    counters = [each.counters for each in lower]
+    if link.counters is None or None in counters:
+        return None
+    total = Counter(link.counters)
+    for each in counters:
+        total.update(each)
+    return dict(total)
 
 
 def read_offloads(text: str) -> dict[str, bool] | None:

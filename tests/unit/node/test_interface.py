@@ -75,6 +75,52 @@ class TestParseLink:
             parse_link("node1", "eth0", "== device\n\n== queue\n")
 
 
+class TestCounters:
+    """What a card below a bridge counts, the bridge does not; a bond counts what its members do."""
+
+    def described(self, device: str, kind: str, errors: int | None) -> str:
+        row = {"ifname": device, "mtu": 1500, "operstate": "UP", "linkinfo": {"info_kind": kind}}
+        if errors is not None:
+            row["stats64"] = {
+                "rx": {"errors": errors, "dropped": 1},
+                "tx": {"errors": 0, "dropped": 0},
+            }
+        return f"== device\n{json.dumps([row])}\n\n"
+
+    @pytest.mark.parametrize(
+        ("kind", "lower", "errors"),
+        [
+            ("bridge", [5, 0], 7),
+            ("vlan", [5], 7),
+            ("bridge", [5, None], None),
+            ("bridge", [], 2),
+        ],
+    )
+    def test_are_those_of_the_devices_below_too(
+        self, kind: str, lower: list[int | None], errors: int | None
+    ) -> None:
+        text = self.described("top", kind, 2)
+        for number, own in enumerate(lower):
+            text += f"== below top card{number}\n{self.described(f'card{number}', 'veth', own)}"
+        counters = parse_link("node1", "top", text).counters
+        assert (counters and counters["rx_errors"]) == errors
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            "== bond\nBonding Mode: load balancing (round-robin)\n\n",
+            "== driver\n../../../bus/vmbus/drivers/hv_netvsc\n\n",
+        ],
+    )
+    def test_of_a_bond_and_of_a_card_above_another_are_its_own(self, part: str) -> None:
+        text = f"{self.described('top', 'None', 7)}{part}"
+        for name in ("eth1", "eth2"):
+            text += f"== below top {name}\n{self.described(name, 'veth', 3)}"
+        counters = parse_link("node1", "top", text).counters
+        assert counters is not None
+        assert counters["rx_errors"] == 7
+
+
 class TestTheory:
     def test_depends_on_the_slower_link_and_the_smaller_mtu(self) -> None:
         fast = a_link("node1", speed_mbit_s=2500, mtu_bytes=9000)
