@@ -26,13 +26,24 @@ class LinkEventKind(StrEnum):
     KERNEL = "kernel"
     LOST = "lost"
     BACK = "back"
+    UNREAD = "unread"
+
+
+READ_EVERY_ROUND = {
+    LinkEventKind.KERNEL: "kernel log",
+    LinkEventKind.CARRIER: "carrier changes",
+    LinkEventKind.ERRORS: "packet errors and drops",
+    LinkEventKind.PAUSE: "pause frames",
+}
+"""What a host is asked for, by the kind of events that it shows."""
 
 
 @dataclass(frozen=True)
 class LinkEvent:
     """Something that happened to a host's link up to the end of a round, in words.
 
-    `count` is how often, or how many packets.
+    `count` is how often, or how many packets. `unread` is the kind of events of which nothing is known,
+    because the host does not show them; then `text` is the reason.
     """
 
     host: Name
@@ -41,6 +52,11 @@ class LinkEvent:
     event: LinkEventKind
     text: str
     count: Count = 1
+    unread: LinkEventKind | None = None
+
+    def __post_init__(self) -> None:
+        if (self.event is LinkEventKind.UNREAD) != (self.unread in READ_EVERY_ROUND):
+            raise ValueError("what was not read is one of READ_EVERY_ROUND")
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,7 @@ class SoakFlow:
 
     `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not report them.
     `stolen_percent` is the share of processor time that a hypervisor took, and `busiest_percent` how busy the
-    busiest processor was, on the worse of both hosts. The first round is 1.
+    busiest processor was, on the worse of both hosts; None if neither host showed it. The first round is 1.
     """
 
     round: Number
@@ -60,8 +76,8 @@ class SoakFlow:
     goodput_bit_s: Goodput | None = None
     retransmits: Count | None = None
     error: str | None = None
-    stolen_percent: Quantity = 0.0
-    busiest_percent: Quantity = 0.0
+    stolen_percent: Quantity | None = None
+    busiest_percent: Quantity | None = None
 
     @property
     def pair(self) -> tuple[str, str]:

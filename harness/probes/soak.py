@@ -7,7 +7,7 @@ shows with all its partners. A host that no longer answers is left out until it 
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from harness.analysis.network.soak import soak_findings
@@ -15,7 +15,13 @@ from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
-from harness.model.soak import LinkEvent, LinkEventKind, SoakEvent, SoakFlow
+from harness.model.soak import (
+    READ_EVERY_ROUND,
+    LinkEvent,
+    LinkEventKind,
+    SoakEvent,
+    SoakFlow,
+)
 from harness.node.link_reading import LinkReading, link_command, link_events, read_link
 from harness.present.probes.soak import SOAKED_HOSTS
 from harness.probes.kind import ProbeKind
@@ -46,6 +52,7 @@ class Soak:
     number: int = 0
     last: dict[str, LinkReading] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
+    unread: set[tuple[str, LinkEventKind]] = field(default_factory=set)
 
     @property
     def round_s(self) -> float:
@@ -90,8 +97,8 @@ class Soak:
             report.seconds,
             report.goodput_bit_s,
             report.retransmits,
-            stolen_percent=max((cpu.stolen_percent for cpu in cpus), default=0.0),
-            busiest_percent=max((cpu.busiest_percent for cpu in cpus), default=0.0),
+            stolen_percent=max((cpu.stolen_percent for cpu in cpus), default=None),
+            busiest_percent=max((cpu.busiest_percent for cpu in cpus), default=None),
         )
 
     def _read_links(self) -> Iterator[LinkEvent]:
@@ -115,25 +122,33 @@ class Soak:
             if reading is None:
                 yield self._event(name, LinkEventKind.REPLUGGED, "its interface vanished")
                 continue
-            if name in self.last:
-                yield from self._changes(name, self.last[name], reading)
-            self.last[name] = reading
+            yield from self._unread(name, reading)
+            yield from self._changes(name, reading)
 
-    def _changes(self, name: str, before: LinkReading, after: LinkReading) -> Iterator[LinkEvent]:
-        for kind, text, count in link_events(before, after):
-            yield self._event(name, kind, text, count)
-        for clock_s, line in after.trouble:
-            if clock_s > before.clock_s:
-                ago_s = max(0.0, after.clock_s - clock_s)
-                yield self._event(name, LinkEventKind.KERNEL, line, ago_s=ago_s)
+    def _changes(self, host: str, reading: LinkReading) -> Iterator[LinkEvent]:
+        """Yield what happened to a host's link since it was read last."""
+        before = self.last.get(host)
+        self.last[host] = reading
+        if before is None:
+            return
+        for kind, text, count in link_events(before, reading):
+            yield self._event(host, kind, text, count)
+        if reading.log is None:  # what is new later is told from the log that was read last
+            self.last[host] = replace(reading, log=before.log)
 
-    def _event(
-        self, host: str, kind: LinkEventKind, text: str, count: int = 1, ago_s: float = 0.0
-    ) -> LinkEvent:
+    def _unread(self, host: str, reading: LinkReading) -> Iterator[LinkEvent]:
+        """Yield once what a host does not show."""
+        for kind, why in reading.unread.items():
+            if (host, kind) not in self.unread:
+                self.unread.add((host, kind))
+                say(f"{host}: its {READ_EVERY_ROUND[kind]} cannot be read ({why})")
+                unread = LinkEventKind.UNREAD
+                yield LinkEvent(host, self.number, self._elapsed_s(), unread, why, unread=kind)
+
+    def _event(self, host: str, kind: LinkEventKind, text: str, count: int = 1) -> LinkEvent:
         if kind not in {LinkEventKind.DROPS, LinkEventKind.PAUSE}:
             say(f"{host}: {text}")
-        at_s = max(0.0, round(self._elapsed_s() - ago_s, 1))
-        return LinkEvent(host, self.number, at_s, kind, text, count)
+        return LinkEvent(host, self.number, self._elapsed_s(), kind, text, count)
 
 
 def ring(hosts: Sequence[Host], rng: random.Random) -> list[Flow]:
@@ -174,8 +189,9 @@ KIND = ProbeKind(
     """Load all links in both directions for a long time, and name every host whose link fails.
 
     Every host sends to one other and receives from one, as fast as TCP can: stop other jobs first. After
-    each round, the errors, drops, carrier, speed, duplex mode and pause frames of every link are read, and
-    the kernels' messages about links. The page also says what a soak without a fault proves.
+    each round, the errors, drops, carrier, speed, duplex mode and pause frames of every link are read, those
+    of the cards below a bridge or bond, too, and the kernels' messages about links. The page also says what a
+    soak without a fault proves, and what could not be read.
     """,
     _plan,
     options=(

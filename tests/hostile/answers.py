@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.hostile.world import Answer, Asked
-from tests.unit.node.test_link_reading import PRINTED, TROUBLE
+from tests.unit.node.test_kernel_log import TROUBLE
+from tests.unit.node.test_link_reading import PRINTED
 from tests.unit.probes.test_tools import PERFTEST
 
 CAPTURED = Path(__file__).parents[1] / "captured"
@@ -150,7 +151,7 @@ COMMANDS = {
     "route": Command(
         "^ip -j route", _always(_json({"dst": "10.0.0.9", "dev": "eth0", "prefsrc": "10.0.0.1"}))
     ),
-    "link": Command("/proc/net/bonding/", _always(captured("link-veth.txt"))),
+    "link": Command("part offloads ethtool", _always(captured("link-veth.txt"))),
     "packet of a size": Command("^ping -n -M do", _ping),
     "processors": Command(r"grep \^cpu /proc/stat; sleep", _always(captured("proc-stat.txt"))),
     "transfer": Command("^iperf3 -c", _always(captured("iperf3-3.12.json"), after_s=4.0)),

@@ -91,3 +91,43 @@ def test_a_host_that_vanishes_is_named_and_the_others_go_on(
     assert {fault.subject for fault in faults_of(probed)} == {names[3]}
     others = [line.split() for line in capsys.readouterr().out.splitlines()[2 : 2 + HOSTS]]
     assert [int(line[1]) >= rounds - 1 for line in others] == [True, True, True, False, True]
+
+
+def below_a_bridge(made: Network, host: str) -> None:
+    """Make the card of a host a port of a bridge, which the port of a virtual machine keeps up."""
+    run("ip", "-n", host, "address", "flush", "dev", DEVICE)
+    run("ip", "-n", host, "link", "add", "vmbr0", "type", "bridge")
+    run("ip", "-n", host, "link", "add", "tap0", "type", "veth", "peer", "name", "vm0")
+    for port in (DEVICE, "tap0"):
+        run("ip", "-n", host, "link", "set", port, "master", "vmbr0")
+    for device in ("vm0", "tap0", "vmbr0"):
+        run("ip", "-n", host, "link", "set", device, "up")
+    run("ip", "-n", host, "address", "add", f"{made.addresses[host]}/24", "dev", "vmbr0")
+
+
+def flap(made: Network, host: str) -> None:
+    """Pull the cable of a host for 0.3 s."""
+    switch = made.switches[0]
+    made.connect(host, switch, connected=False)
+    time.sleep(0.3)
+    made.connect(host, switch, connected=True)
+
+
+def test_a_card_that_flaps_below_a_bridge_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with star([Link(50 * MBIT, 1500)] * 3) as (made, names):
+        for name in names:
+            below_a_bridge(made, name)
+        planted = threading.Timer(6.0, flap, (made, names[0]))
+        planted.start()
+        site = ("--via", "netns", "--hosts", made.hosts_option(names), "--results", str(tmp_path))
+        length = ("--round", "5s", "--for", "10s")
+        code = main(["probe", "soak", *site, *length, "--configuration", "soaked"])
+        planted.join()
+    [probed] = find_probes("soaked", tmp_path)
+    interrupted = f"{DEVICE}: the link was interrupted: its carrier changed 2 times"
+    assert code == 1
+    assert [(each.subject, each.text) for each in faults_of(probed)] == [(names[0], interrupted)]
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(names[0]))
+    assert row.split()[-1] == "2"

@@ -126,7 +126,7 @@ def soak_events() -> list[ProbeEvent]:
     return [
         LinkEvent("n1", 3, 15.0, LinkEventKind.CARRIER, "the link was interrupted", 2),
         LinkEvent("n2", 1, 6.0, LinkEventKind.DROPS, "2 packets dropped", 2),
-        SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3),
+        SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3, None, 0.0, 12.5),
         SoakFlow(1, "n2", "n1", 1.0, 5.0, error="iperf3: no route"),
-        SoakFlow(2, "n1", "n2", 8.0, 5.0, 90e6, None),
+        SoakFlow(2, "n1", "n2", 8.0, 5.0, 90e6, None, None, 0.0, 12.5),
     ]

@@ -22,9 +22,9 @@ from harness.analysis.network.processor_limit import (
 from harness.model.finding import Finding
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
-from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
+from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakFlow
 from harness.runtime.clock import HOUR, duration_text
-from harness.words import count_of, natural_order
+from harness.words import count_of, join_names, natural_order
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
@@ -44,7 +44,9 @@ def transfer_seconds(probed: RecordedProbes) -> float:
 
 def soak_findings(probed: RecordedProbes) -> list[Finding]:
     """Return what happened to links, failed and slow transfers, and what is no fault, each by its moment."""
-    events = [event for event in probed.events if isinstance(event, LinkEvent)]
+    recorded = [event for event in probed.events if isinstance(event, LinkEvent)]
+    events = [event for event in recorded if event.unread is None]
+    unread = _unread(recorded)
     links = probed.links().values()
     # An interrupted link is a finding itself, and explains what its host carried in that round.
     interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
@@ -59,12 +61,23 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
     judged = [flow for flow in flows if flow not in limited]
     found = [
         *_link_findings(events),
+        *(
+            Finding("", f"{each}: what only this would show is unknown", is_fault=False)
+            for each in unread
+        ),
         *_with_moments(_failures(judged), [flow for flow in judged if flow.error is not None]),
         *_with_moments(
             slow_findings(_goodputs(judged, min), reference),
             [flow for flow in judged if _is_slow(flow, reference)],
         ),
     ]
+    unknown = [flow for flow in judged if flow.stolen_percent is None and _is_slow(flow, reference)]
+    if unknown:
+        text = (
+            f"nothing is known of the processors in {count_of(len(unknown), 'slow transfer')}: they, and not "
+            "the links, may be the reason"
+        )
+        found.append(Finding("", text, is_fault=False))
     if limited:
         text = (
             f"nothing was concluded from {count_of(len(limited), 'transfer')}, because a hypervisor took "
@@ -73,7 +86,7 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
         found.append(Finding("", text, is_fault=False))
     if not any(finding.is_fault for finding in found):
         found += [no_slow_host(best, links)] if best.values else []
-        found.append(_proof(judged, sum(flow.seconds for flow in limited)))
+        found.append(_proof(judged, sum(flow.seconds for flow in limited), unread))
     return sorted(found, key=lambda finding: (not finding.is_fault, finding.at_s or 0.0))
 
 
@@ -96,8 +109,8 @@ def _is_slow(flow: SoakFlow, reference: Reference) -> bool:
 def _limited_by_processors(flows: Sequence[SoakFlow], reference: Reference) -> set[SoakFlow]:
     """Return the slow transfers that the processors of the hosts, and not the links, may have limited."""
     slow = {flow for flow in flows if _is_slow(flow, reference)}
-    busy = {flow for flow in flows if flow.busiest_percent >= MAX_BUSY_PERCENT}
-    stolen = {flow for flow in slow if flow.stolen_percent >= MAX_STOLEN_PERCENT}
+    busy = {flow for flow in flows if (flow.busiest_percent or 0) >= MAX_BUSY_PERCENT}
+    stolen = {flow for flow in slow if (flow.stolen_percent or 0) >= MAX_STOLEN_PERCENT}
     return stolen | slowed_by_busy_processors(slow, busy)
 
 
@@ -133,8 +146,25 @@ def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Ite
         yield replace(finding, text=f"in {rounds}: {finding.text}", at_s=at_s)
 
 
-def _proof(judged: Sequence[SoakFlow], unjudged_s: float) -> Finding:
-    """Return what a soak without a fault proves: less than one fault in a third of its time."""
+def _unread(events: Iterable[LinkEvent]) -> list[str]:
+    """Return what could not be read of which hosts: `the kernel log of a, b cannot be read (root can)`."""
+    hosts: dict[tuple[LinkEventKind, str], list[str]] = defaultdict(list)
+    for event in events:
+        if event.unread is not None:
+            hosts[event.unread, event.text].append(event.host)
+    found = []
+    for (kind, why), own in hosts.items():
+        own.sort(key=natural_order)
+        names = join_names(own)
+        found.append(f"the {READ_EVERY_ROUND[kind]} of {names} cannot be read ({why})")
+    return found
+
+
+def _proof(judged: Sequence[SoakFlow], unjudged_s: float, unread: Sequence[str]) -> Finding:
+    """Return what a soak without a fault proves: less than one fault in a third of its time.
+
+    Faults that only an unread log or counter would show are not among them.
+    """
     link_s = sum(flow.seconds for flow in judged)
     if not link_s and not unjudged_s:
         return Finding("", "nothing was transferred, so nothing is known", at_s=0.0)
@@ -144,8 +174,12 @@ def _proof(judged: Sequence[SoakFlow], unjudged_s: float) -> Finding:
             "", f"{text}, but most of the time was not judged: that proves nothing", is_fault=False
         )
     hours = link_s / HOUR / _RULE_OF_THREE
-    text = (
-        f"{text}: with 95 % confidence, faults of a link are rarer than one in "
+    faults = "faults of a link"
+    if unread:
+        text += ", as far as the hosts could be read"
+        faults += " that show there"
+    text += (
+        f": with 95 % confidence, {faults} are rarer than one in "
         f"{duration_text(hours * HOUR)} (rule of three)"
     )
     return Finding("", text, is_fault=False)

@@ -31,8 +31,17 @@ class SoakedHost:
         """The goodputs in bit/s with which it received."""
         return [f.goodput_bit_s for f in self.flows if f.receiver == self.host and f.goodput_bit_s]
 
-    def count(self, kind: LinkEventKind) -> int:
-        """Return how often an event of this kind was counted."""
+    @property
+    def retransmits(self) -> int | None:
+        """How many segments it sent again; None if a transfer did not tell."""
+        counted = [f.retransmits for f in self.flows if f.sender == self.host and f.goodput_bit_s]
+        known = [number for number in counted if number is not None]
+        return sum(known) if known and len(known) == len(counted) else None
+
+    def count(self, kind: LinkEventKind) -> int | None:
+        """Return how often an event of this kind was counted; None if the host does not show it."""
+        if any(event.unread is kind for event in self.events):
+            return None
         return sum(event.count for event in self.events if event.event is kind)
 
 
@@ -65,11 +74,7 @@ SOAKED_HOSTS = ProbeTable(
         Column[SoakedHost](
             "slowest", lambda row: _rate(min([*row.sent, *row.received], default=None))
         ),
-        Column[SoakedHost](
-            "retransmits",
-            lambda row: sum(f.retransmits or 0 for f in row.flows if f.sender == row.host),
-            ",.0f",
-        ),
+        Column[SoakedHost]("retransmits", lambda row: row.retransmits, ",.0f"),
         Column[SoakedHost]("errors", lambda row: row.count(LinkEventKind.ERRORS), ",.0f"),
         Column[SoakedHost]("carrier changes", lambda row: row.count(LinkEventKind.CARRIER), ",.0f"),
     ),

@@ -31,7 +31,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
-from harness.model.soak import SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.node.interface import parse_link
 from harness.probes.disk import disk_measurements
 from harness.probes.kinds import network_of, newest_probes
@@ -233,6 +233,17 @@ class TestSoak:
         run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"})
         probed = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED, "soak.jsonl")
         assert_golden("probe-soak.txt", page_of("soak", probed))
+
+    def test_has_no_number_of_what_could_not_be_read(self) -> None:
+        kind = LinkEventKind.CARRIER
+        why = "its kernel shows none"
+        unread = LinkEvent("n1", 1, 0.0, LinkEventKind.UNREAD, why, unread=kind)
+        run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"})
+        events = (unread, SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3, None, 0.0, 12.5))
+        page = page_of("soak", RecordedProbes(run, events, Ending.COMPLETED))
+        rows = {line.split()[0]: line.split()[-1] for line in page.splitlines() if line}
+        assert (rows["n1"], rows["n2"]) == ("?", "0")
+        assert f"note: the carrier changes of n1 cannot be read ({why})" in page
 
     def test_hosts_are_in_the_order_of_the_numbers_in_their_names(self) -> None:
         flows = (SoakFlow(1, "n10", "n2", 1.0, 20.0, 9.4e8),)

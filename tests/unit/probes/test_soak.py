@@ -27,6 +27,7 @@ class Network:
         self.extra_s = extra_s
         self.down: set[str] = set()
         self.carrier_changes = 2
+        self.log = ""
 
     def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
         self.now_s += load.total_s + self.extra_s
@@ -37,6 +38,7 @@ class Network:
         self, commands: Mapping[Host, object], parse: Callable[[Host, CompletedCommand], object]
     ) -> dict[Host, object]:
         text = PRINTED.replace("carrier_changes:2", f"carrier_changes:{self.carrier_changes}")
+        text += self.log
         return {
             host: HostError(f"{host}: it does not answer")
             if host.name in self.down
@@ -97,3 +99,46 @@ def test_a_carrier_that_changed_in_a_round_is_an_event(network: Network) -> None
     assert {(event.host, event.event, event.count) for event in events} == {
         (host.name, LinkEventKind.CARRIER, 2) for host in HOSTS
     }
+
+
+def link_events_of(events: Sequence[SoakEvent]) -> list[tuple[str, LinkEventKind, str]]:
+    found = [event for event in events if isinstance(event, LinkEvent)]
+    return [(event.host, event.event, event.text) for event in found]
+
+
+def test_a_line_of_the_log_is_an_event_once_whatever_the_hosts_clock_says(network: Network) -> None:
+    """The log's clock may stand still for a night, or lag behind by a minute after a month."""
+    found = rounds_of(network, 4)
+    old = "[   99.000000] r8152 2-1:1.0 eth1: Tx status -71\n"
+    network.log = old
+    assert link_events_of(next(found)) == []
+    network.log = f"{old}[  100.600000] r8152 2-1:1.0 eth1: Tx status -71\n"
+    line = "r8152 2-1:1.0 eth1: Tx status -71"
+    new = [(host.name, LinkEventKind.KERNEL, line) for host in HOSTS]
+    assert link_events_of(next(found)) == new
+    assert link_events_of(next(found)) == []
+    network.log = "[  100.700000] r8152 2-1:1.0 eth1: Tx status -71\n"  # dmesg -C
+    assert link_events_of(next(found)) == new
+
+
+def test_a_log_that_cannot_be_read_is_an_event_once(network: Network) -> None:
+    network.log = "== no log\ndmesg: read kernel buffer failed: Operation not permitted\n"
+    first, second = (
+        [event for event in events if isinstance(event, LinkEvent)]
+        for events in rounds_of(network, 2)
+    )
+    assert [(event.host, event.unread, event.text) for event in first] == [
+        (host.name, LinkEventKind.KERNEL, "root can") for host in HOSTS
+    ]
+    assert second == []
+
+
+def test_a_log_that_cannot_be_read_for_a_while_is_compared_with_the_last_one(
+    network: Network,
+) -> None:
+    found = rounds_of(network, 3)
+    next(found)
+    network.log = "== no log\ndmesg ended with code 1\n"
+    next(found)
+    network.log = "[  300.000000] r8152 2-1:1.0 eth1: Tx status -71\n"
+    assert {kind for _, kind, _ in link_events_of(next(found))} == {LinkEventKind.KERNEL}

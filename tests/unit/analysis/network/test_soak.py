@@ -112,6 +112,16 @@ class TestTransfers:
             assert faults(slow) == []
             assert "nothing was concluded from 10 transfers, because a hypervisor" in notes(slow)
 
+    def test_that_are_slow_while_processors_are_unknown_are_faults_with_a_remark(self) -> None:
+        slow = soak(lambda a, *_: 40.0 if a == "n1" else 100.0)
+        assert faults(slow)
+        assert "nothing is known of the processors in 10 slow transfers" in notes(slow)
+        known = soak(
+            lambda a, *_: 40.0 if a == "n1" else 100.0, stolen_percent=0.0, busiest_percent=50.0
+        )
+        assert faults(known) == faults(slow)
+        assert "nothing is known" not in notes(known)
+
 
 class TestEvents:
     def event(
@@ -152,3 +162,36 @@ class TestProof:
 
     def test_a_soak_without_transfers_is_a_fault(self) -> None:
         assert faults(soak(rounds=0)) == ["nothing was transferred, so nothing is known"]
+
+    def test_of_what_could_not_be_read_are_one_remark_for_all_hosts(self) -> None:
+        unread, kernel = LinkEventKind.UNREAD, LinkEventKind.KERNEL
+        events = [
+            LinkEvent(host, 1, 0.0, unread, "root can", unread=kernel) for host in ("n10", "n2")
+        ]
+        pauses = LinkEventKind.PAUSE
+        events.append(LinkEvent("n1", 1, 0.0, unread, "ethtool is not installed", unread=pauses))
+        probed = soak(events=events)
+        assert faults(probed) == []
+        assert "the kernel log of n2, n10 cannot be read (root can)" in notes(probed)
+        assert "the pause frames of n1 cannot be read (ethtool is not installed)" in notes(probed)
+
+    def test_that_could_not_be_seen_are_not_proven_to_be_none(self) -> None:
+        event = LinkEvent(
+            "n1", 1, 0.0, LinkEventKind.UNREAD, "root can", unread=LinkEventKind.KERNEL
+        )
+        assert "as far as the hosts could be read" in notes(soak(events=[event]))
+        assert "as far as the hosts could be read" not in notes(soak())
+
+    @pytest.mark.parametrize(
+        ("event", "unread"),
+        [
+            (LinkEventKind.UNREAD, None),
+            (LinkEventKind.UNREAD, LinkEventKind.LOST),
+            (LinkEventKind.KERNEL, LinkEventKind.KERNEL),
+        ],
+    )
+    def test_say_what_was_not_read_if_something_was_not(
+        self, event: LinkEventKind, unread: LinkEventKind | None
+    ) -> None:
+        with pytest.raises(ValueError, match="what was not read"):
+            LinkEvent("n1", 1, 0.0, event, "root can", unread=unread)

@@ -1,0 +1,59 @@
+"""How many pause frames a network card counted, in the words of its driver."""
+
+import re
+from collections import defaultdict
+
+from harness.node.kernel import count
+
+_COUNTER = re.compile(r"^ *([\w.\[\] -]{1,100}): (\d+)$", re.MULTILINE)
+_FRAMES = re.compile(r"pause|(^|[^a-z]|[pl])xo(n|ff)|pfc|_ppp\d", re.IGNORECASE)
+# Drivers also count for how long and how often they paused, and what else belongs to pausing.
+_NO_FRAMES = re.compile(
+    r"duration|transition|storm|watchdog|time|usecs?|(^|[^a-z])us([^a-z]|$)|2_?xo|entered|cycle|quanta|discard|"
+    "drop|unsupported|err|stall|state",
+    re.IGNORECASE,
+)
+_PRIORITY = re.compile(r"pri|pfc|ppp|pxo|class|(^|[^a-z])(pb|tc)[^a-z]", re.IGNORECASE)
+_DIRECTIONS = {
+    "received": re.compile(r"(^|[^a-z])(rx|rcvd|received)([^a-z]|$)|^rx", re.IGNORECASE),
+    "sent": re.compile(r"(^|[^a-z])(tx|sent)([^a-z]|$)|^tx", re.IGNORECASE),
+}
+_ALL = "phy"
+"""mlx5 counts pause frames at the port, whatever sent them, and once more by their kind."""
+
+
+def pause_frames(statistics: str) -> int | None:
+    """Return how many frames that pause a link were sent and received; None if no counter tells.
+
+    `statistics` has lines of `ethtool -S`. Frames that a driver counts twice, such as in all and for each
+    priority, count once. XON and XOFF are separate frames.
+    """
+    families: dict[str, dict[str, dict[str, int]]] = {}
+    for name, digits in _COUNTER.findall(statistics):
+        frames = count(digits)
+        if frames is None or not _FRAMES.search(name) or _NO_FRAMES.search(name):
+            continue
+        family = re.sub("xo(n|ff)", "xo", re.sub(r"\d+", "#", name), flags=re.IGNORECASE)
+        kinds = families.setdefault(_direction(name), {})
+        own = kinds.setdefault(_kind(name), defaultdict(int))
+        own[family] += frames
+    if not families:
+        return None
+    return sum(_frames(kinds) for kinds in families.values())
+
+
+def _direction(name: str) -> str:
+    found = (direction for direction, words in _DIRECTIONS.items() if words.search(name))
+    return next(found, "unknown")
+
+
+def _kind(name: str) -> str:
+    if name.lower().endswith(_ALL):
+        return _ALL
+    return "priority" if _PRIORITY.search(name) else "link"
+
+
+def _frames(kinds: dict[str, dict[str, int]]) -> int:
+    """Return the frames of a direction. The families of a kind count the same frames."""
+    most = {kind: max(families.values()) for kind, families in kinds.items()}
+    return max(most.get(_ALL, 0), most.get("link", 0) + most.get("priority", 0))
