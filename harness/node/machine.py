@@ -31,6 +31,7 @@ _OF_DIRECTORIES = {
     "_used": "used space",
 }
 _CPU = "/sys/devices/system/cpu"
+_CPUINFO = "/proc/cpuinfo"
 _TREE = "/sys/firmware/devicetree/base"
 _CPU_NAMES = ("model name", "Model Name", "cpu model", "cpu", "uarch")
 _CPU_NUMBERS = (
@@ -129,6 +130,10 @@ def _mhz(lines: Sequence[str]) -> str | None:
     return ", ".join(f"{khz // 1000} MHz" for khz in sorted(set(map(int, lines)))) or None
 
 
+def _percent(lines: Sequence[str]) -> str | None:
+    return f"{int(lines[0])} %"
+
+
 def _count(lines: Sequence[str]) -> str | None:
     """Return how many numbers a list such as `0-3,8` has."""
     ends = [part.partition("-") for part in lines[0].split(",")]
@@ -168,11 +173,11 @@ FACTS = (
     MachineFact("architecture", "architecture", "/uname"),
     MachineFact("machine", "machine", f"/sys/class/dmi/id/product_name {_TREE}/model"),
     MachineFact("firmware", "firmware", "/sys/class/dmi/id/bios_version"),
-    MachineFact("cpu_model", "processor", "/proc/cpuinfo", _cpu_model),
-    MachineFact("cpu_version", "processor version", "/proc/cpuinfo", _cpu_version),
+    MachineFact("cpu_model", "processor", _CPUINFO, _cpu_model),
+    MachineFact("cpu_version", "processor version", _CPUINFO, _cpu_version),
     MachineFact("cpus", "processors", "/getconf"),
     MachineFact("smt", "SMT", f"{_CPU}/smt/active", _one_of(_0="off", _1="on")),
-    MachineFact("microcode", "microcode", "/proc/cpuinfo", _field("microcode")),
+    MachineFact("microcode", "microcode", _CPUINFO, _field("microcode")),
     MachineFact("mitigations", "CPU mitigations", f"{_CPU}/vulnerabilities/*", _mitigations),
     MachineFact("governor", "governor", f"{_CPU}/cpufreq/policy*/scaling_governor", _distinct),
     MachineFact(
@@ -181,6 +186,16 @@ FACTS = (
     MachineFact(
         "max_frequency", "maximum frequency", f"{_CPU}/cpufreq/policy*/scaling_max_freq", _mhz
     ),
+    MachineFact(
+        "energy_preference",
+        "energy performance preference",
+        f"{_CPU}/cpufreq/policy*/energy_performance_preference",
+        _distinct,
+    ),
+    MachineFact(
+        "max_performance", "maximum performance", f"{_CPU}/intel_pstate/max_perf_pct", _percent
+    ),
+    MachineFact("platform_profile", "platform profile", "/sys/firmware/acpi/platform_profile"),
     MachineFact("boost", "boost", f"{_CPU}/cpufreq/boost", _one_of(_0="off", _1="on")),
     MachineFact("turbo", "turbo", f"{_CPU}/intel_pstate/no_turbo", _one_of(_0="on", _1="off")),
     MachineFact("memory", "memory", "/proc/meminfo", _memory),
@@ -237,13 +252,16 @@ _UNREAD = "/unread"
 _RUN_PROGRAM = f"""{{ problem=$("$0" -I -S -c "$1" 2>&1 >&3) ||
   echo "{_UNREAD}:$("$0" -c 'import platform; print(platform.python_version())')" \\
     "$(printf '%s\\n' "$problem" | tail -n 1)"; }} 3>&1"""
-# The first processors are enough of /proc/cpuinfo. What is missing prints nothing. A device tree ends its
-# texts with a NUL.
+_CPU_KEYS = "|".join((*_CPU_NAMES, *_CPU_NUMBERS, "microcode"))
+_FILES = " ".join(dict.fromkeys(fact.files for fact in FACTS if fact.files != _CPUINFO))
+# Processors differ within a machine, and may be thousands: each line of theirs once. What is missing prints
+# nothing. A device tree ends its texts with a NUL.
 SCRIPT = (
     'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
     f"{_RUN_PROGRAM}; "
-    f"grep -a -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))} | "
-    "tr -d '\\000'; exit 0"
+    f"grep -a -E '^({_CPU_KEYS})[[:space:]]*:|^processor [0-9]+:' {_CPUINFO} | "
+    f"LC_ALL=C sort -u | head -n 1000 | sed 's|^|{_CPUINFO}:|'; "
+    f"grep -a -s -m 40 . /dev/null {_FILES} | tr -d '\\000'; exit 0"
 )
 """Prints the facts for `read_machine`; its `$0` is a Python, and its `$1` is PROGRAM."""
 

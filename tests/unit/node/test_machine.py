@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.child_process import finished
 from harness.node.machine import (
     FACT_NAMES,
     FACTS,
@@ -55,6 +56,15 @@ PRINTED = {
         ),
         "800 MHz, 3600 MHz",
     ),
+    "energy_preference": (
+        (
+            f"{CPU}/cpufreq/policy0/energy_performance_preference:power\n"
+            f"{CPU}/cpufreq/policy1/energy_performance_preference:balance_performance"
+        ),
+        "balance_performance, power",
+    ),
+    "max_performance": (f"{CPU}/intel_pstate/max_perf_pct:80", "80 %"),
+    "platform_profile": ("/sys/firmware/acpi/platform_profile:low-power", "low-power"),
     "boost": (f"{CPU}/cpufreq/boost:1", "on"),
     "turbo": (f"{CPU}/intel_pstate/no_turbo:1", "off"),
     "memory": ("/proc/meminfo:MemTotal:       24684096 kB", "24 GiB"),
@@ -106,6 +116,33 @@ def test_a_processor_is_named_on_every_architecture(text: str) -> None:
     (_, model, version), *lines = [line.split(" | ") for line in text.splitlines()]
     found = read_machine("".join(f"/proc/cpuinfo:{line}\n" for [line] in lines))
     assert (found.get("cpu_model"), found.get("cpu_version", "-")) == (model, version)
+
+
+CORES = {"CPU implementer": "0x41", "CPU part": "0xc07", "CPU variant": "0x0", "CPU revision": "3"}
+
+
+@pytest.mark.parametrize(
+    ("processors", "parts"),
+    [
+        (["0xc07"] * 8, "0xc07"),
+        (["0xc07"] * 4 + ["0xc0f"] * 4, "0xc07/0xc0f"),
+        (["0xd0c"] * 4096 + ["0xd40"], "0xd0c/0xd40"),
+    ],
+)
+def test_all_processors_of_a_machine_are_looked_at(
+    tmp_path: Path, processors: list[str], parts: str
+) -> None:
+    lines = []
+    for number, part in enumerate(processors):
+        fields = {"processor": number, "BogoMIPS": f"{number}.00", **CORES, "CPU part": part}
+        lines += [f"{key}\t: {value}" for key, value in fields.items()]
+    (tmp_path / "cpuinfo").write_text("\n\n".join(lines))
+    command = [word.replace("/proc/cpuinfo", f"{tmp_path}/cpuinfo") for word in machine_command()]
+    printed = finished(command).stdout.replace(f"{tmp_path}/cpuinfo", "/proc/cpuinfo")
+    assert read_machine(printed)["cpu_model"] == (
+        f"CPU implementer 0x41, CPU part {parts}, CPU variant 0x0, CPU revision 3"
+    )
+    assert printed.count("/proc/cpuinfo:") <= len(CORES) + 1
 
 
 def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
