@@ -252,8 +252,10 @@ def json_rows(text: str, command: str) -> list[dict[str, Any]]:
         return next(filter(None, of_rows), of_rows[0])
     if lists:
         raise ToolError(f"{command}: its output is not a list of objects")
-    if text.lstrip().startswith("["):
-        raise ToolError(f"{command}: its JSON is broken or cut off")
+    if text.lstrip().startswith(("[", "{")):
+        raise ToolError(
+            f"{command}: its output is broken JSON, a fault of this version of iproute2: install another one"
+        )
     raise ToolError(f"{command}: its output is not JSON, which needs iproute2 5.0")
 
 

@@ -75,8 +75,8 @@ def test_an_error_beside_a_report_counts() -> None:
     ("text", "reason"),
     [
         ("1: lo: <LOOPBACK>", "its output is not JSON, which needs iproute2 5.0"),
-        ('[{"ifname":"eth0","qlen":,}]', "its JSON is broken or cut off"),
-        ('[{"ifname":"eth0"}', "its JSON is broken or cut off"),
+        ('[{"ifname":"eth0","qlen":,}]', "its output is broken JSON, a fault of this version"),
+        ('[{"ifname":"eth0"}', "its output is broken JSON, a fault of this version"),
         ("[1, 2]", "its output is not a list of objects"),
     ],
 )

@@ -273,6 +273,19 @@ class TestRoute:
             kernel.read_route("10.0.0.2 dev eth0 src 10.0.0.1 uid 0 \n    cache \n")
 
     @pytest.mark.parametrize(
+        "printed",
+        [
+            '[{"local","dst":"127.0.0.1","dev":"lo"}]',
+            '[{"dst":"10.0.0.2","dev":"eth0",}]',
+            '[{"dst":"10.0.0.2","dev":"eth0"',
+            '[{"options": {fh 800: ht divisor 1 }}]',
+        ],
+    )
+    def test_that_is_broken_json_is_no_sign_of_an_old_version(self, printed: str) -> None:
+        with pytest.raises(ToolError, match="broken JSON, a fault of this version of iproute2"):
+            kernel.read_route(printed)
+
+    @pytest.mark.parametrize(
         "name", ["", "e;id>q;#", "-x", "a/b", "a b", "x" * 16, "e\x1b[2J", ["a"]]
     )
     def test_leads_to_no_device_that_a_program_could_misread(self, name: object) -> None:
