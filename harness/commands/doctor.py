@@ -1,6 +1,6 @@
 """`clusterlift doctor`: what is wrong with the machines, before the first trial."""
 
-from harness.analysis.observed.health import health
+from harness.analysis.observed.health import health, unknown_of
 from harness.analysis.observed.machines import disk_lines
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, read_states, this_machine
@@ -12,7 +12,7 @@ from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
 from harness.probes.site import Site
 from harness.terminal import show
-from harness.words import count_of, join_names
+from harness.words import count_of, join_names, visible
 
 
 @command("doctor")
@@ -22,7 +22,8 @@ def doctor_command(site: Site) -> int:
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
     Run no jobs there meanwhile. The exit code is 1 if there is a fault: something that would spoil results.
-    Notes are worth a look; what they name may be intended. The disks are listed.
+    Notes are worth a look; what they name may be intended. What a machine does not show is said to be
+    unknown. The disks are listed.
     """
     names_hosts = site.names is not None or bool(site.nodes)
     if not names_hosts and site.transport in {by_docker, by_netns}:
@@ -32,12 +33,16 @@ def doctor_command(site: Site) -> int:
     lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]
     known = known_states(found)
     findings = [*lost, *health(known)]
+    unknown = unknown_of(known)
     faults = sum(finding.is_fault for finding in findings)
     for line in finding_lines(findings):
         show(line)
+    for line in unknown:
+        show(visible(line))
     for line in disk_lines({state.host: state.facts for state in known}):
         show(line)
     names = join_names([state.host for state in known]) or "no host"
     looked_at = f"looked at {names} for {WINDOW_S:g} s"
-    show(f"{looked_at}: {count_of(faults, 'fault') if faults else 'no fault'}")
+    none = "no fault in what is known" if unknown else "no fault"
+    show(f"{looked_at}: {count_of(faults, 'fault') if faults else none}")
     return int(faults > 0)

@@ -9,6 +9,7 @@ from harness.analysis.observed.machines import unlike
 from harness.model.finding import Finding
 from harness.model.interference import (
     DISKS,
+    DISTURBANCES,
     FAULTS,
     IO_WAIT,
     MEMORY_WAIT,
@@ -19,7 +20,7 @@ from harness.model.interference import (
 )
 from harness.node.kernel import count
 from harness.node.state import NodeState
-from harness.words import percent, significant
+from harness.words import join_names, names_by_text, percent, significant
 
 MIN_SCRATCH_BYTES = 5e9
 """Shuffles of some ten million rows, and what Spark spills, take as much."""
@@ -45,6 +46,9 @@ _REMEDIES = {
     DISKS: _DISKS,
 }
 """Why each disturbance matters, and what ends it."""
+
+_LOOKED_AT = _REMEDIES.keys() - {DISKS}
+"""Disturbances that are looked for before trials begin."""
 
 _TURBO = "turbo on: the clock depends on heat and on how many processors work"
 _CPU = "/sys/devices/system/cpu"
@@ -110,6 +114,25 @@ def _named(state: NodeState) -> str:
     taking = [(name, share) for name, share in state.shares.items() if share >= MIN_SHARE]
     listed = ", ".join(f"{name} {percent(share)}" for name, share in taking[:MAX_NAMED])
     return listed and f"; {listed}"
+
+
+def unknown_of(states: Sequence[NodeState]) -> list[str]:
+    """Return a line for nodes that do not show all that is looked for: of that, nothing is known."""
+    texts = {state.host: ", ".join(_unknown(state)) for state in states}
+    return [
+        f"unknown, because {join_names(hosts)} did not show it: {text}"
+        for text, hosts in names_by_text(texts).items()
+        if text
+    ]
+
+
+def _unknown(state: NodeState) -> Iterator[str]:
+    for kind in DISTURBANCES:
+        part, _ = kind.parts(state.counted)
+        if part is None and kind.name in _LOOKED_AT:
+            yield f"whether {kind.name}"
+    if state.scratch_free_bytes is None:
+        yield f"how much space {state.scratch} has"
 
 
 def _notes(state: NodeState) -> Iterable[str]:

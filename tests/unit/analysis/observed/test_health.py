@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.observed import health as module
-from harness.analysis.observed.health import health
+from harness.analysis.observed.health import health, unknown_of
 from harness.model import interference
 from harness.model.finding import Finding
 from harness.model.interference import NodeInterference
@@ -106,12 +106,29 @@ def test_a_finding_is_one_line_with_what_it_is_and_what_mends_it(
     assert "\n" not in found.text
 
 
-def test_what_a_node_does_not_tell_is_no_finding() -> None:
+def test_what_a_node_does_not_tell_is_no_finding_and_is_said_to_be_unknown() -> None:
     unknown = NodeInterference("n1", 0.5, 4)
-    assert (
-        health([replace(QUIET, facts={}, counted=unknown, load=None, scratch_free_bytes=None)])
-        == []
-    )
+    silent = replace(QUIET, facts={}, counted=unknown, load=None, scratch_free_bytes=None)
+    assert health([silent]) == []
+    assert unknown_of([silent]) == [
+        (
+            "unknown, because n1 did not show it: whether the hypervisor took processor time, "
+            "whether other processes took processor time, whether processes waited for memory, "
+            "whether it swapped, whether page faults read the disk, whether processes waited for I/O, "
+            "how much space /data has"
+        )
+    ]
+
+
+def test_a_node_without_pressure_information_is_named() -> None:
+    without = node(memory_wait_s=None, io_wait_s=None)
+    assert unknown_of([QUIET]) == []
+    assert unknown_of([without, replace(without, host="n2"), replace(QUIET, host="n3")]) == [
+        (
+            "unknown, because n1, n2 did not show it: "
+            "whether processes waited for memory, whether processes waited for I/O"
+        )
+    ]
 
 
 def test_nodes_that_differ_are_named_once() -> None:
