@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,8 +33,27 @@ def content_of(path: Path, most: int) -> bytes:
     with regular_file(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise BadInput(f"{path}: it is larger than {most:,} bytes")
+        raise _too_large(path, most)
     return content
+
+
+def lines_of(path: Path, most: int, longest: int) -> Iterator[bytes]:
+    """Yield the lines of a regular file, each with its line feed, which the last one may lack.
+
+    Of a line with more than `longest` bytes, its first `longest + 1` are a line, without a line feed. Raise
+    BadInput like `content_of`.
+    """
+    size = 0
+    with regular_file(path) as file:
+        for line in iter(partial(file.readline, longest + 1), b""):
+            size += len(line)
+            if size > most:
+                raise _too_large(path, most)
+            yield line
+
+
+def _too_large(path: Path, most: int) -> BadInput:
+    return BadInput(f"{path}: it is larger than {most:,} bytes")
 
 
 @contextmanager

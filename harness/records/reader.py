@@ -1,12 +1,12 @@
 """Reads results files.
 
 Each line is read by the type of what it describes. Values that are free-form in the vocabulary - environment,
-parameters, dataset - are checked as far as another room relies on them. A run that ended has a checksum of
-its whole file. Whatever is wrong is one BadInput that names file and line.
+parameters, dataset - are checked as far as another room relies on them. Each line has a checksum of all bytes
+before it; in files of schema version 1, only the end of a run has one. Whatever is wrong is one BadInput that
+names file and line.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,11 +16,12 @@ import msgspec
 from harness.model.errors import BadInput
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial, moment_of
+from harness.records.checksums import DIGITS, FIRST_VERSION_DIGITS, RESTORE, Checksums
 from harness.records.document import MAX_REASON, decoded
-from harness.records.files import content_of
+from harness.records.files import lines_of
 from harness.records.node_names import naming, with_names
 from harness.records.shapes import CheckedRun
-from harness.records.writer import CHECKSUM_KEY, SCHEMA_VERSION
+from harness.records.writer import SCHEMA_VERSION
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.warm_up import AUTO, needed_trials
 from harness.words import shorten
@@ -37,7 +38,6 @@ _ADVICE = {
     "run": "name a configuration that was measured (clusterlift run)",
     "probes": "name a configuration that was probed (clusterlift probe all)",
 }
-_RESTORE = "the file was damaged or edited; restore it, or move it elsewhere"
 
 T = TypeVar("T")
 EventT = TypeVar("EventT")
@@ -48,6 +48,44 @@ class _Line(msgspec.Struct):
 
     kind: str
     schema_version: Any = None
+
+
+class _Lines:
+    """The complete lines of a results file, each with its kind; their checksums are right.
+
+    `number` is that of the line read last. `warnings` says whether that one is incomplete.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.number = 0
+        self.warnings: tuple[str, ...] = ()
+        self._path = path
+        self._checksums = Checksums()
+        self._version: Any = None
+
+    def __iter__(self) -> Iterator[tuple[_Line, bytes]]:
+        for whole in lines_of(self._path, MAX_FILE, MAX_LINE):
+            self.number += 1
+            line = whole.removesuffix(b"\n")
+            if len(line) > MAX_LINE:
+                raise ValueError(f"not a results file: a line has more than {MAX_LINE:,} bytes")
+            if line == whole:
+                where = f"{self._path}:{self.number}"
+                self.warnings = (f"{where}: the last line is cut off and was skipped",)
+                return
+            start = _start(line)
+            if self.number == 1:
+                self._version = start.schema_version
+            self._check(start.kind, line)
+            yield start, line
+
+    def _check(self, kind: str, line: bytes) -> None:
+        is_first_version = self._version != SCHEMA_VERSION
+        if is_first_version and kind == "end":
+            self._checksums.check(line, FIRST_VERSION_DIGITS, is_needed=True)
+        else:
+            # A line that has one although it needs none is from a file whose version was edited.
+            self._checksums.check(line, DIGITS, is_needed=not is_first_version)
 
 
 def load(path: Path) -> RecordedRun:
@@ -76,46 +114,44 @@ def _read(
     path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
 ) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
-    content = content_of(path, MAX_FILE)
-    *lines, unfinished = content.split(b"\n")
-    warnings = (f"{path}:{len(lines) + 1}: the last line is cut off and was skipped",)
+    run: T | None = None
     events: list[EventT] = []
     end: RunEnd | None = None
-    number = 1
+    lines = _Lines(path)
+    named: Callable[[bytes], bytes] = bytes
     try:
-        if not lines:
-            raise ValueError("not a results file: it has no complete line")
-        run = _head(lines[0], head_kind, head_type)
-        named = naming(run.environment) if isinstance(run, Run) else bytes
-        for number, line in enumerate(map(named, lines[1:]), 2):
-            kind = _line(line).kind
-            if end:
-                raise ValueError(f"lines follow after the end of the run: {_RESTORE}")
-            if kind == "end":
-                end = _described(line, kind, RunEnd)
-                if not _has_checksum(lines[:number]):
-                    raise ValueError(f"the checksum is not that of the file: {_RESTORE}")
+        for start, line in lines:
+            kind = start.kind
+            if run is None:
+                run = _head(start, line, head_kind, head_type)
+                if isinstance(run, Run):
+                    named = naming(run.environment)
+            elif end:
+                raise ValueError(f"lines follow after the end of the run: {RESTORE}")
+            elif kind == "end":
+                end = _described(named(line), kind, RunEnd)
             elif kind in event_types:
-                events.append(_described(line, kind, event_types[kind]))
+                events.append(_described(named(line), kind, event_types[kind]))
             else:
                 raise ValueError(f"unknown kind of line: {shorten(repr(kind), MAX_REASON)}")
     except ValueError as error:
-        raise BadInput(f"{path}:{number}: {error}") from error
-    return run, tuple(events), end, warnings if unfinished else ()
+        raise BadInput(f"{path}:{lines.number}: {error}") from error
+    if run is None:
+        raise BadInput(f"{path}:1: not a results file: it has no complete line")
+    return run, tuple(events), end, lines.warnings
 
 
-def _head(line: bytes, kind: str, type_: type[T]) -> T:
+def _head(head: _Line, line: bytes, kind: str, type_: type[T]) -> T:
     """Return what the first line describes. Raise ValueError if it is not of this kind and version."""
-    head = _line(line)
     if head.kind != kind:
         found = _RECORDED.get(head.kind, "neither runs nor probes")
         raise ValueError(
             f"not a results file of {_RECORDED[kind]}: it records {found}; {_ADVICE[kind]}"
         )
-    if head.schema_version is True or head.schema_version != SCHEMA_VERSION:
+    if type(head.schema_version) is not int or not 1 <= head.schema_version <= SCHEMA_VERSION:
         version = shorten(repr(head.schema_version), MAX_REASON)
         raise ValueError(
-            f"schema version {version} is not {SCHEMA_VERSION}; use the clusterlift that wrote the file"
+            f"schema version {version} is not 1 to {SCHEMA_VERSION}; use the clusterlift that wrote the file"
         )
     if _is_deep(decoded(line, dict[str, Any])):
         raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
@@ -128,9 +164,7 @@ def _is_deep(value: Any, levels: int = MAX_NESTING) -> bool:
     return not levels or any(_is_deep(each, levels - 1) for each in below)
 
 
-def _line(line: bytes) -> _Line:
-    if len(line) > MAX_LINE:
-        raise ValueError(f"not a results file: a line has more than {MAX_LINE:,} bytes")
+def _start(line: bytes) -> _Line:
     try:
         return decoded(line, _Line)
     except ValueError as error:
@@ -145,8 +179,3 @@ def _described(line: bytes, kind: str, type_: type[T]) -> T:
     except ValueError as error:
         raise ValueError(f"malformed {kind} line: {shorten(str(error), MAX_REASON)}") from error
     return found
-
-
-def _has_checksum(lines: Sequence[bytes]) -> bool:
-    before, _, checksum = b"\n".join(lines).rpartition(CHECKSUM_KEY)
-    return checksum.decode(errors="replace") == f'{hashlib.sha256(before).hexdigest()}"}}'

@@ -5,11 +5,10 @@ each trial or probe event follows, and the last line is how it ended. Each line 
 next trial or step of a probe starts. A last line without its newline is what a killed process leaves behind:
 the reader reports and skips it. Anything else that is malformed is an error.
 
-The last key of the last line is `sha256`, the checksum of all bytes before this key: a file that was edited
-is noticed. Credentials are never written.
+The last key of each line is `sha256`, a checksum of all bytes before this key: a file that was edited is
+noticed, even if its process was killed. Credentials are never written.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,7 @@ from typing import Any, Self
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
+from harness.records.checksums import Checksums
 from harness.records.directories import (
     SUFFIX,
     configuration_directory,
@@ -32,9 +32,8 @@ from harness.records.directories import (
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 
-SCHEMA_VERSION = 1
-CHECKSUM_KEY = b', "sha256": "'
-"""In the last line of a file, before the checksum of all bytes before this key."""
+SCHEMA_VERSION = 2
+"""In version 1, only the last line of a run that ended had a checksum."""
 
 
 class _LineWriter:
@@ -46,7 +45,7 @@ class _LineWriter:
     """The file's name until `end`, if it has to be whole."""
 
     def __init__(self) -> None:
-        self._digest = hashlib.sha256()
+        self._checksums = Checksums()
 
     def _create(self, directory: Path, kind: str, run: Run | ProbeRun, *, whole: bool) -> None:
         """Create the file: it appears under its name with the first line, or `whole` at its end.
@@ -118,12 +117,8 @@ class _LineWriter:
         line = redacted({"kind": kind, **values})
         # Arguments that are not UTF-8 have halves of surrogate pairs, which no file can have.
         content = json.dumps(line, ensure_ascii=False, allow_nan=False).encode(errors="replace")
-        if kind == "end":
-            content = content.removesuffix(b"}")
-            self._digest.update(content)
-            content += CHECKSUM_KEY + f'{self._digest.hexdigest()}"}}'.encode()
         try:
-            self._write(self._file, content + b"\n")
+            self._write(self._file, content)
             if durable and not self._temporary:
                 os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
@@ -136,8 +131,9 @@ class _LineWriter:
             )
 
     def _write(self, file: RawIOBase, line: bytes) -> None:
-        """Write a line whole or not at all, and no signal in between. Raise OSError."""
-        data = memoryview(line)
+        """Write a line with its checksum, whole or not at all, and no signal in between. Raise OSError."""
+        checksums = self._checksums.copy()
+        data = memoryview(checksums.sealed(line))
         end = os.fstat(file.fileno()).st_size
         with deferred_signals():
             try:
@@ -148,7 +144,7 @@ class _LineWriter:
                     file.truncate(end)
                     file.seek(end)
                 raise
-            self._digest.update(line)
+            self._checksums = checksums
 
     def _cannot_continue(self, error: OSError) -> ClusterliftError:
         return ClusterliftError(

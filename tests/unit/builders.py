@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.records.checksums import Checksums
 
 T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
@@ -149,10 +150,23 @@ def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> Path:
-    """Write a results file whose end, if it has one, has the right checksum, whatever it had."""
-    text = re.sub(r', "sha256": "[0-9a-f]{64}"}$', "}", "\n".join(lines))
-    if text.rpartition("\n")[2].startswith('{"kind": "end"'):
-        content = text.removesuffix("}")
-        text = content + f', "sha256": "{hashlib.sha256(content.encode()).hexdigest()}"}}'
-    path.write_text(f"{text}\n")
+    """Write a results file of the schema version of its first line, with right checksums."""
+    bare = [re.sub(r', "sha256": "(?:[0-9a-f]{16}|[0-9a-f]{64})"}$', "}", line) for line in lines]
+    content = [line.encode() for line in bare]
+    if '"schema_version": 1,' in bare[0]:
+        path.write_bytes(first_version(content))
+    else:
+        checksums = Checksums()
+        # A line that is no JSON object has no place for a checksum.
+        sealed = (checksums.sealed(c) if c.endswith(b"}") else c + b"\n" for c in content)
+        path.write_bytes(b"".join(sealed))
     return path
+
+
+def first_version(lines: Sequence[bytes]) -> bytes:
+    """Return a results file whose last line alone has a checksum, if it is the end of the run."""
+    content = b"\n".join(lines)
+    if lines[-1].startswith(b'{"kind": "end"'):
+        content = content.removesuffix(b"}")
+        content += f', "sha256": "{hashlib.sha256(content).hexdigest()}"}}'.encode()
+    return content + b"\n"

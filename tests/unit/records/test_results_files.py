@@ -39,7 +39,16 @@ from harness.records.node_names import naming, with_names
 from harness.records.reader import load, load_probes
 from harness.records.writer import Recording
 from tests.tracked import name_in_repository, tracked
-from tests.unit.builders import DELETED, STARTED_AT, a_run, change_line, failed, ok, write_lines
+from tests.unit.builders import (
+    DELETED,
+    STARTED_AT,
+    a_run,
+    change_line,
+    failed,
+    first_version,
+    ok,
+    write_lines,
+)
 
 ROOT = Path(harness.__file__).parents[1]
 
@@ -171,10 +180,12 @@ class TestWarmUp:
 
 
 class TestSchema:
-    @pytest.mark.parametrize("version", [2, 0, True, "1", None, DELETED])
+    @pytest.mark.parametrize("version", [3, 0, 1.0, True, "1", None, DELETED])
     def test_another_version_is_refused(self, tmp_path: Path, version: object) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
-        with pytest.raises(BadInput, match=r":1: schema version .* is not 1; use the clusterlift "):
+        with pytest.raises(
+            BadInput, match=r":1: schema version .* is not 1 to 2; use the clusterl"
+        ):
             load(path)
 
     def test_what_disturbed_a_trial_is_judged_anew_from_what_its_nodes_counted(
@@ -247,9 +258,12 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
 
 
 class TestChecksums:
-    """A file of five lines; the third is a trial."""
+    """A file of five lines; the third is a trial, and the last one is the end."""
 
     TRIALS = (ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 3))
+    DAMAGED = "the file was damaged or edited; restore it, or move it elsewhere"
+    WRONG = f"the checksum is not that of the file up to here: {DAMAGED}"
+    MISSING = f"the line lacks its checksum: {DAMAGED}"
 
     def lines(self, results: Path) -> tuple[Path, list[bytes]]:
         path = record(results, a_run(), self.TRIALS, Ending.COMPLETED)
@@ -261,9 +275,10 @@ class TestChecksums:
             load(path)
         return str(caught.value).removeprefix(str(path))
 
-    def test_no_flipped_bit_goes_unnoticed(self, tmp_path: Path) -> None:
-        """Every seventh bit of the file in turn: it is refused, or the last line loses its newline."""
-        path = record(tmp_path, a_run(), [ok("pi", 1.5)], Ending.COMPLETED)
+    @pytest.mark.parametrize("ending", [Ending.COMPLETED, None], ids=["ended", "killed"])
+    def test_no_flipped_bit_goes_unnoticed(self, tmp_path: Path, ending: Ending | None) -> None:
+        """Every seventh bit of the file: it is refused, or the last line loses its newline."""
+        path = record(tmp_path, a_run(), [ok("pi", 1.5)], ending)
         whole = path.read_bytes()
         for position in range(0, 8 * len(whole), 7):
             damaged = bytearray(whole)
@@ -271,20 +286,106 @@ class TestChecksums:
             path.write_bytes(damaged)
             try:
                 warnings = load(path).warnings
-            except BadInput:
+            except BadInput as error:
+                assert str(error).startswith(f"{path}:")  # noqa: PT017  most flips raise it
                 continue
             assert position // 8 == len(whole) - 1
-            assert warnings == (f"{path}:3: the last line is cut off and was skipped",)
+            number = whole.count(b"\n")
+            assert warnings == (f"{path}:{number}: the last line is cut off and was skipped",)
 
-    @pytest.mark.parametrize("order", [(0, 1, 3, 4), (0, 1, 3, 2, 4), (0, 1, 2, 3, 3, 4)])
+    def test_a_flipped_bit_of_an_incomplete_last_line_changes_nothing_or_is_refused(
+        self, tmp_path: Path
+    ) -> None:
+        path = record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6, 2)])
+        cut = path.read_bytes()[:-40]
+        kept = cut.rindex(b"\n") + 1
+        for position in range(8 * kept, 8 * len(cut), 7):
+            damaged = bytearray(cut)
+            damaged[position // 8] ^= 1 << position % 8
+            path.write_bytes(damaged)
+            with suppress(BadInput):
+                assert load(path).trials == (ok("pi", 1.5),)
+
+    def test_a_file_cut_at_any_line_has_its_first_lines(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        for number in range(1, len(lines) + 1):
+            path.write_bytes(b"".join(lines[:number]))
+            loaded = load(path)
+            assert loaded.trials == self.TRIALS[: number - 1]
+            assert loaded.warnings == ()
+
+    @pytest.mark.parametrize(
+        ("order", "line"),
+        [
+            ((0, 1, 3, 4), 3),
+            ((0, 1, 3, 2, 4), 3),
+            ((0, 1, 2, 3, 3, 4), 5),
+            ((0, 2, 3), 2),
+            ((0, 1, 3), 3),
+            ((0, 2, 1), 2),
+            ((0, 4), 2),
+        ],
+    )
     def test_missing_moved_and_repeated_lines_are_noticed(
-        self, tmp_path: Path, order: Sequence[int]
+        self, tmp_path: Path, order: Sequence[int], line: int
     ) -> None:
         path, lines = self.lines(tmp_path)
-        assert self.refused(path, [lines[number] for number in order]).endswith(
-            ": the checksum is not that of the file: "
-            "the file was damaged or edited; restore it, or move it elsewhere"
+        assert self.refused(path, [lines[n] for n in order]) == f":{line}: {self.WRONG}"
+
+    def test_times_of_a_killed_run_cannot_be_halved(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        halved = [line.replace(b'"wall_s": 1.', b'"wall_s": 0.') for line in lines[:-1]]
+        assert self.refused(path, halved) == f":2: {self.WRONG}"
+
+    def test_lines_of_another_run_cannot_follow(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        other = record(tmp_path, a_run(run_id="other"), [ok("pi", 0.5)]).read_bytes()
+        [_, trial] = other.splitlines(keepends=True)
+        assert self.refused(path, [*lines[:2], trial]) == f":3: {self.WRONG}"
+
+    def test_a_file_without_checksums_is_not_taken_for_one_of_the_first_version(
+        self, tmp_path: Path
+    ) -> None:
+        path, lines = self.lines(tmp_path)
+        bare = [line[: line.index(b', "sha256"')] + b"}\n" for line in lines[:-1]]
+        assert self.refused(path, bare) == f":1: {self.MISSING}"
+        assert self.refused(path, [lines[0], *bare[1:]]) == f":2: {self.MISSING}"
+
+    def test_a_file_whose_version_was_edited_is_refused(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        first = lines[0].replace(b'"schema_version": 2', b'"schema_version": 1')
+        assert self.refused(path, [first, *lines[1:-1]]) == f":1: {self.WRONG}"
+
+
+class TestFirstVersion:
+    """Files in which the end of the run alone has a checksum."""
+
+    def lines(self) -> list[bytes]:
+        run = (
+            b'{"kind": "run", "schema_version": 1, "id": "a", "configuration": "1g", "started_at": '
+            b'"2026-11-21T13:42:13.000Z", "workloads": ["pi"], "written_by": "clusterlift 0.3.0"}'
         )
+        trial = (
+            b'{"kind": "trial", "workload": "pi", "phase": "measured", "round": %d, "status": "ok", '
+            b'"started_at": "2026-11-21T13:42:13.000Z", "wall_s": 1.5}'
+        )
+        return [run, trial % 1, trial % 2, b'{"kind": "end", "ending": "completed"}']
+
+    @pytest.mark.parametrize(("count", "ending"), [(4, Ending.COMPLETED), (3, None)])
+    def test_are_read_whole_and_without_an_end(
+        self, tmp_path: Path, count: int, ending: Ending | None
+    ) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(first_version(self.lines()[:count]))
+        loaded = load(path)
+        assert loaded.trials == (ok("pi", 1.5), ok("pi", 1.5, 2))
+        assert loaded.ending is ending
+
+    def test_a_changed_line_is_noticed_at_the_end(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(first_version(self.lines()).replace(b"1.5", b"1.4", 1))
+        with pytest.raises(BadInput, match=":4: the checksum is not that of the file up to here"):
+            load(path)
 
 
 class TestCredentials:
@@ -334,7 +435,7 @@ class TestMalformed:
     ) -> None:
         path = record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6, 2)])
         first, second, _ = path.read_text().splitlines()
-        path.write_text(f"{first}\n{second}\n{line}\n")
+        write_lines(path, [first, second, line])
         with pytest.raises(BadInput) as caught:
             load(path)
         assert str(caught.value).startswith(f"{path}:3: ")
