@@ -41,3 +41,9 @@ class Work:
             raise ValueError(f"a figure is not a number from -{MAX_FIGURE:g} to {MAX_FIGURE:g}")
         if not re.match(UNIT_FORM, self.unit):
             raise ValueError("a unit is a word of up to 20 letters, digits, blanks and dashes")
+
+    @property
+    def counted(self) -> str:
+        """What performances of the workload are in: only those that have the same have a mean."""
+        peak = self.peaks.get(DECLARED_PEAK)
+        return self.unit if peak is None else f"{self.unit} with a peak of {peak:g} {self.unit}/s"

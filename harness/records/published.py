@@ -70,6 +70,7 @@ def read_published(
     started_at = timestamp()
     trials: list[Trial] = []
     rounds: Counter[str] = Counter()
+    first_work: dict[str, Work] = {}
     text = content.decode("utf-8-sig", errors="replace")
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -84,6 +85,8 @@ def read_published(
             wall_s, work = (
                 (_seconds(*measured), None) if header == TIMES else (1.0, _work(*measured))
             )
+            if work:
+                _require_same_unit(test, work, first_work.setdefault(test, work))
             rounds[test] += 1
             trial = Trial(
                 test, Phase.MEASURED, rounds[test], Status.OK, started_at, wall_s, work=work
@@ -125,3 +128,12 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
     if not re.match(UNIT_FORM, unit):
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
     return Work(float(performance), unit, {DECLARED_PEAK: float(peak)} if peak else {})
+
+
+def _require_same_unit(test: str, work: Work, first: Work) -> None:
+    """Raise ValueError unless a test has one unit and one peak: the mean of several would be of neither."""
+    if work.counted != first.counted:
+        raise ValueError(
+            f"{test} is in {work.counted}, and in {first.counted} on an earlier line; a test has one unit "
+            "and one peak: give the tests different names"
+        )

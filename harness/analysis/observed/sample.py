@@ -1,13 +1,14 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 
 from harness.model.answer import RowsDigest
+from harness.model.errors import BadInput
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.slow_down import slow_down
@@ -122,11 +123,16 @@ def unsteady(recorded: RecordedRun, workload: str) -> str | None:
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
-    """Return the sample of a workload from the runs of one configuration."""
+    """Return the sample of a workload from the runs of one configuration.
+
+    Raise BadInput if its trials count their work in several units, or declare several peaks.
+    """
     runs = tuple(runs)
     own = [trial for run in runs for trial in run.by_workload.get(workload, ())]
     trials = [trial for trial in own if trial.counts]
     work = [trial.work for trial in trials if trial.work]
+    if work:
+        _require_one_unit(workload, runs)
     slower = slow_down(
         (run.by_workload.get(workload, ()) for run in runs),
         max((len(run.by_workload) for run in runs), default=0),
@@ -145,6 +151,22 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         },
         answers=answers_of(own),
     )
+
+
+def _require_one_unit(workload: str, runs: Sequence[RecordedRun]) -> None:
+    """Raise BadInput unless the mean of these trials' performances is a performance, too."""
+    sources: dict[str, str] = {}
+    for recorded in runs:
+        for trial in recorded.by_workload.get(workload, ()):
+            if trial.counts and trial.wall_s is not None:
+                counted = trial.work.counted if trial.work else "no work"
+                sources.setdefault(counted, recorded.source)
+    if len(sources) > 1:
+        [(one, source), (other, other_source), *_] = sources.items()
+        raise BadInput(
+            f"{workload} counts {one} in {source} and {other} in {other_source}: these trials have no mean; "
+            "give the tests different names, or keep the files in different configurations"
+        )
 
 
 def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:

@@ -63,6 +63,10 @@ class TestPerformances:
         assert (trial.workload, trial.wall_s) == ("hpl", 1.0)
         assert trial.work == Work(21.24e9, "flop", {"declared": 35.2e9})
 
+    def test_a_peak_may_be_written_in_several_ways(self, tmp_path: Path) -> None:
+        lines = ("test,performance,unit,peak", "hpl,21e9,flop,35.2e9", "hpl,22e9,flop,3.52e10")
+        assert len(read(write(tmp_path, *lines))[1]) == 2
+
     def test_a_run_of_performances_claims_nothing_about_spark(self, tmp_path: Path) -> None:
         run, [trial] = read(write(tmp_path, "test,performance,unit", "hpl,21.24e9,flop"))
         assert "sink" not in run.parameters
@@ -85,6 +89,18 @@ class TestBadInput:
             (("test,performance,unit", "a,0,flop"), r":2: an amount of work is 0.0, not from"),
             (("test,performance,unit", "a,1,\x1b"), r":2: .* is not a unit; a word such as"),
             (("test,performance,unit,peak", "a,1,flop,nan"), r":2: an amount of work is nan"),
+            (
+                ("test,performance,unit", "hpl,5,flop", "b,1,B", "hpl,6,B"),
+                r":4: hpl is in B, and in flop on an earlier line; a test has one unit and one peak",
+            ),
+            (
+                ("test,performance,unit", "a,5,flop", "a,6,FLOP"),
+                r":3: a is in FLOP, and in flop on",
+            ),
+            (
+                ("test,performance,unit,peak", "a,5,flop,1e10", "a,5,flop,5e10"),
+                r":3: a is in flop with a peak of 5e\+10 flop/s, and in flop with a peak of 1e\+10 flop",
+            ),
         ],
     )
     def test_a_malformed_line_is_named_by_file_and_number(
