@@ -99,7 +99,7 @@ def compare_command(
     limits = [limit for limit in (slower, faster and -faster) if limit]
     if not probes:
         comparison = compare(
-            find_columns(configurations, results, event_logs=event_logs),
+            find_columns(configurations, results, event_logs=event_logs, samples=False),
             relative_to_controls=adjust == "controls",
             allow_different_data=allow_different_data,
             strict=strict,

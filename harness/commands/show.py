@@ -8,6 +8,7 @@ from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present import run
 from harness.records.lookup import find_runs
+from harness.records.reader import load
 from harness.records.series import is_complete
 from harness.terminal import show
 
@@ -21,9 +22,9 @@ def show_command(name: str, results: Path) -> None:
     RUN is a results file. For the name of a configuration under --results or a directory of results
     files, the command shows the newest complete run, or the newest one if none is complete.
     """
-    runs = find_runs(name, results)
+    runs = find_runs(name, results, samples=False)
     shown = next(filter(is_complete, reversed(runs)), runs[-1])
     if runs[1:]:
         which = "the newest complete one" if is_complete(shown) else "the newest; none is complete"
         show(f"run {runs.index(shown) + 1} of {len(runs)}, {which}\n\n")
-    show(run.render(shown))
+    show(run.render(load(Path(shown.source))))

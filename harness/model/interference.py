@@ -8,6 +8,7 @@ quota that the configuration wants disturb nothing; what is added to them does.
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from harness.model.task_metrics import MIN_SECONDS, Quantities
 from harness.words import percent, significant
@@ -126,15 +127,22 @@ class EarlierTrials:
         """
         found = []
         for node in nodes:
-            own = self._values.setdefault((workload, node.host), [[] for _ in DISTURBANCES])
+            key = (workload, node.host)
+            own = self._values.get(key)
+            if own is None:
+                own = self._values[key] = [[] for _ in DISTURBANCES]
             for kind, values in zip(DISTURBANCES, own, strict=True):
                 value = kind.of(node)
                 if value is None:
                     continue
-                usual, is_known = _usual(values, kind), len(values) >= MIN_EARLIER
+                is_known = len(values) >= MIN_EARLIER
+                usual = _lower_quartile(values) if is_known else kind.at_first
                 insort(values, value)
+                if usual is None or value <= usual:
+                    continue
+                limit = kind.limit(usual)
                 # A file may have a 0, or a number so large that its limit is the same number.
-                if usual is not None and value > (limit := kind.limit(usual)) > usual:
+                if value > limit > usual:
                     # At first, shares alone are judged.
                     at_first = f"{percent(value)}, limit {percent(limit)}"
                     about = kind.describe(value, usual) if is_known else at_first
@@ -143,13 +151,13 @@ class EarlierTrials:
         return max(found)[-1] if found else None
 
 
-def _usual(values: Sequence[float], kind: Disturbance) -> float | None:
-    """Return the lower quartile of the earlier values, which rise.
+def _lower_quartile(values: Sequence[float]) -> float:
+    """Return what is usual of earlier values, which rise.
 
     A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
     follows, so that a machine that is never quiet does not lose all of its trials.
     """
-    return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
+    return values[(len(values) - 1) // 4]
 
 
 def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str]]:
@@ -178,8 +186,8 @@ def _stolen(node: NodeInterference) -> Parts:
     return node.stolen_s, node.busy_s + node.stolen_s
 
 
-def _a_second(read: Callable[[NodeInterference], float | None]) -> Callable[..., Parts]:
-    return lambda node: (read(node), node.duration_s)
+def _a_second(name: str) -> Callable[[NodeInterference], Parts]:
+    return attrgetter(name, "duration_s")
 
 
 def _mb_s(value: float, usual: float) -> str:
@@ -235,21 +243,21 @@ DISTURBANCES = (
     # Waiting for memory is seldom part of the work; each second of it is lost.
     Disturbance(
         MEMORY_WAIT,
-        _a_second(lambda node: node.memory_wait_s),
+        _a_second("memory_wait_s"),
         margin=0.05,
         compared_as="time in which processes waited for memory",
         may_explain=0.02,
     ),
-    Disturbance(SWAPPED, _a_second(lambda node: node.swapped_bytes), 1e6, _mb_s),
+    Disturbance(SWAPPED, _a_second("swapped_bytes"), 1e6, _mb_s),
     # A fault takes 0.1 to 10 ms of a disk: a hundred a second keep one busy.
     Disturbance(
         FAULTS,
-        _a_second(lambda node: node.major_faults),
+        _a_second("major_faults"),
         margin=100,
         describe=lambda value, usual: f"{value:.0f} a second, usually {usual:.0f}",
     ),
     # The kernel writes the files of earlier trials whenever it likes, which moves both by less.
-    Disturbance(IO_WAIT, _a_second(lambda node: node.io_wait_s), 0.2),
-    Disturbance(DISKS, _a_second(lambda node: node.others_disk_bytes), 50e6, _mb_s),
+    Disturbance(IO_WAIT, _a_second("io_wait_s"), 0.2),
+    Disturbance(DISKS, _a_second("others_disk_bytes"), 50e6, _mb_s),
 )
 """With the reasons of their limits; docs/noise.md has the figures behind them."""

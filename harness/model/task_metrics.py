@@ -10,22 +10,21 @@ MIN_SECONDS = 1e-9
 MIN_QUANTITY, MAX_QUANTITY = 1e-30, 1e18
 """Whatever is computed from numbers between these, and from 0, stays finite."""
 
+_NUMBERS = frozenset({int, float})
+
 
 class Quantities:
     """A record whose numbers are 0, or from MIN_QUANTITY to MAX_QUANTITY; None means unknown."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            # A file has a hundred thousand of them: what most are comes first.
+            # A file has a hundred thousand of them, and most are plain numbers.
             is_right = True
-            match value:
-                case float() | int():
-                    is_right = not value or MIN_QUANTITY <= value <= MAX_QUANTITY
-                case None | str():
-                    pass
-                case Mapping():
-                    numbers = filter(None, value.values())
-                    is_right = all(MIN_QUANTITY <= number <= MAX_QUANTITY for number in numbers)
+            if type(value) in _NUMBERS:
+                is_right = not value or MIN_QUANTITY <= value <= MAX_QUANTITY
+            elif value is not None and type(value) is not str and isinstance(value, Mapping):
+                numbers = filter(None, value.values())
+                is_right = all(MIN_QUANTITY <= number <= MAX_QUANTITY for number in numbers)
             if not is_right:
                 raise ValueError(
                     f"{name} is {value!r}, and must be 0, or {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"

@@ -16,14 +16,20 @@ MAX_REASON = 300
 MAX_TOML = 10**6
 """Bytes of a file of TOML."""
 T = TypeVar("T")
+_DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
+"""By the type: to make a decoder takes as long as to read a short line."""
 
 
 def decoded(data: bytes, type_: type[T]) -> T:
     """Return what JSON says. Raise ValueError unless each value is one that its type allows."""
+    decoder = _DECODERS.get(type_)
+    if decoder is None:
+        decoder = _DECODERS[type_] = msgspec.json.Decoder(type_)
     try:
-        return msgspec.json.decode(data, type=type_)
+        found: T = decoder.decode(data)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         raise ValueError(shorten(str(error), MAX_REASON)) from error
+    return found
 
 
 def toml_values(file: Path) -> dict[str, Any]:

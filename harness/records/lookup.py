@@ -19,18 +19,19 @@ from harness.records.reader import load, load_probes
 from harness.terminal import say
 
 
-def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
+def find_runs(name: str, results: Path, *, samples: bool = True) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
 
-    `name` is a results file, a directory with such files, or a configuration under `results`. Raises
-    BadInput if it is none of these, and if two of the files are of the same run. The runs may be of several
-    configurations.
+    `name` is a results file, a directory with such files, or a configuration under `results`. `samples` is
+    as in `load`. Raises BadInput if it is none of these, and if two of the files are of the same run. The
+    runs may be of several configurations.
     """
     directories = (Path(name), configuration_directory(results, name))
     files = _files(name, directories)
     if not files:
         raise BadInput(_not_found(name, directories, results))
-    runs = tuple(sorted(map(load, files), key=_start))
+    loaded = (load(file, samples=samples) for file in files)
+    runs = tuple(sorted(loaded, key=_start))
     check_no_run_twice(runs)
     return runs
 
@@ -41,7 +42,7 @@ def last_run_before(name: str, results: Path) -> RecordedRun | None:
     Only runs from the same machine, on a dataset with the same digest, are considered. Files that cannot
     be read are reported, and not considered. Raises BadInput if there is no run of `name`.
     """
-    newest = find_runs(name, results)[-1]
+    newest = find_runs(name, results, samples=False)[-1]
     earlier = [
         recorded
         for recorded in _readable_runs(results)
@@ -56,7 +57,7 @@ def _readable_runs(results: Path) -> Iterator[RecordedRun]:
     for directory in sorted(results.glob("*")):
         for file in results_files(directory):
             try:
-                yield load(file)
+                yield load(file, samples=False)
             except BadInput as error:
                 say(f"not considered: {error}")
 

@@ -51,7 +51,10 @@ def import_published(
     """
     run, trials = read_published(path, configuration, facts)
     for file in results_files(configuration_directory(results, configuration)):
-        if load(file).run.parameters.get(IMPORTED_DIGEST) == run.parameters[IMPORTED_DIGEST]:
+        if (
+            load(file, samples=False).run.parameters.get(IMPORTED_DIGEST)
+            == run.parameters[IMPORTED_DIGEST]
+        ):
             raise BadInput(
                 f"{path} was imported already, as {file}; a copy is not a new measurement"
             )

@@ -6,10 +6,12 @@ before it; in files of schema version 1, only the end of a run has one. Whatever
 names file and line.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, fields, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
@@ -88,12 +90,37 @@ class _Lines:
             self._checksums.check(line, DIGITS, is_needed=not is_first_version)
 
 
-def load(path: Path) -> RecordedRun:
+def _struct_without(type_: type, names: Collection[str]) -> type[msgspec.Struct]:
+    """Return a type of the same fields as a dataclass, but for these: reading skips what it does not have."""
+    types = get_type_hints(type_, include_extras=True)
+    kept = [each for each in fields(type_) if each.name not in names]
+    required = [(each.name, types[each.name]) for each in kept if each.default is MISSING]
+    optional = [
+        (each.name, types[each.name], each.default) for each in kept if each.default is not MISSING
+    ]
+    return msgspec.defstruct(type_.__name__, [*required, *optional])
+
+
+_TrialWithoutSamples = _struct_without(Trial, {"timeline", "profile"})
+"""What was sampled while a trial ran is most of its line."""
+
+
+def _trial(line: bytes) -> Trial:
+    return decoded(line, Trial)
+
+
+def _trial_without_samples(line: bytes) -> Trial:
+    return Trial(**msgspec.structs.asdict(decoded(line, _TrialWithoutSamples)))
+
+
+def load(path: Path, *, samples: bool = True) -> RecordedRun:
     """Read the results file of a run, complete or cut off.
 
-    Raises BadInput, which names file and line, if the file is anything else.
+    Without `samples`, its trials have neither timelines nor profiles: these take most of the time and the
+    memory. Raises BadInput, which names file and line, if the file is anything else.
     """
-    run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
+    readers = {"trial": _trial if samples else _trial_without_samples}
+    run, trials, end, warnings = _read(path, "run", Run, readers)
     needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
     trials, throughout = counted_trials(trials, needed)
     run = with_names(run)
@@ -105,13 +132,14 @@ def load(path: Path) -> RecordedRun:
 
 def load_probes(path: Path) -> RecordedProbes:
     """Read the results file of a probe run. Raises BadInput like `load`."""
-    run, events, end, warnings = _read(path, "probes", ProbeRun, EVENT_KINDS)
+    readers = {kind: partial(decoded, type_=type_) for kind, type_ in EVENT_KINDS.items()}
+    run, events, end, warnings = _read(path, "probes", ProbeRun, readers)
     found: tuple[ProbeEvent, ...] = events
     return RecordedProbes(run, found, end.ending if end else None, str(path), warnings)
 
 
 def _read(
-    path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
+    path: Path, head_kind: str, head_type: type[T], readers: Mapping[str, Callable[[bytes], EventT]]
 ) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
     run: T | None = None
@@ -129,9 +157,9 @@ def _read(
             elif end:
                 raise ValueError(f"lines follow after the end of the run: {RESTORE}")
             elif kind == "end":
-                end = _described(named(line), kind, RunEnd)
-            elif kind in event_types:
-                events.append(_described(named(line), kind, event_types[kind]))
+                end = _described(named(line), kind, partial(decoded, type_=RunEnd))
+            elif kind in readers:
+                events.append(_described(named(line), kind, readers[kind]))
             else:
                 raise ValueError(f"unknown kind of line: {shorten(repr(kind), MAX_REASON)}")
     except ValueError as error:
@@ -155,13 +183,21 @@ def _head(head: _Line, line: bytes, kind: str, type_: type[T]) -> T:
         )
     if _is_deep(decoded(line, dict[str, Any])):
         raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
-    _described(line, kind, CheckedRun)
-    return _described(line, kind, type_)
+    _described(line, kind, partial(decoded, type_=CheckedRun))
+    return _described(line, kind, partial(decoded, type_=type_))
 
 
-def _is_deep(value: Any, levels: int = MAX_NESTING) -> bool:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return not levels or any(_is_deep(each, levels - 1) for each in below)
+def _is_deep(value: Any) -> bool:
+    """Return whether values are nested in more levels of objects and arrays than MAX_NESTING."""
+    level = [value]
+    for _ in range(MAX_NESTING):
+        below = chain.from_iterable(
+            each.values() if isinstance(each, dict) else each for each in level
+        )
+        level = [each for each in below if isinstance(each, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _start(line: bytes) -> _Line:
@@ -171,9 +207,9 @@ def _start(line: bytes) -> _Line:
         raise ValueError(f"not a results file: {error}") from error
 
 
-def _described(line: bytes, kind: str, type_: type[T]) -> T:
+def _described(line: bytes, kind: str, read: Callable[[bytes], T]) -> T:
     try:
-        found = decoded(line, type_)
+        found = read(line)
         if isinstance(found, Run | ProbeRun | Trial):
             moment_of(found.started_at)
     except ValueError as error:

@@ -22,9 +22,8 @@ class Series:
 
     def of_configuration(self) -> list[RecordedRun]:
         """Return all runs of its configuration. Raise BadInput if a file cannot be read."""
-        return list(
-            map(load, results_files(configuration_directory(self.results, self.configuration)))
-        )
+        files = results_files(configuration_directory(self.results, self.configuration))
+        return [load(file, samples=False) for file in files]
 
     def recorded(self) -> list[RecordedRun]:
         """Return its runs, complete or not. Raise BadInput if a file cannot be read."""

@@ -88,7 +88,10 @@ def find_family(name: str, results: Path) -> Family:
             f"{name!r} needs results on two numbers of nodes or more, such as {scaled_name(name, 1)} and "
             f"{scaled_name(name, 4)}; {results} has {found}: measure it with --nodes 1,4"
         )
-    return {number: find_configuration(scaled_name(name, number), results) for number in numbers}
+    return {
+        number: find_configuration(scaled_name(name, number), results, samples=False)
+        for number in numbers
+    }
 
 
 def scaling(families: Mapping[str, Family]) -> Scaling:

@@ -81,14 +81,14 @@ def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[Configurati
     return tuple(unique)
 
 
-def find_configuration(name: str, results: Path) -> ConfigurationRuns:
+def find_configuration(name: str, results: Path, *, samples: bool = True) -> ConfigurationRuns:
     """Return the pooled runs that `name` denotes.
 
     `name` is a results file, a directory with the results of one configuration, or the name of a
-    configuration under `results`. Raises BadInput if it is none of these, and if a directory mixes
-    configurations or runs that did different work.
+    configuration under `results`. `samples` is as in `load`. Raises BadInput if it is none of these, and if
+    a directory mixes configurations or runs that did different work.
     """
-    runs = find_runs(name, results)
+    runs = find_runs(name, results, samples=samples)
     configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
     if len(configurations) > 1:
         raise BadInput(
@@ -103,14 +103,14 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
 
 
 def find_columns(
-    names: Iterable[str], results: Path, *, event_logs: bool
+    names: Iterable[str], results: Path, *, event_logs: bool, samples: bool = True
 ) -> list[ConfigurationRuns]:
     """Return the configurations of these names; or those whose runs have event logs of Spark there.
 
     These are called like file or directory. Raises BadInput like `find_configuration` or `read_logs`.
     """
     if not event_logs:
-        return [find_configuration(name, results) for name in names]
+        return [find_configuration(name, results, samples=samples) for name in names]
     paths = [Path(name) for name in names]
     has_unique_names = len({path.name for path in paths}) == len(paths)
     return [

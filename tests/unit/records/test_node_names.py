@@ -11,6 +11,7 @@ from harness.model.interference import NodeInterference
 from harness.model.run import Ending
 from harness.node.machine import facts_by_node, machine_groups
 from harness.node.node_links import links_by_host
+from harness.records.node_names import naming
 from harness.records.reader import load
 from harness.records.writer import Recording
 from tests.unit.builders import a_run, change_line, known, ok
@@ -77,6 +78,31 @@ def test_a_name_that_does_not_tell_nodes_apart_is_not_used(
     tmp_path: Path, names: dict[str, str], executors: list[str]
 ) -> None:
     assert load(recorded_with(names, tmp_path)).run.environment["executors"] == executors
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"10.0.0.2": "n2", "10.0.0.3": "n3"},
+        {"10.0.0.2": "n2", "10.20.0.3": "n3"},
+        {"10.0.0.2": "n2"},
+        {"10.0.0.2": "n2", "192.168.0.3": "n3"},
+        {"[fd00::2]": "n2", "[fd00::3]": "n3"},
+        {"[fd00::2]": "n2"},
+        {"10.0.0.2": "n2", "[fd00::3]": "n3"},
+    ],
+)
+def test_whole_addresses_alone_are_replaced(names: dict[str, str]) -> None:
+    """Whatever the addresses begin with together."""
+    named = naming({"machines": {"names": names, "groups": []}})
+    for address, name in names.items():
+        line = f'{{"host": "{address}", "uri": "hdfs://{address}:9820", "lost {address}.": 1}}'
+        assert named(line.encode()).decode() == line.replace(address, name)
+    unknown = [*(f"1{address}" for address in names if not address.startswith("["))]
+    unknown += [f"{address}0" for address in names if not address.startswith("[")]
+    unknown += ["10.0.0.4", "10.10.0.2", "[fd00::22]", "[fd00::4]", "1.10.0.0"]
+    line = " ".join(unknown).encode()
+    assert named(line) == line
 
 
 @pytest.mark.parametrize("names", [["n1"], {FIRST: ""}, {FIRST: 5}])
