@@ -8,6 +8,7 @@ from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
+    CACHE,
     ESSENTIAL,
     LAYOUT,
     REPARTITION,
@@ -68,14 +69,17 @@ def confounders(
     An essential fact that only one side recorded counts as different.
     """
     before, after = _runs(baseline), _runs(other)
-    facts = (found for side in _by_program(before, after) for found in _differences(*side))
+    facts = [found for side in _by_program(before, after) for found in _differences(*side)]
+    cache = list(_different_cache(baseline, other))
+    if cache:  # what was measured says more than what was asked for
+        facts = [each for each in facts if each.fact != CACHE]
     answers = (
         Confounder(f"answer of {name}", before, after, frozenset({name}))
         for name, before, after in different_answers(baseline, other)
     )
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
     logged = (Confounder(*each) for each in different_logs(baseline, other))
-    found = (*facts, *answers, *logged, *disturbed, *_different_cache(baseline, other))
+    found = (*facts, *answers, *logged, *disturbed, *cache)
     together = _in_streams([*before, *after])
     return tuple(
         replace(each, workloads=each.workloads | together)
@@ -153,6 +157,7 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
         REPARTITION: frozenset({"repartition"}),
         SAMPLES: frozenset(names.difference(*readers, *map(query_facts, runs), together)),
         STREAMS: together,
+        CACHE: frozenset().union(*readers, *map(query_facts, runs)),
     }
     for found in _of_group("parameters", parameter_facts, before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))

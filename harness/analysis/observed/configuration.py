@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from harness.analysis.observed.environment import layouts
+from harness.analysis.observed.environment import layouts, requested_cache
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
-from harness.model.cache import WARM
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
@@ -125,10 +124,12 @@ def _require_same_work(name: str, runs: Sequence[Run]) -> None:
         parameter: [run.parameters.get(parameter) for run in runs]
         for parameter in ("sink", "repartition", "pi_samples", "problem")
     }
-    work["cache"] = [run.parameters.get("cache") or WARM for run in runs]
+    work["cache"] = [requested_cache(run) for run in runs]
     work["streams"] = [run.parameters.get("streams") or 1 for run in runs]
     # What reads no data is the same beside any.
-    work["dataset digest"] = [run.dataset.get("digest") for run in runs if run.dataset is not None]
+    datasets = [run.dataset for run in runs if run.dataset is not None]
+    work["dataset digest"] = [dataset.get("digest") for dataset in datasets]
+    work["format of the dataset"] = [dataset.get("format") for dataset in datasets]
     texts = [run.parameters.get(QUERIES) or {} for run in runs]
     for query in dict.fromkeys(chain.from_iterable(texts)):
         work[f"the text of {query}"] = [own[query] for own in texts if query in own]

@@ -12,6 +12,7 @@ from fnmatch import translate
 from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import distinct_values, values_by_name
+from harness.model.cache import WARM
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
@@ -22,6 +23,7 @@ from harness.words import count_of
 
 NOT_SET = "not set"
 LAYOUT, REPARTITION, SAMPLES, STREAMS = "layout", "--repartition", "--pi-samples", "--streams"
+CACHE = "--cache"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
     | {"Spark version", "Java version", "kernel", "executors"}
@@ -55,10 +57,16 @@ def parameter_facts(run: Run) -> Facts:
         REPARTITION: parameters.get("repartition"),
         SAMPLES: parameters.get("pi_samples"),
         STREAMS: parameters.get("streams") or 1,
+        CACHE: requested_cache(run),
         "emulated": is_emulated(run),
         "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
         "CPU period of an emulated node": run.facts.get("cpu_period") if is_emulated(run) else None,
     }
+
+
+def requested_cache(run: Run) -> str | None:
+    """Return what the run asked for, WARM if it is older than the option; None of what others published."""
+    return run.parameters.get("cache") or (WARM if "trials" in run.parameters else None)
 
 
 def dataset_facts(run: Run) -> Facts:
