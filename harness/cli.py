@@ -11,7 +11,7 @@ from click.shell_completion import shell_complete
 
 from harness import __version__
 from harness.commands.command import Group, group
-from harness.model.errors import INTERRUPTED, ClusterliftError
+from harness.model.errors import INTERRUPTED, BadInput, ClusterliftError
 from harness.terminal import OutputLost, say, say_error, show
 from harness.words import first_line
 
@@ -130,6 +130,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     """Run a command, or print the words that may follow for a shell that asks, and return the exit code."""
+    for number, word in enumerate(given, 1):
+        if "\0" in word:
+            raise BadInput(
+                f"argument {number}, {word!r}, has a NUL, which no name can have; remove it"
+            )
     if asked := os.environ.get(COMPLETE):
         return shell_complete(clusterlift, {}, PROG, COMPLETE, asked)
     # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.

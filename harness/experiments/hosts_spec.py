@@ -17,9 +17,12 @@ SUDO = ("sudo", "-n")
 Text = Annotated[str, msgspec.Meta(pattern=r"^[^\0]+\Z", max_length=1000)]
 Device = Annotated[str, msgspec.Meta(pattern=rf"^{DEVICE_NAME}\Z")]
 DiskPath = Annotated[str, msgspec.Meta(pattern=r"^/[^\0\n]*\Z", max_length=300)]
+_GROUP_NAME = r"(?!\.{1,2}(?:/|\Z))[A-Za-z0-9_@:.-]+"
 Group = Annotated[
-    str, msgspec.Meta(pattern=r"^[A-Za-z0-9_@:.-]+(/[A-Za-z0-9_@:.-]+)*\Z", max_length=300)
+    str, msgspec.Meta(pattern=rf"^{_GROUP_NAME}(?:/{_GROUP_NAME})*\Z", max_length=300)
 ]
+"""A control group below the root; `..` would lead out of it."""
+Namespace = Annotated[str, msgspec.Meta(pattern=r"^(?!\.{1,2}\Z)[^\0/]+\Z", max_length=255)]
 
 
 class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +42,7 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     via: Literal["ssh", "docker", "netns", "local"] = "ssh"
     device: Device | None = None
     spark: tuple[Text, ...] = ()
-    submit_from: Text | None = None
+    submit_from: Namespace | None = None
     data: Text | None = None
     sudo: bool = False
     disks: tuple[DiskPath, ...] = ()

@@ -2,6 +2,7 @@
 
 import hashlib
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,11 +34,30 @@ def decoded(data: bytes, type_: type[T]) -> T:
 
 
 def toml_values(file: Path) -> dict[str, Any]:
-    """Return the values of a file of TOML. Raise BadInput unless it is one, of 1 MB at most."""
+    """Return the values of a file of TOML. Raise BadInput unless it is one, of 1 MB at most.
+
+    Nothing that a text in it may name - a file, a host, a configuration - has a NUL in its name.
+    """
     try:
-        return tomllib.loads(content_of(file, MAX_TOML).decode())
+        values = tomllib.loads(content_of(file, MAX_TOML).decode())
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{file}: not TOML: {error}") from error
+    if any("\0" in text for text in _texts(values)):
+        raise BadInput(f"{file}: a text has a NUL (\\u0000), which no name can have; remove it")
+    return values
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text of a value of TOML, the keys of its tables among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for below in value.values():
+            yield from _texts(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _texts(below)
 
 
 def converted(values: dict[str, Any], type_: type[T], file: Path) -> T:

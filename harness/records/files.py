@@ -56,6 +56,11 @@ def _too_large(path: Path, most: int) -> BadInput:
     return BadInput(f"{path}: it is larger than {most:,} bytes")
 
 
+def readable_by_others(path: str, flags: int) -> int:
+    """Open a file for `open(opener=...)`: only this user may write it, whatever the umask is."""
+    return os.open(path, flags, 0o644)
+
+
 @contextmanager
 def own_file(path: Path, flags: int) -> Iterator[int]:
     """Open a file of this user alone, and yield its descriptor in the block.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.model.errors import BadInput
 from harness.records.directories import sync
+from harness.records.files import readable_by_others
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def write_file(output: Path, data: bytes, kind: OutputKind) -> None:
         target = Path(os.path.realpath(output))
         new = target.with_name(f".clusterlift-{secrets.token_hex(8)}")
         try:
-            with new.open("xb") as file:
+            with open(new, "xb", opener=readable_by_others) as file:
                 file.write(data)
             sync(new)
             if target.exists():

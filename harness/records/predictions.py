@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import PREDICTIONS, not_writable, results_files
 from harness.records.document import checksum, decoded
-from harness.records.files import content_of
+from harness.records.files import content_of, readable_by_others
 
 SUFFIX = ".json"
 MAX_BYTES = 10**6
@@ -43,7 +43,8 @@ def freeze(prediction: Prediction, baseline_directory: Path) -> FrozenPrediction
     new = file.with_suffix(".new")
     try:
         directory.mkdir(exist_ok=True)
-        new.write_bytes(data)
+        with open(new, "wb", opener=readable_by_others) as written:
+            written.write(data)
         new.chmod(0o444)
         new.rename(file)
     except OSError as error:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from io import RawIOBase
+from io import FileIO, RawIOBase
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +29,7 @@ from harness.records.directories import (
     probes_directory,
     sync,
 )
+from harness.records.files import readable_by_others
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 
@@ -57,7 +58,7 @@ class _LineWriter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Only one process can create the temporary name, so none takes the final one meanwhile.
-            self._file = temporary.open("xb", buffering=0)
+            self._file = FileIO(temporary, "xb", opener=readable_by_others)
         except FileExistsError as error:
             raise _already_exists(path) from error
         except OSError as error:

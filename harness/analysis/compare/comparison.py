@@ -14,6 +14,7 @@ from harness.analysis.observed.sample import (
     Summary,
     table_model,
     take_sample,
+    units,
 )
 from harness.model.answer import VARIES
 from harness.model.errors import BadInput
@@ -181,12 +182,12 @@ def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRu
 
 
 def _require_same_units(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
+    before, after = units(baseline.runs), units(other.runs)
     for workload in baseline.attempted:
-        sides = [take_sample(workload, column.runs) for column in (baseline, other)]
-        units = [sample.unit or "no work" for sample in sides if sample.times_s]
-        if len(set(units)) > 1:
+        known = before.get(workload), after.get(workload)
+        if None not in known and known[0] != known[1]:
             raise BadInput(
-                f"{workload} counts {units[0]} in {baseline.name!r} and {units[1]} in {other.name!r}: "
+                f"{workload} counts {known[0]} in {baseline.name!r} and {known[1]} in {other.name!r}: "
                 "they cannot be compared"
             )
 

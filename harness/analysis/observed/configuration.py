@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.analysis.observed.environment import layouts, requested_cache
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
-from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
+from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
@@ -48,12 +48,8 @@ class ConfigurationRuns:
     @property
     def attempted(self) -> tuple[str, ...]:
         """The workloads with at least one measured trial, ok or failed."""
-        outcomes = {Outcome.MEASURED, Outcome.FAILED}
-        return tuple(
-            workload
-            for workload in self.workloads
-            if take_sample(workload, self.runs).outcome in outcomes
-        )
+        counted = {trial.workload for trial in measured_trials(self.runs)}
+        return tuple(workload for workload in self.workloads if workload in counted)
 
     @property
     def counted_runs(self) -> int:

@@ -24,8 +24,11 @@ def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
 
 def distinct_values(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
     """Return the values of each fact on all nodes, by its name for people: `6.1 and 6.5`."""
-    keys = fact_keys(nodes.values())
-    return {fact_name(key): " and ".join(sorted(hosts_by_value(nodes, key))) for key in keys}
+    found = {}
+    for key in fact_keys(nodes.values()):
+        values = {facts[key] for facts in nodes.values() if key in facts}
+        found[fact_name(key)] = " and ".join(sorted(values))
+    return found
 
 
 def disk_lines(nodes: Mapping[str, MachineFacts]) -> Iterator[str]:

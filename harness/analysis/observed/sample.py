@@ -111,6 +111,15 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
+def units(runs: Iterable[RecordedRun]) -> dict[str, str]:
+    """Return the unit of each workload that has times, by its first trial: `no work` if it counts none."""
+    found: dict[str, str] = {}
+    for trial in measured_trials(runs):
+        if trial.wall_s is not None and trial.workload not in found:
+            found[trial.workload] = trial.work.unit if trial.work else "no work"
+    return found
+
+
 def unsteady(recorded: RecordedRun, workload: str) -> str | None:
     """Return why it is not known that a workload of a run became steady; None if it did.
 

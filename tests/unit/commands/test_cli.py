@@ -255,3 +255,27 @@ def test_no_command_is_imported_before_it_is_called() -> None:
     loaded = set(done.stdout.split())
     libraries = {"scipy", "numpy", "tabulate", "jinja2", "pyarrow", "vl_convert"}
     assert not loaded & {*libraries, "harness.commands.compare"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "a\0b", "c"],
+        ["compare", "a", "b", "--results", "a\0b"],
+        ["import", "a\0b.csv", "--configuration", "a"],
+        ["import", "a.csv", "--configuration", "a\0b"],
+        ["run", "--runs", "1", "--dataset", "a\0b"],
+        ["compare", "--event-logs", "a\0b", "c"],
+        ["layout", "hdfs://n1/a\0b"],
+        ["experiment", "a\0b.toml"],
+        ["probe", "link", "--hosts", "a\0b"],
+    ],
+    ids=" ".join,
+)
+def test_a_nul_in_an_argument_is_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "\\x00" in line
+    assert line.endswith(" has a NUL, which no name can have; remove it")

@@ -225,6 +225,31 @@ class TestReading:
             ('via = "ssh"', 'via = "docker"', 'sudo needs via = "ssh"'),
             ('disks = ["/data/1", "/dev/sdb"]', "", "slow: disk_rate needs the site's `disks`"),
             ('"/data/1"', '"data"', " - at `$.site.disks[0]`"),
+            *(
+                ("sudo = true", f'sudo = true\ndisk_group = "{group}"', " - at `$.site.disk_group`")
+                for group in (
+                    *(
+                        "../../../tmp/x",
+                        "..",
+                        ".",
+                        "a/..",
+                        "a/../b",
+                        "./a",
+                        "a/./b",
+                        "/a",
+                        "a//b",
+                        "a/",
+                    ),
+                    *("", "a b", "$(id)"),
+                )
+            ),
+            ("sudo = true", 'submit_from = "../../proc/1/ns/net"', " - at `$.site.submit_from`"),
+            (
+                'data = "hdfs://m/data/"',
+                'data = "a\\u0000b"',
+                "a text has a NUL (\\u0000), which no",
+            ),
+            ("[configurations.fast]", '[configurations."a\\u0000"]', "a text has a NUL (\\u0000)"),
             ('"50MB/s"', '"50mbit"', "disk_rate '50mbit' is not the rate of a disk; write"),
             ("sudo = true", 'submit_from = "d"', "submit_from is a network namespace"),
             ('device = "eth7"', 'device = "eth0; reboot"', " - at `$.site.device`"),

@@ -9,6 +9,9 @@ import pytest
 from harness.model.errors import BadInput
 from harness.records.directories import locked
 from harness.records.files import own_file
+from harness.records.outputs import OutputKind, write_file
+from harness.records.writer import record_all
+from tests.unit.builders import a_run, ok
 
 
 def test_a_file_is_created_for_this_user_alone_or_opened_as_it_is(tmp_path: Path) -> None:
@@ -51,3 +54,24 @@ def test_nothing_else_is_opened_as_a_file(tmp_path: Path, kind: str) -> None:
     ):
         pass
     assert precious.read_text() == "precious"
+
+
+def test_what_is_written_can_be_changed_by_this_user_alone_whatever_the_umask_is(
+    tmp_path: Path,
+) -> None:
+    def record(directory: Path) -> Path:
+        return record_all(directory, a_run(), [ok("pi", 1.5)])
+
+    def output(directory: Path) -> Path:
+        page = directory / "page.html"
+        write_file(page, b"page", OutputKind("a page", lambda _: True))
+        return page
+
+    before = os.umask(0)
+    try:
+        modes = [write(tmp_path).stat().st_mode & 0o777 for write in (record, output)]
+        os.umask(0o077)
+        modes.append(record(tmp_path / "hidden").stat().st_mode & 0o777)
+    finally:
+        os.umask(before)
+    assert modes == [0o644, 0o644, 0o600]
