@@ -60,8 +60,12 @@ class ColdReads:
         except BadInput as error:
             return str(error)
         drop_all = partial(_first_failure, list(drops))
-        answers = run_on_nodes(self.spark, drop_all)[0].values() if drops else ()
-        return next((f"{host}: {error}" for host, error in answers if error), None)
+        if not drops:
+            return None
+        answers = run_on_nodes(self.spark, drop_all)
+        failures = [f"{host}: {error}" for host, error in answers.found.values() if error]
+        failures += [f"{host} did not answer: {reason}" for host, reason in answers.silent.items()]
+        return failures[0] if failures else None
 
 
 def _first_failure(drops: Sequence[Callable[[], str]]) -> str:

@@ -1,6 +1,7 @@
 """Run functions on all nodes, in jobs that do not count as a trial's: describe machines, count bytes.
 
-The driver's node runs them itself, the node of each executor in a task on it.
+The driver's node runs them itself, the node of each executor in a task on it. A node that does not answer is
+a part of the answer, with the reason.
 """
 
 import inspect
@@ -10,10 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import RDD
@@ -21,7 +22,14 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
 
-from datagen.spark import executor_hosts, is_local, java_packages, scala_context
+from datagen.spark import (
+    executor_hosts,
+    is_local,
+    java_packages,
+    root_cause,
+    scala_context,
+    wait_for_events,
+)
 from harness.child_process import finished
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
@@ -36,14 +44,38 @@ from harness.node.processes import Application
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
 from harness.words import visible
+from jobs.task_failure import reason_of
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30
 LOCAL_DIRS, DATA_DIR = DIRECTORIES["local_dirs"], DIRECTORIES["data_dir"]
+NO_TASK = "it ran no task of ours: it was busy, or has ended"
 _STARTED = frozenset({"RUNNING", "SUCCESS"})
 _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ExecutorAnswers(Generic[T]):
+    """What each executor answered, by its id, and why each of the others did not."""
+
+    found: Mapping[str, T] = field(default_factory=dict)
+    silent: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NodeAnswers(Generic[T]):
+    """What each node answered.
+
+    - `found`: host and answer by the node's identity.
+    - `executors`: each executor's host and the identity of its node, None if it did not answer.
+    - `silent`: why a node did not answer, by its host.
+    """
+
+    found: Mapping[str, tuple[str, T]]
+    executors: Mapping[str, tuple[str, str | None]]
+    silent: Mapping[str, str]
 
 
 def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
@@ -59,11 +91,11 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
     program = inspect.getsource(sampler)
     read = partial(read_node, application, program, with_samples=with_samples)
     asked_s = time.monotonic()
-    answers, executors = run_on_nodes(spark, read)
+    answers = run_on_nodes(spark, read)
     answered_s = time.monotonic()
-    nodes = {id_: NodeReading(host, **reading) for id_, (host, reading) in answers.items()}
+    nodes = {id_: NodeReading(host, **reading) for id_, (host, reading) in answers.found.items()}
     boot = boot_of(application.driver_namespace)
-    return NodesSnapshot(nodes, executors, asked_s, answered_s, boot)
+    return NodesSnapshot(nodes, answers.executors, asked_s, answered_s, boot, answers.silent)
 
 
 @dataclass(frozen=True)
@@ -71,11 +103,13 @@ class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
     They are by the host that the cluster knows; `names` has what they call themselves, where that differs.
+    `silent` has why a host, or one of its interfaces, is not described.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
     names: Mapping[str, str]
+    silent: Mapping[str, str] = field(default_factory=dict)
 
 
 def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDescription:
@@ -85,21 +119,24 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
     """
     directories = {LOCAL_DIRS: _own_local_dirs(spark), DATA_DIR: data_dir}
     known = {name: value for name, value in directories.items() if value}
-    answers, executors = run_on_nodes(spark, partial(_describe_node, known))
+    answers = run_on_nodes(spark, partial(_describe_node, known))
     links: dict[str, dict[str, HostLink]] = {}
+    silent = dict(answers.silent)
     machines = {}
-    for host, (_, machine, texts) in sorted(answers.values(), key=lambda answer: answer[0]):
+    for host, (_, machine, texts) in sorted(answers.found.values(), key=lambda answer: answer[0]):
         machines[host] = read_machine(machine)
         links[host] = {}
         for device, text in texts.items():
-            with suppress(ToolError):  # the interface has disappeared meanwhile
+            try:
                 links[host][device] = parse_link(host, device, text)
+            except ToolError as error:  # the interface may have disappeared meanwhile
+                silent[host] = f"{device}: {reason_of(str(error))}"
     names = {
         host: visible(name)[:64]  # as long as Linux allows
-        for host, node in executors.values()
-        if node in answers and (name := answers[node][1][0]) not in {"", host}
+        for host, node in answers.executors.values()
+        if node in answers.found and (name := answers.found[node][1][0]) not in {"", host}
     }
-    return NodesDescription(links, machines, names)
+    return NodesDescription(links, machines, names, silent)
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:
@@ -118,56 +155,101 @@ def _describe_node(directories: Mapping[str, str]) -> tuple[str, str, dict[str, 
     return platform.node(), run(machine_command(sys.executable)).stdout, links
 
 
-def run_on_nodes(
-    spark: SparkSession, function: Callable[[], T]
-) -> tuple[dict[str, tuple[str, T]], dict[str, tuple[str, str | None]]]:
-    """Run a function on the driver's node and on each executor's node.
-
-    Returns the host and the result of each node that answers, by the node's identity; and each
-    executor's host and the identity of its node, None if the executor did not answer.
-    """
+def run_on_nodes(spark: SparkSession, function: Callable[[], T]) -> NodeAnswers[T]:
+    """Run a function on the driver's node and on each executor's node."""
     hosts = {} if is_local(spark) else executor_hosts(spark)
-    results = run_on_executors(spark, hosts, partial(_identified, function))
-    answers = {executor: answer for executor, answer in results.items() if answer is not None}
-    nodes = {identity: (hosts[executor], value) for executor, (identity, value) in answers.items()}
-    if own := _identified(function):
-        identity, value = own
-        # A node that also has an executor keeps the name that the cluster gives it.
-        nodes.setdefault(identity, (platform.node(), value))
-    identities = {executor: identity for executor, (identity, _) in answers.items()}
-    return nodes, {executor: (host, identities.get(executor)) for executor, host in hosts.items()}
+    answers = run_on_executors(spark, hosts, partial(_identified, function))
+    found: dict[str, tuple[str, T]] = {}
+    identities: dict[str, str | None] = dict.fromkeys(hosts)
+    silent = {hosts[executor]: reason for executor, reason in answers.silent.items()}
+    for executor, (identity, is_known, value) in answers.found.items():
+        if is_known:
+            found[identity] = (hosts[executor], value)
+            identities[executor] = identity
+        else:
+            silent[hosts[executor]] = reason_of(str(value))
+    identity, is_known, value = _identified(function)
+    if not is_known:
+        silent.setdefault(platform.node(), reason_of(str(value)))
+    elif identity not in found:  # a node that also has an executor keeps the cluster's name for it
+        found[identity] = (platform.node(), value)
+    of_executors = {executor: (host, identities[executor]) for executor, host in hosts.items()}
+    answering = {host for host, _ in found.values()}
+    unknown = {host: reason for host, reason in silent.items() if host not in answering}
+    return NodeAnswers(found, of_executors, unknown)
 
 
-def _identified(function: Callable[[], T]) -> tuple[str, T] | None:
-    """Return the identity of this node and the result; None on a node without Linux or a shell."""
+def _identified(function: Callable[[], T]) -> tuple[str, bool, Any]:
+    """Return the identity of this node, True and the result.
+
+    On a node without Linux or a shell, return an empty identity, False, and why there is no result.
+    """
     try:
-        return node_identity(), function()
-    except (OSError, ValueError, IndexError, subprocess.SubprocessError):
-        return None
+        return node_identity(), True, function()
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
+        return "", False, f"{type(error).__name__}: {error}"
 
 
 def run_on_executors(
     spark: SparkSession, hosts: Mapping[str, str], function: Callable[[], T]
-) -> dict[str, T]:
-    """Return the results of `function` by the ids of the executors in `hosts`.
+) -> ExecutorAnswers[T]:
+    """Return the results of `function` on the executors in `hosts`, and why there is none of an executor.
 
-    Executors that do not answer are left out. The results must be of Python's built-in types: an
-    instance of our own classes would come back as an instance of another class with the same name.
+    One executor that fails ends the job of all. So the others are asked again without it. The results must be
+    of Python's built-in types: an instance of our own classes would come back as an instance of another class
+    with the same name.
     """
-    if not hosts:
-        return {}
+    silent: dict[str, str] = {}
+    asked = dict(hosts)
+    while asked:
+        answers = _ask(spark, asked, function)
+        silent.update(answers.silent)
+        if answers.found or not answers.silent:
+            return ExecutorAnswers(answers.found, silent)
+        asked = {executor: host for executor, host in asked.items() if executor not in silent}
+    return ExecutorAnswers({}, silent)
+
+
+def _ask(
+    spark: SparkSession, hosts: Mapping[str, str], function: Callable[[], T]
+) -> ExecutorAnswers[T]:
+    """Ask these executors once, in one job. If it fails, those that made it fail are silent."""
     with outside_trials(spark):
         try:
             job = one_partition_per_executor(spark, hosts).mapPartitions(partial(_call, function))
-            results, ran_on = job.collect(), partition_executors(spark, JOB_GROUP)
-        except (Py4JError, PySparkException, TypeError):  # TypeError: other internals of Spark
-            return {}
+        except (Py4JError, PySparkException, TypeError) as error:  # other internals of Spark
+            return ExecutorAnswers({}, dict.fromkeys(hosts, root_cause(error)))
+        try:
+            results = job.collect()
+        except (Py4JError, PySparkException) as error:
+            return ExecutorAnswers({}, _silent_executors(spark, hosts, error))
+        ran_on = partition_executors(spark, JOB_GROUP)
     # If an executor is gone, another one has run its partition.
-    return {
+    found = {
         executor: results[partition]
         for partition, executor in enumerate(hosts)
         if ran_on.get(partition) == executor
     }
+    return ExecutorAnswers(found, {each: NO_TASK for each in hosts if each not in found})
+
+
+def _silent_executors(
+    spark: SparkSession, hosts: Mapping[str, str], error: Exception
+) -> dict[str, str]:
+    """Return which executors failed in the last job, and why; if Spark does not say which, all of them."""
+    cause = reason_of(root_cause(error))
+    try:
+        wait_for_events(spark)
+        tasks = _tasks_of_last_job(spark, JOB_GROUP)
+    except (Py4JError, OSError):
+        tasks = []  # Spark has ended
+    failed = {}
+    for task in tasks:
+        executor = str(task.executorId())
+        message = task.errorMessage()
+        if task.status() == "FAILED" and executor in hosts:
+            failed[executor] = reason_of(str(message.get())) if message.isDefined() else cause
+    return failed or dict.fromkeys(hosts, cause)
 
 
 def _call(function: Callable[[], T], _rows: Iterable[str]) -> Iterator[T]:
@@ -193,14 +275,19 @@ def one_partition_per_executor(spark: SparkSession, hosts: Mapping[str, str]) ->
 
 def partition_executors(spark: SparkSession, job_group: str) -> dict[int, str]:
     """Return the executor that runs, or ran, each partition of the last job of a group."""
+    tasks = _tasks_of_last_job(spark, job_group)
+    return {task.index(): str(task.executorId()) for task in tasks if task.status() in _STARTED}
+
+
+def _tasks_of_last_job(spark: SparkSession, job_group: str) -> list[Any]:
+    """Return Spark's facts of every attempt at a task of the last job of a group, which has one stage."""
     tracker: Any = spark.sparkContext.statusTracker()
     jobs = tracker.getJobIdsForGroup(job_group)
     if not jobs:
-        return {}
+        return []
     [stage] = tracker.getJobInfo(max(jobs)).stageIds
     listed = scala_context(spark).statusStore().taskList(stage, 0, 2**31 - 1)
-    tasks = map(listed.apply, range(listed.size()))
-    return {task.index(): str(task.executorId()) for task in tasks if task.status() in _STARTED}
+    return list(map(listed.apply, range(listed.size())))
 
 
 def last_own_stage(spark: SparkSession) -> int:

@@ -35,9 +35,10 @@ from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import unsteady_workloads
 from harness.terminal import say, show
-from harness.words import join_names, names_by_text, visible
+from harness.words import count_of, join_names, names_by_text, visible
 from jobs.cold_reads import ColdReads, InputSource, Place, input_source, prefer_cold_reads
 from jobs.executors import describe_nodes
+from jobs.node_python import require_python_on_nodes
 from jobs.options import BenchmarkOptions
 from jobs.queries import queries_of
 from jobs.run_description import describe_run
@@ -68,6 +69,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     if options.cache == COLD:
         prefer_cold_reads(spark)
     wait_for_executors(spark)
+    require_python_on_nodes(spark)
     if options.nodes is not None:
         require_nodes(spark, options.nodes)
     datasets: dict[str | None, Dataset] = {}
@@ -153,6 +155,8 @@ def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
         show("\n".join(side.summary()))
         if line := side.doubt_of_cold_reads():
             say(visible(f"{line} (docs/cold-reads.md says what to do)"))
+        for line in side.silence():
+            say(line)
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
@@ -225,6 +229,8 @@ class ConfigurationSide:
         data_dir = self._dataset.directory.local_path if self._dataset else None
         nodes = describe_nodes(self._spark, data_dir)
         self._links = nodes.links
+        for host, reason in nodes.silent.items():
+            say(visible(f"{host}: its machine and links are unknown, or not all known: {reason}"))
         run = describe_run(
             self._spark, self._options, self._selection, self._dataset, self._tables, nodes
         )
@@ -262,6 +268,18 @@ class ConfigurationSide:
         return (
             f"{self.label}whether trials of {join_names(unknown)} were cold is not known: {reason}"
         )
+
+    def silence(self) -> Iterator[str]:
+        """Yield a line for each node of which nothing is known in some trials."""
+        reasons: dict[str, list[str]] = {}
+        for trial in self.trials:
+            for host, reason in trial.silent.items():
+                reasons.setdefault(host, []).append(reason)
+        for host, own in reasons.items():
+            yield visible(
+                f"{self.label}{host}: what it sent, received and did besides is unknown in {len(own)} of "
+                f"{count_of(len(self.trials), 'trial')}: {own[0]}"
+            )
 
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""

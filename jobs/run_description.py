@@ -10,7 +10,7 @@ from datagen.dataset import Dataset
 from datagen.spark import executors, java_packages
 from datagen.table import Table
 from harness import __version__
-from harness.model.run import COMMAND, QUERIES, TABLES, Run, new_run_id, timestamp
+from harness.model.run import COMMAND, QUERIES, SILENT, TABLES, Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
@@ -39,6 +39,8 @@ def describe_run(
         "machines": {"names": nodes.names, "groups": machine_groups(nodes.machines)},
         "nodes": node_facts(nodes.links),
     }
+    if nodes.silent:
+        environment[SILENT] = dict(nodes.silent)
     parameters = _parameters(options, selection) | {
         COMMAND: given_command("spark-submit", "jobs/benchmark.py"),
         "parallelism": spark.sparkContext.defaultParallelism,

@@ -17,7 +17,7 @@ from harness.model.task_metrics import PackedInput
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
-from harness.node.snapshot import NodesSnapshot
+from harness.node.snapshot import NodesSnapshot, silent_hosts
 from harness.node.traffic import wire_bytes
 from harness.runtime.interrupt import deferred_signals
 from harness.runtime.trials import PreparedTrial
@@ -152,6 +152,7 @@ class _PreparedSparkTrial:
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             profile=profile,
             written=written,
+            silent=silent_hosts(before, after),
         )
 
     def parts(self, trial: Trial) -> list[Trial]:

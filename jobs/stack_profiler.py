@@ -13,7 +13,7 @@ from datagen.spark import executor_hosts, is_local, java_packages
 from harness.model.profile import Profile, Seen, SeenTask, Stack, TaskSpan
 from harness.node import stacks
 from harness.node.processes import jvm_of
-from jobs.executors import last_own_stage, run_on_executors
+from jobs.executors import ExecutorAnswers, last_own_stage, run_on_executors
 
 NO_ANSWER = "it did not run the task that asks for its stacks"
 TOO_SHORT = "the trial was too short for two dumps"
@@ -26,7 +26,8 @@ class StackProfiler:
         self._spark = spark
         self._hosts = executor_hosts(spark)
         start = partial(_start, inspect.getsource(stacks), own_jvm(spark))
-        self._started = _on_executors(spark, self._hosts, start)
+        started = _on_executors(spark, self._hosts, start)
+        self._started, self._silent = started.found, started.silent
         self._answers: Mapping[str, Mapping[str, Any]] = {}
         # The trial's stages come after the job that starts the profiler and before the job that stops it.
         self._after, self._before = last_own_stage(spark), math.inf
@@ -34,7 +35,9 @@ class StackProfiler:
     def stop(self) -> None:
         """Stop asking."""
         stop = partial(_stop, list(self._started.values()), own_jvm(self._spark))
-        self._answers = _on_executors(self._spark, self._hosts, stop)
+        stopped = _on_executors(self._spark, self._hosts, stop)
+        self._answers = stopped.found
+        self._silent = {**stopped.silent, **self._silent}
         if not is_local(self._spark):
             self._before = last_own_stage(self._spark)
 
@@ -57,7 +60,10 @@ class StackProfiler:
             {
                 name: str(reason)
                 for id_, name in names.items()
-                if (reason := _reason(self._answers.get(id_) or self._started.get(id_)))
+                if (
+                    reason := self._silent.get(id_)
+                    or _reason(self._answers.get(id_) or self._started.get(id_))
+                )
             },
             [
                 SeenTask(key[0], seen.get(key, {}), by_task.get(key))
@@ -93,9 +99,9 @@ def _stop(started: Sequence[Mapping[str, Any]], jvm: int | None) -> dict[str, An
 
 def _on_executors(
     spark: SparkSession, hosts: Mapping[str, str], function: Callable[[], dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+) -> ExecutorAnswers[dict[str, Any]]:
     if is_local(spark):
-        return {id_: function() for id_ in hosts}
+        return ExecutorAnswers({id_: function() for id_ in hosts})
     return run_on_executors(spark, hosts, function)
 
 

@@ -41,6 +41,9 @@ PROGRAM = "program"
 QUERIES, TABLES = "queries", "tables"
 """The parameters of a run with the digest of each query's text, and with the facts of each table."""
 
+SILENT = "silent"
+"""What an environment calls the nodes that could not be described, by host, with the reason."""
+
 EMULATED = "emulated"
 """The fact of an emulated cluster, of a run as of a probe run: what is not as on a real one."""
 
@@ -100,6 +103,7 @@ class Trial:
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
+    - `silent`: why nothing is known of a node meanwhile, by its host; older results have none.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
     - `timeline`: what the nodes did over the time of all executions; None if unknown.
@@ -130,6 +134,7 @@ class Trial:
     to_be_cold: bool = False
     answers: tuple[RowsDigest, ...] = ()
     packed_input: PackedInput | None = None
+    silent: Mapping[Name, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -40,6 +40,7 @@ class NodesSnapshot:
       the executor did not answer.
     - `asked_s`, `answered_s`: when the driver asked, and when it had all answers, by its own monotonic clock.
     - `boot`: of the driver's machine; the identities of all nodes there begin with it.
+    - `silent`: why a node did not answer, by its host.
     """
 
     nodes: Mapping[str, NodeReading]
@@ -47,6 +48,11 @@ class NodesSnapshot:
     asked_s: float = 0.0
     answered_s: float = 0.0
     boot: str = ""
+    silent: Mapping[str, str] = field(default_factory=dict)
+
+
+CAME, WENT = "its executor came during the trial", "its executor ended during the trial"
+CHANGED = "it restarted during the trial, or another node took its name"
 
 
 def growth(before: NodeReading, after: NodeReading, name: str) -> Any:
@@ -67,3 +73,23 @@ def unread_hosts(
     executors = [*before.executors.values(), *after.executors.values()]
     read = {host for host, identity in executors if identity and is_read(identity)}
     return {host for host, _ in executors} - read
+
+
+def silent_hosts(before: NodesSnapshot, after: NodesSnapshot) -> dict[str, str]:
+    """Return why nothing is known of a node between two snapshots, by its host; empty if all answered."""
+    in_both = before.nodes.keys() & after.nodes.keys()
+    hosts = unread_hosts(before, after, in_both.__contains__)
+    hosts |= before.silent.keys() | after.silent.keys()
+    return {host: _why_silent(host, before, after) for host in sorted(hosts)}
+
+
+def _why_silent(host: str, before: NodesSnapshot, after: NodesSnapshot) -> str:
+    for snapshot in (before, after):
+        if host in snapshot.silent:
+            return snapshot.silent[host]
+    known_before, known_after = (
+        host in {known for known, _ in snapshot.executors.values()} for snapshot in (before, after)
+    )
+    if known_before and known_after:
+        return CHANGED
+    return WENT if known_before else CAME

@@ -41,6 +41,7 @@ class CheckedEnvironment(TypedDict, total=False):
     links: Mapping[str, CheckedLink] | None
     nodes: Mapping[str, Mapping[str, CheckedLink]] | None
     machines: CheckedMachines | None
+    silent: Mapping[str, str] | None
     executors: _Names
     master: str | None
     spark_conf: Mapping[str, str] | None

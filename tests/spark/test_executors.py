@@ -14,7 +14,15 @@ from datagen.spark import executor_hosts, is_local
 from harness.node.namespaces import node_identity
 from harness.node.traffic import interface_traffic
 from jobs import executors
-from jobs.executors import JOB_GROUP, describe_nodes, nodes_snapshot, run_on_executors
+from jobs.executors import (
+    JOB_GROUP,
+    NO_TASK,
+    ExecutorAnswers,
+    NodeAnswers,
+    describe_nodes,
+    nodes_snapshot,
+    run_on_executors,
+)
 from tests.unit.builders import known
 
 
@@ -24,23 +32,50 @@ def three() -> int:
 
 def test_the_result_of_an_executor_is_known_by_its_id(spark: SparkSession) -> None:
     # In local mode, the only executor has the driver's id.
-    assert run_on_executors(spark, executor_hosts(spark), three) == {"driver": 3}
+    assert run_on_executors(spark, executor_hosts(spark), three).found == {"driver": 3}
 
 
 def test_the_result_of_another_executor_does_not_count_for_one_that_is_gone(
     spark: SparkSession,
 ) -> None:
-    assert run_on_executors(spark, {"17": "gone.example"}, three) == {}
+    answers = run_on_executors(spark, {"17": "gone.example"}, three)
+    assert answers == ExecutorAnswers({}, {"17": NO_TASK})
 
 
-def test_a_spark_without_such_partitions_gives_no_results(
+def test_a_spark_without_such_partitions_gives_no_results_and_says_why(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise Py4JError("Method makeRDD does not exist")
 
     monkeypatch.setattr(executors, "one_partition_per_executor", refuse)
-    assert run_on_executors(spark, executor_hosts(spark), three) == {}
+    answers = run_on_executors(spark, executor_hosts(spark), three)
+    assert answers == ExecutorAnswers({}, {"driver": "Method makeRDD does not exist"})
+
+
+def test_an_executor_whose_task_fails_is_silent_for_the_reason_of_the_task(
+    spark: SparkSession,
+) -> None:
+    def refuse() -> int:
+        raise PermissionError("/proc/stat: Permission denied")
+
+    answers = run_on_executors(spark, executor_hosts(spark), refuse)
+    assert answers.found == {}
+    assert answers.silent == {"driver": "PermissionError: /proc/stat: Permission denied"}
+
+
+def test_a_node_without_linux_is_silent_and_not_absent(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> str:
+        raise FileNotFoundError(2, "No such file or directory", "/proc/sys/kernel/random/boot_id")
+
+    monkeypatch.setattr(executors, "node_identity", refuse)
+    snapshot = nodes_snapshot(spark, with_samples=False)
+    assert snapshot.nodes == {}
+    [(host, reason)] = snapshot.silent.items()
+    assert host == platform.node()
+    assert "boot_id" in reason
 
 
 def test_the_job_does_not_belong_to_a_trial(spark: SparkSession) -> None:
@@ -102,17 +137,24 @@ def test_a_node_has_its_own_name_beside_the_address_that_the_cluster_knows(
     of_executors: dict[str, Any] = {f"executor of {host}": (host, host) for host in hosts}
     of_executors["without an answer"] = ("172.18.0.9", None)
     of_executors["at another address"] = ("172.18.1.2", "172.18.0.2")
-    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, of_executors))
-    names = describe_nodes(with_master("spark://localhost:7077")).names
-    assert names == {"172.18.0.2": "n1", "172.18.1.2": "n1", "172.18.0.4": rf"\x1b[2J{57 * 'n'}"}
+    found = NodeAnswers(answers, of_executors, {"172.18.0.9": NO_TASK})
+    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: found)
+    nodes = describe_nodes(with_master("spark://localhost:7077"))
+    assert nodes.names == {
+        "172.18.0.2": "n1",
+        "172.18.1.2": "n1",
+        "172.18.0.4": rf"\x1b[2J{57 * 'n'}",
+    }
+    assert nodes.silent == {"172.18.0.9": NO_TASK}
 
 
 def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as containers of one machine that have its name."""
     answers = {f"boot net:[{number}]": ("node-1", ("", "", {"eth0": ""})) for number in (1, 2)}
-    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: (answers, {}))
+    monkeypatch.setattr(executors, "run_on_nodes", lambda *_: NodeAnswers(answers, {}, {}))
     nodes = describe_nodes(with_master("spark://localhost:7077"))
     assert nodes.links == {"node-1": {}}
+    assert nodes.silent["node-1"].startswith("eth0: ")
 
 
 @pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2,4]"])

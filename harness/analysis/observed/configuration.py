@@ -10,6 +10,7 @@ from harness.analysis.observed.environment import layouts, requested_cache
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import measured_trials
+from harness.analysis.observed.silence import silent_lines
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
@@ -172,6 +173,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_unfinished(runs),
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
         *_failed_warm_ups(runs),
+        *silent_lines(runs),
         *_trial_notes(runs),
         *filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)]),
         *_joined("the data's layout differed from the manifest: ", drifts),

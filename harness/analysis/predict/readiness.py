@@ -26,13 +26,14 @@ from harness.analysis.observed.sample import (
     table_model,
     take_sample,
 )
+from harness.analysis.observed.silence import silent_in, silent_lines
 from harness.model.finding import Finding
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
-from harness.model.run import PROGRAM, Ending, Run, Status
+from harness.model.run import PROGRAM, SILENT, Ending, Run, Status
 from harness.statistics.power import detectable_change, runs_needed
 from harness.statistics.run_table import RunTable, variance_within
-from harness.words import count_of
+from harness.words import count_of, join_names
 
 DEFAULT_CHANGE = 0.05
 """The relative change to detect if the user gives none."""
@@ -223,7 +224,31 @@ def _undisturbed(baseline: ConfigurationRuns) -> Check:
         return _advice(
             "what disturbed the trials is not recorded: an older version measured them, or they were imported"
         )
+    silent = {host for trial in measured_trials(baseline.runs) for host in silent_in(trial)}
+    if silent:
+        return _advice(f"unknown on {join_names(sorted(silent))}; no other node was disturbed")
     return _ok("no measured trial was disturbed")
+
+
+def _all_nodes_answered(baseline: ConfigurationRuns) -> Check:
+    lines = list(silent_lines(baseline.runs))
+    if not lines:
+        return _nodes_known(baseline)
+    undescribed = any(run.environment.get(SILENT) for run in _runs(baseline))
+    found = "; ".join(lines)
+    if undescribed:
+        return _missing(f"{found}; mend that, and run the benchmark again")
+    return _advice(found)
+
+
+def _nodes_known(baseline: ConfigurationRuns) -> Check:
+    """Check a baseline without a silent node: it may be that none was asked."""
+    trials = list(measured_trials(baseline.runs))
+    if not trials:
+        return _advice(_NOT_MEASURED)
+    if not any(trial.wire or trial.interference for trial in trials):
+        return _advice("unknown: nothing is recorded of the nodes in any trial")
+    return _ok("every node answered in every measured trial")
 
 
 def _all_workloads(baseline: ConfigurationRuns) -> Check:
@@ -328,6 +353,7 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Check]] = {
     "runs": _enough_runs,
     "failures": _no_failures,
     "disturbances": _undisturbed,
+    "nodes": _all_nodes_answered,
     "workloads": _all_workloads,
     "controls": _has_controls,
     "task metrics": _has_task_metrics,

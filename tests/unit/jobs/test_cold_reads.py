@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from harness.model.task_metrics import PackedInput
 from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, Holder, Mount
 from jobs import cold_reads
 from jobs.cold_reads import ColdReads, InputSource, input_source
+from jobs.executors import NodeAnswers
 
 SPARK: Any = None
 
@@ -156,7 +158,7 @@ def test_storage_nodes_and_experiment_drop_what_a_trial_reads(
 
     def run_on_nodes(_: Any, drop: Callable[[], str]) -> Any:
         calls.append("nodes")
-        return {"a": ("n1", ""), "b": ("n2", drop())}, {}
+        return NodeAnswers({"a": ("n1", ""), "b": ("n2", drop())}, {}, {})
 
     def wait_for_release(_: str) -> bool:
         calls.append("experiment")
@@ -179,7 +181,12 @@ def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_th
         drop_cached=lambda _, files: lambda: dropped.append(*files) or "denied"
     )
     monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
-    monkeypatch.setattr(cold_reads, "run_on_nodes", lambda _, drop: ({"a": ("n1", drop())}, {}))
+    answers = NodeAnswers({"a": ("n1", "")}, {}, {})
+
+    def run_on_nodes(_: Any, drop: Callable[[], str]) -> NodeAnswers[str]:
+        return replace(answers, found={"a": ("n1", drop())})
+
+    monkeypatch.setattr(cold_reads, "run_on_nodes", run_on_nodes)
     reads = ColdReads(SPARK, [a_dataset("203.0.113.1:1"), a_dataset("203.0.113.9:1")])
     reads.drop()
     assert (len(dropped), reads.failure) == (2, "n1: denied")

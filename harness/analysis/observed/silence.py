@@ -1,0 +1,88 @@
+"""Nodes that did not answer: what is unknown of them, and in how many trials."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.analysis.observed.sample import measured_trials
+from harness.model.run import SILENT, RecordedRun, Trial
+from harness.model.timeline import Timeline
+from harness.words import count_of, join_names, names_by_text
+
+
+def silent_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    """Yield a line for each kind of reading that nodes did not give; none if all is known."""
+    yield from _undescribed(runs)
+    yield from _silent_in_trials(runs)
+    yield from _without_samples(runs)
+    yield from _without_link_errors(runs)
+
+
+def silent_in(trial: Trial) -> dict[str, str]:
+    """Return the nodes of which nothing is known in a trial, by host, with the reason.
+
+    Older results have no reasons. There the hosts count whose interfaces were not read.
+    """
+    unread = trial.wire.unread if trial.wire else ()
+    return dict(trial.silent) or dict.fromkeys(unread, "it did not answer")
+
+
+def _undescribed(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    reasons: dict[str, str] = {}
+    for recorded in runs:
+        reasons |= recorded.run.environment.get(SILENT) or {}
+    for reason, hosts in names_by_text(reasons).items():
+        yield f"machine and links of {join_names(sorted(hosts))} are unknown, or not all known: {reason}"
+
+
+def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    trials = list(measured_trials(runs))
+    reasons: dict[str, list[str]] = {}
+    for trial in trials:
+        for host, reason in silent_in(trial).items():
+            reasons.setdefault(host, []).append(reason)
+    texts = {
+        host: f"in {len(own)} of {count_of(len(trials), 'measured trial')} "
+        f"({'; '.join(dict.fromkeys(own))})"
+        for host, own in reasons.items()
+    }
+    for text, hosts in names_by_text(texts).items():
+        yield f"what {join_names(sorted(hosts))} sent, received and did besides is unknown {text}"
+
+
+def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    """Yield the nodes whose sampler gave nothing in any trial of a run."""
+    found: set[str] = set()
+    for recorded in runs:
+        timelines = [t.timeline for t in measured_trials([recorded]) if t.timeline]
+        hosts = {host for timeline in timelines for host in timeline.hosts}
+        found |= hosts - _sampled(timelines)
+    if found:
+        yield (
+            f"the sampler of {join_names(sorted(found))} gave no samples: how fast its processors were, and "
+            "how busy its links and disks were over time, is unknown"
+        )
+
+
+def _sampled(timelines: Iterable[Timeline]) -> set[str]:
+    """Return the hosts with a series in one of these timelines."""
+    found = set()
+    for timeline in timelines:
+        for column in (timeline.received_bytes, timeline.sent_bytes, timeline.disk_busy_percent):
+            found |= {host for host, series in zip(timeline.hosts, column, strict=False) if series}
+    return found
+
+
+def _without_link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    """Yield the links whose errors are unknown, of runs that came to their end."""
+    found: dict[str, None] = {}
+    for recorded in runs:
+        known = recorded.link_errors
+        if known is None:
+            continue
+        for host, links in (recorded.run.environment.get("nodes") or {}).items():
+            unknown = [f"{host} {name}" for name in links if f"{host} {name}" not in known]
+            found |= dict.fromkeys(unknown)
+    if found:
+        yield (
+            f"whether these links counted errors is unknown, as they were not read at the end: "
+            f"{join_names(list(found))}"
+        )

@@ -1,0 +1,77 @@
+"""What is said of a node whose Python cannot run what is measured there."""
+
+import pytest
+
+from jobs.node_python import python_fault
+from jobs.task_failure import MAX_LENGTH, NO_REASON, reason_of
+
+MISMATCH = """org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 1089, in main
+    check_python_version(infile)
+pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different \
+version: 3.10 than that in driver: 3.11, PySpark cannot run with different minor versions.
+Please check environment variables PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON are correctly set.
+
+\tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:581)
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        (
+            MISMATCH,
+            (
+                "PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.10 "
+                "than that in driver: 3.11, PySpark cannot run with different minor versions."
+            ),
+        ),
+        (
+            (
+                'java.io.IOException: Cannot run program "python3": error=2, No such file or directory\n'
+                "\tat java.base/java.lang.ProcessBuilder.start(ProcessBuilder.java:1143)\n"
+                "Caused by: java.io.IOException: error=2, No such file or directory\n"
+            ),
+            'IOException: Cannot run program "python3": error=2, No such file or directory',
+        ),
+        (
+            "Traceback (most recent call last):\n  File w.py\nModuleNotFoundError: No module named 'x'\n",
+            "ModuleNotFoundError: No module named 'x'",
+        ),
+        (
+            (
+                "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)\n"
+                "Caused by: java.io.EOFException\n"
+            ),
+            "SparkException: Python worker exited unexpectedly (crashed)",
+        ),
+        (
+            "ExecutorLostFailure (executor 1 exited caused by one of the running tasks)",
+            "ExecutorLostFailure (executor 1 exited caused by one of the running tasks)",
+        ),
+        ("ValueError: \x1b[2Jcleared", r"ValueError: \x1b[2Jcleared"),
+        ("", NO_REASON),
+    ],
+)
+def test_the_reason_is_the_last_exception_that_begins_a_line(message: str, reason: str) -> None:
+    assert reason_of(message.replace("\\\n", "")) == reason
+
+
+def test_a_reason_has_a_limited_length() -> None:
+    assert len(reason_of(f"ValueError: {'x' * 10_000}")) == MAX_LENGTH
+
+
+def test_both_versions_and_all_hosts_are_named_and_what_to_do() -> None:
+    faults: dict[str, tuple[str | None, str]] = {
+        "n2": ("3.10", "PySparkRuntimeError: ..."),
+        "n1": ("3.10", "PySparkRuntimeError: ..."),
+        "n3": (None, 'IOException: Cannot run program "python3"'),
+        "n4": ("3.11", "ModuleNotFoundError: No module named 'zlib'"),
+    }
+    assert python_fault(faults, "3.11", "python3") == (
+        "the nodes cannot run python3 as this driver needs it, so nothing could be measured there: "
+        "n1, n2: Python 3.10 there, and 3.11 on the driver; "
+        'n3: IOException: Cannot run program "python3"; '
+        "n4: Python 3.11 there, but ModuleNotFoundError: No module named 'zlib'. "
+        "Set PYSPARK_PYTHON to a Python 3.11 that every node has"
+    )

@@ -1,0 +1,48 @@
+"""Why nothing is known of a node between two snapshots."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from harness.node.snapshot import CAME, CHANGED, WENT, NodeReading, NodesSnapshot, silent_hosts
+
+
+def snapshot(nodes: Mapping[str, str | None], **silent: str) -> NodesSnapshot:
+    """Return a snapshot of executors on these hosts, with the identities of nodes that answered."""
+    readings = {identity: NodeReading(host) for host, identity in nodes.items() if identity}
+    executors = {f"executor of {host}": (host, identity) for host, identity in nodes.items()}
+    return NodesSnapshot(readings, executors, silent=silent)
+
+
+BOTH = {"n1": "boot-1", "n2": "boot-2"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "silent"),
+    [
+        (snapshot(BOTH), snapshot(BOTH), {}),
+        (snapshot(BOTH), snapshot({"n1": "boot-1", "n2": None}, n2="crashed"), {"n2": "crashed"}),
+        (snapshot({"n1": None, "n2": "boot-2"}, n1="busy"), snapshot(BOTH), {"n1": "busy"}),
+        (snapshot({"n1": "boot-1"}), snapshot(BOTH), {"n2": CAME}),
+        (snapshot(BOTH), snapshot({"n1": "boot-1"}), {"n2": WENT}),
+        (snapshot(BOTH), snapshot({"n1": "boot-1", "n2": "boot-3"}), {"n2": CHANGED}),
+        (snapshot(BOTH, driver="no shell"), snapshot(BOTH), {"driver": "no shell"}),
+        (snapshot({}), snapshot({}), {}),
+    ],
+    ids=[
+        *(
+            "all-answer",
+            "silent-after",
+            "silent-before",
+            "came-late",
+            "went",
+            "restarted",
+            "driver",
+        ),
+        "no-executor",
+    ],
+)
+def test_a_node_that_answered_to_one_snapshot_alone_is_silent_with_the_reason(
+    before: NodesSnapshot, after: NodesSnapshot, silent: dict[str, str]
+) -> None:
+    assert silent_hosts(before, after) == silent
