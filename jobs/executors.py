@@ -131,11 +131,13 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
                 links[host][device] = parse_link(host, device, text)
             except ToolError as error:  # the interface may have disappeared meanwhile
                 silent[host] = f"{device}: {reason_of(str(error))}"
-    names = {
-        host: visible(name)[:64]  # as long as Linux allows
-        for host, node in answers.executors.values()
-        if node in answers.found and (name := answers.found[node][1][0]) not in {"", host}
-    }
+    names = {}
+    for host, node in answers.executors.values():
+        if node is None:
+            continue
+        _, (name, _, _) = answers.found[node]
+        if name not in {"", host}:
+            names[host] = visible(name)[:64]  # as long as Linux allows
     return NodesDescription(links, machines, names, silent)
 
 

@@ -192,14 +192,18 @@ def _are_precise(every: Sequence[Series], precision: float) -> bool:
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
     from harness.analysis.compare.comparison import widest  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
-    from harness.present.quantities import uncertainty  # noqa: PLC0415
+    from harness.present.quantities import TOO_FEW_RUNS, uncertainty  # noqa: PLC0415
 
     found = [widest(ConfigurationRuns(s.configuration, tuple(s.complete()))) for s in every]
     known = [each for each in found if each]
     if len(known) < len(found):
         return False
     name, width = max(known, key=lambda each: each[1])
-    say(f"every time is known to {uncertainty(width)} or better; {name} is known least well")
+    text = uncertainty(width)
+    if text == TOO_FEW_RUNS:
+        say(f"{text} to know the time of {name}")
+    else:
+        say(f"every time is known to {text} or better; {name} is known least well")
     return width <= precision
 
 

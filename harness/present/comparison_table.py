@@ -18,6 +18,7 @@ from harness.present.table import (
     Table,
     common,
     fields,
+    too_few_sentence,
 )
 from harness.statistics.change import Change, ControlShift, Verdict
 from harness.words import count_of, percent, quantity_text
@@ -41,22 +42,29 @@ def comparison_table(comparison: Comparison) -> Table:
     are_equal = len({len(times_s) for cell in cells for times_s in cell.sample.runs_s}) == 1
     every = [Counts(summary.runs, summary.trials) for cell in cells if (summary := cell.summary)]
     counts = common(every) if are_equal else None
+    needs_interval = any(count.runs >= MIN_RUNS for count in every)
+
+    def entry(cell: Cell) -> Entry:
+        return workload_entry(cell, with_n=counts is None, needs_interval=needs_interval)
+
+    lines = tuple(
+        Line(
+            row.workload,
+            tuple(map(entry, row.cells)),
+            (_CONTROL,) if row.workload in comparison.common_controls else (),
+        )
+        for row in comparison.rows
+    )
     return Table(
         heading="workload",
         headings=HEADINGS._replace(value=_heading(cells)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
-        lines=tuple(
-            Line(
-                row.workload,
-                tuple(workload_entry(cell, with_n=counts is None) for cell in row.cells),
-                (_CONTROL,) if row.workload in comparison.common_controls else (),
-            )
-            for row in comparison.rows
-        ),
+        lines=lines,
         warnings=warnings(comparison),
         caption=" ".join(
             [
                 *time_sentences(counts, every, "trial"),
+                *too_few_sentence(lines),
                 *_performance_sentences(cells),
                 *cache_sentences(comparison.columns),
                 *_change_sentences(comparison),
@@ -81,8 +89,11 @@ def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
-def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
-    """Return the words of a workload's time or performance, and of its change."""
+def workload_entry(cell: Cell, *, with_n: bool = False, needs_interval: bool = False) -> Entry:
+    """Return the words of a workload's time or performance, and of its change.
+
+    `needs_interval` is that of `fields`.
+    """
     summary = cell.summary
     if summary is None:
         return Entry(Fields(str(cell.sample.outcome)), cell.notes)
@@ -91,7 +102,8 @@ def workload_entry(cell: Cell, *, with_n: bool = False) -> Entry:
         value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
     else:
         value, uncertainty = _performance_text(found), found.uncertainty
-    return Entry(fields(value, uncertainty, cell.shown_change, n), cell.notes)
+    words = fields(value, uncertainty, cell.shown_change, n, needs_interval=needs_interval)
+    return Entry(words, cell.notes)
 
 
 def _performance_text(found: Performance) -> str:

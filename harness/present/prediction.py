@@ -8,7 +8,7 @@ from harness.analysis.predict.score import Score, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import cost_table
-from harness.present.quantities import change, if_known, time_text
+from harness.present.quantities import TOO_FEW_RUNS, change, if_known, time_text, uncertainty
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
 from harness.words import count_of, join_names, percent, shorten, visible
@@ -85,8 +85,8 @@ def _table(prediction: Prediction) -> str:
             time_text(time.baseline_s),
             time_text(time.expected_s),
             change(time.expected_s / time.baseline_s - 1),
-            _bounds(time.interval_80),
-            _bounds(time.interval_95),
+            _bounds(time.interval_80, time.expected_s),
+            _bounds(time.interval_95, time.expected_s),
         )
         for time in prediction.times
     ]
@@ -131,7 +131,10 @@ def _name(time: PredictedTime) -> str:
     return shorten(visible(name), _NAME_WIDTH)
 
 
-def _bounds(bounds: Bounds) -> str:
+def _bounds(bounds: Bounds, expected_s: float) -> str:
+    distance_s = max(expected_s - bounds.low_s, bounds.high_s - expected_s)
+    if uncertainty(distance_s / expected_s) == TOO_FEW_RUNS:
+        return TOO_FEW_RUNS
     low, high = time_text(bounds.low_s), time_text(bounds.high_s)
     are_seconds = high.endswith(" s") and " min " not in high
     return f"{low.removesuffix(' s') if are_seconds else low} to {high}"
@@ -144,7 +147,7 @@ def render_score(score: Score) -> str:
             _name(time.predicted),
             time_text(time.predicted.baseline_s),
             time_text(time.predicted.expected_s),
-            _bounds(time.predicted.interval_95),
+            _bounds(time.predicted.interval_95, time.predicted.expected_s),
             time_text(time.actual_s),
             change(time.error),
             "80 %" if time.within_80 else "95 %" if time.within_95 else "no",

@@ -12,6 +12,7 @@ from harness.present.table import (
     Table,
     common,
     fields,
+    too_few_sentence,
 )
 from harness.words import significant
 
@@ -26,20 +27,22 @@ def probe_table(probed: ProbeTable) -> Table:
     every = [_counts(cell) for cell in cells if cell.value is not None]
     counts = common(every)
     unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
+    lines = tuple(
+        Line(name, tuple(_probe_entry(cell, size, with_n=counts is None) for cell in row))
+        for name, row in probed.rows
+    )
     return Table(
         heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
         headings=HEADINGS,
         columns=tuple(Heading(name) for name in probed.configurations),
-        lines=tuple(
-            Line(name, tuple(_probe_entry(cell, size, with_n=counts is None) for cell in row))
-            for name, row in probed.rows
-        ),
+        lines=lines,
         warnings=(),
         caption=" ".join(
             [
                 f"{probed.better.capitalize()} is better.",
                 *(["The value of a host is the median of its pairs."] if probed.by_host else []),
                 *time_sentences(counts, every, "value"),
+                *too_few_sentence(lines),
                 *verdict_sentences(probed.changes, ""),
             ]
         ),

@@ -12,11 +12,15 @@ NOISE = "~"
 """Marks a change that is not significant."""
 UNTESTED = "?"
 """Marks a change that a single run cannot prove."""
+TOO_FEW_RUNS = "too few runs"
+"""Stands in place of an interval that is as wide as the value itself, or that a single run does not have."""
 
 _LONG_S, _MAX_HOURS = HOUR // 2, 9_999
 """Longer times are shown in minutes and seconds, or hours and minutes."""
-_MAX_CHANGE, _MAX_UNCERTAINTY = 999_999, 99_999
-"""In percent; of more, the digits carry no information and would break the table."""
+_MAX_CHANGE = 999_999
+"""In percent; the digits of more carry no information and would break the table."""
+_MAX_UNCERTAINTY = 99
+"""In percent. A wider interval says no more than that there are too few runs."""
 _ROUNDING_ERROR = 1e-9
 """0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
 _MIN_MILLISECOND = 0.0005
@@ -60,13 +64,27 @@ def signed_time(seconds: float) -> str:
 
 
 def uncertainty(fraction: float | None) -> str:
-    """Return `±2%`, rounded up so that it never understates; an empty text for None."""
+    """Return `±2%`, rounded up so that it never understates; an empty text for None.
+
+    From 100 % on it is `too few runs`: an interval as wide as the value looks like a broken table.
+    """
     if fraction is None:
         return ""
-    in_percent = fraction * 100
-    if in_percent > _MAX_UNCERTAINTY:
-        return f"±>{_MAX_UNCERTAINTY}%"
-    return f"±{math.ceil(in_percent - _ROUNDING_ERROR)}%"
+    in_percent = fraction * 100 - _ROUNDING_ERROR
+    return TOO_FEW_RUNS if in_percent > _MAX_UNCERTAINTY else f"±{math.ceil(in_percent)}%"
+
+
+def uncertainty_of_change(fraction: float | None, relative_change: float) -> str:
+    """Return `±2%`, in percent of the value before; `too few runs` if it is as wide as either value.
+
+    After ten times as long, ±150 % of the value before is only ±15 % of the value after.
+    """
+    if fraction is None:
+        return ""
+    ratio = max(1.0, 1.0 + relative_change)
+    if uncertainty(fraction / ratio) == TOO_FEW_RUNS:
+        return TOO_FEW_RUNS
+    return f"±{math.ceil(fraction * 100 - _ROUNDING_ERROR)}%"
 
 
 def change(fraction: float) -> str:

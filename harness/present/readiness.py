@@ -72,6 +72,8 @@ def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:
     change = found.min_change
     if change is None:
         return ("none",) * 2
+    if change >= 1:
+        return (quantities.TOO_FEW_RUNS,) * 2
     return quantities.change(-change / (1 + change)), quantities.change(change)
 
 

@@ -1,7 +1,7 @@
 """A before/after table and its footnotes, in words but in no output format yet."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.present import quantities
@@ -82,17 +82,60 @@ class Counts(NamedTuple):
         return f"{self.measurements} in {self.runs}"
 
 
-def fields(value: str, uncertainty: float | None, change: Change | None, n: object = "") -> Fields:
-    """Return the words of a measured cell."""
-    measured = Fields(value, quantities.uncertainty(uncertainty), n=str(n))
+def fields(
+    value: str,
+    uncertainty: float | None,
+    change: Change | None,
+    n: object = "",
+    *,
+    needs_interval: bool = False,
+) -> Fields:
+    """Return the words of a measured cell.
+
+    `needs_interval` says that other cells of the table have an interval, so that one without says why.
+    """
+    interval = quantities.uncertainty(uncertainty)
+    if needs_interval and not interval:
+        interval = quantities.TOO_FEW_RUNS
+    measured = Fields(value, interval, n=str(n))
     if change is None:
         return measured
     return measured._replace(
         change=quantities.change(change.relative_change),
         mark=_MARKS.get(change.verdict, ""),
-        change_interval=quantities.uncertainty(change.uncertainty),
+        change_interval=quantities.uncertainty_of_change(
+            change.uncertainty, change.relative_change
+        ),
         p="" if change.adjusted_p is None else quantities.p_text(change.adjusted_p),
     )
+
+
+def too_few_sentence(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield what `too few runs` means in a cell of these lines, and what to do, if any cell says so."""
+    entries = [entry.fields for line in lines for entry in line.entries]
+    shown = {text for entry in entries for text in (entry.interval, entry.change_interval)}
+    if quantities.TOO_FEW_RUNS in shown:
+        yield (
+            f"{quantities.TOO_FEW_RUNS}: a single run, or an interval of ±100 % or more; measure more runs."
+        )
+
+
+FEW = "few"
+"""What a table for which `too few runs` is too wide says instead."""
+
+
+def abbreviated(table: Table) -> Table:
+    """Return the table with FEW in the place of `too few runs`, and a caption that says so."""
+
+    def entry(given: Entry) -> Entry:
+        words = [FEW if text == quantities.TOO_FEW_RUNS else text for text in given.fields]
+        return replace(given, fields=Fields(*words))
+
+    lines = tuple(replace(line, entries=tuple(map(entry, line.entries))) for line in table.lines)
+    caption = table.caption.replace(
+        f"{quantities.TOO_FEW_RUNS}:", f"{FEW}: {quantities.TOO_FEW_RUNS},"
+    )
+    return replace(table, lines=lines, caption=caption)
 
 
 def change_text(words: Fields, unit: str | None) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 
 from harness.analysis.compare.comparison import Comparison
 from harness.present.comparison_table import comparison_table
-from harness.present.table import Fields, Footnotes, Table, superscript
+from harness.present.table import Fields, Footnotes, Table, abbreviated, superscript
 from harness.words import shorten, visible
 
 WIDTH = 100
@@ -38,11 +38,11 @@ def render(comparison: Comparison) -> str:
 def render_table(table: Table) -> str:
     """Return any before/after table in the same form."""
     for attempt in _attempts(table):
-        parts, notes = attempt
+        parts, notes, caption = attempt
         if all(len(line) <= WIDTH for part in parts for line in part.split("\n")):
             break
     warnings = [f"{fill(line)}\n" for line in table.warnings]
-    lines = [*warnings, "\n\n".join(parts), "", *filter(None, [fill(table.caption)])]
+    lines = [*warnings, "\n\n".join(parts), "", *filter(None, [fill(caption)])]
     return "\n".join([*lines, *footnotes(notes), ""])
 
 
@@ -73,13 +73,17 @@ def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return tabulate(rows, list(headings), tablefmt="simple", colalign=align, disable_numparse=True)
 
 
-def _attempts(table: Table) -> Iterator[tuple[list[str], Footnotes]]:
-    """Yield the table from its widest form to its narrowest: shorter names first, then more parts."""
-    all_columns = len(table.columns)
-    for beside_baseline, widths, gap in product((all_columns, 2, 1), NAME_WIDTHS, GAPS):
+def _attempts(table: Table) -> Iterator[tuple[list[str], Footnotes, str]]:
+    """Yield the table, from its widest form to its narrowest, with its notes and its caption.
+
+    Names become shorter first, then there are more parts, and at last `too few runs` is abbreviated.
+    """
+    beside = (len(table.columns), 2, 1)
+    forms = (table, abbreviated(table))
+    for form, beside_baseline, widths, gap in product(forms, beside, NAME_WIDTHS, GAPS):
         notes = Footnotes()
-        parts = _parts(table, beside_baseline)
-        yield [_grid(part, widths, gap, notes) for part in parts], notes
+        parts = _parts(form, beside_baseline)
+        yield [_grid(part, widths, gap, notes) for part in parts], notes, form.caption
 
 
 def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:

@@ -127,7 +127,8 @@ def _controls(shift: ControlShift | None) -> Remark:
         text = "none was measured, so a change of the machine itself would go unnoticed"
         return Remark(Tone.LEVEL, "Controls", (text,))
     names, change = ", ".join(shift.workloads), shift.change
-    if change.interval is None or change.p is None:
+    width = quantities.uncertainty_of_change(change.uncertainty, change.relative_change)
+    if change.interval is None or change.p is None or width == quantities.TOO_FEW_RUNS:
         text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
     ends = " to ".join(quantities.change(end) for end in change.interval)

@@ -1,6 +1,7 @@
 """Tables in every format, compared with golden files, and properties of every table."""
 
 import json
+import math
 import re
 import unicodedata
 
@@ -281,11 +282,35 @@ class TestQuantities:
             (0.01, "±1%"),
             (0.07, "±7%"),
             (0.011, "±2%"),
-            (1e9, "±>99999%"),
+            (0.99, "±99%"),
+            (0.991, "too few runs"),
+            (1, "too few runs"),
+            (26.41, "too few runs"),
+            (1e9, "too few runs"),
+            (math.inf, "too few runs"),
         ],
     )
-    def test_uncertainty_is_rounded_up(self, fraction: float | None, shown: str) -> None:
+    def test_uncertainty_is_rounded_up_unless_it_is_as_wide_as_the_value(
+        self, fraction: float | None, shown: str
+    ) -> None:
         assert quantities.uncertainty(fraction) == shown
+
+    @pytest.mark.parametrize(
+        ("fraction", "relative_change", "shown"),
+        [
+            (None, 0.5, ""),
+            (0.03, -0.1, "±3%"),
+            (1.2, 0.1, "too few runs"),
+            (0.6, -0.5, "±60%"),
+            (1.0, -0.5, "too few runs"),
+            (1.2, 9.0, "±120%"),
+            (10.0, 9.0, "too few runs"),
+        ],
+    )
+    def test_the_uncertainty_of_a_change_is_wide_beside_the_longer_of_both_times(
+        self, fraction: float | None, relative_change: float, shown: str
+    ) -> None:
+        assert quantities.uncertainty_of_change(fraction, relative_change) == shown
 
     @pytest.mark.parametrize(
         ("fraction", "shown"),
