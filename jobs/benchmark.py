@@ -16,9 +16,11 @@ if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
 
 import gc
+from contextlib import ExitStack
 
 import jobs
 from datagen.spark import spark_errors_as_one_line, start_session
+from harness.records.run_lock import RUN, configuration_lock
 from harness.runtime.command_line import run_main
 from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
@@ -28,10 +30,15 @@ from jobs.run import benchmark
 def main() -> int:
     """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
-    spark = start_session("clusterlift benchmark", jobs, fair=options.streams > 1)
-    gc.freeze()  # before each trial, garbage is looked for: never in what was imported
-    with interruptible(), spark_errors_as_one_line("Spark failed"):
-        return benchmark(spark, options)
+    with ExitStack() as locks:
+        for directory, name in dict.fromkeys(
+            (each.results, each.configuration) for each in options.by_turn()
+        ):
+            locks.enter_context(configuration_lock(directory, name, RUN))
+        spark = start_session("clusterlift benchmark", jobs, fair=options.streams > 1)
+        gc.freeze()  # before each trial, garbage is looked for: never in what was imported
+        with interruptible(), spark_errors_as_one_line("Spark failed"):
+            return benchmark(spark, options)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before
+from harness.records.series import locked_series
 from harness.runtime.command_line import whole_number
 from harness.terminal import say, show
 
@@ -113,14 +114,15 @@ def bench_command(
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
-    try:
-        if budget:
-            code = make_runs_within({series: submission}, budget, precision)
-        else:
-            code = make_runs({series: submission}, runs or DEFAULT_RUNS)
-    finally:  # whatever ended them
-        if results_files(configuration_directory(results, configuration)):
-            _show_table(configuration, results)
+    with locked_series([series]):
+        try:
+            if budget:
+                code = make_runs_within({series: submission}, budget, precision)
+            else:
+                code = make_runs({series: submission}, runs or DEFAULT_RUNS)
+        finally:  # whatever ended them
+            if results_files(configuration_directory(results, configuration)):
+                _show_table(configuration, results)
     return code
 
 

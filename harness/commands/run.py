@@ -20,6 +20,7 @@ from harness.option_types import RealNumber, WholeNumber, converted
 from harness.records.series import (
     Series,
     is_complete,
+    locked_series,
     missing_runs,
     proven_content,
     require_same_work,
@@ -92,9 +93,11 @@ def run_command(
     submissions = {one.series: one for one in given}
     for series, one in submissions.items():
         check_same_work(series, one)
-    if budget := time_for_runs(runs, minutes, precision):
-        return make_runs_within(submissions, budget, precision)
-    return make_runs(submissions, runs or DEFAULT_RUNS)
+    budget = time_for_runs(runs, minutes, precision)
+    with locked_series(submissions):
+        if budget:
+            return make_runs_within(submissions, budget, precision)
+        return make_runs(submissions, runs or DEFAULT_RUNS)
 
 
 def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:

@@ -27,4 +27,5 @@ def show_command(name: str, results: Path) -> None:
     if runs[1:]:
         which = "the newest complete one" if is_complete(shown) else "the newest; none is complete"
         show(f"run {runs.index(shown) + 1} of {len(runs)}, {which}\n\n")
-    show(run.render(load(Path(shown.source))))
+    others = [recorded for recorded in runs if recorded is not shown]
+    show(run.render(load(Path(shown.source)), others))

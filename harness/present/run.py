@@ -10,6 +10,7 @@ from harness.analysis.explain.attribution import attribute
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import relevant_spark_conf
+from harness.analysis.observed.overlaps import overlaps_with
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
@@ -22,9 +23,14 @@ _MAX_VALUE = 300
 """Characters of a value that are shown: Java's options can have thousands; the file has all of them."""
 
 
-def render(recorded: RecordedRun) -> str:
-    """Return what the file records, then the summary, its footnotes and the file's path."""
+def render(recorded: RecordedRun, others: Sequence[RecordedRun] = ()) -> str:
+    """Return what the file records, then the summary, its footnotes and the file's path.
+
+    A footnote names those of the other runs that ran at the same time.
+    """
     run = recorded.run
+    notes = tuple(overlaps_with([recorded], others))
+    alone = ConfigurationRuns(run.configuration, (recorded,), notes)
     sections = (
         _section(f"run {run.id}", _identity(recorded)),
         _section("parameters", run.parameters),
@@ -34,7 +40,7 @@ def render(recorded: RecordedRun) -> str:
         _trials(recorded.trials),
         *_attribution(recorded),
         *_profiles(recorded),
-        text.render(overview(ConfigurationRuns(run.configuration, (recorded,)))),
+        text.render(overview(alone)),
         f"{visible(recorded.source)}\n",
     )
     return "\n".join(sections)

@@ -32,6 +32,7 @@ from harness.programs.hosts import RDMA_PORTS, describe_hosts, exchanged_bytes, 
 from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
 from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.records.reader import load
+from harness.records.run_lock import RUN, configuration_lock
 from harness.records.writer import Recording
 from harness.runtime.command_line import given_command
 from harness.runtime.disturbances import judged
@@ -91,6 +92,11 @@ def run_program(planned: ProgramRun, results: Path, series: str = "") -> Recorde
     A trial that fails is recorded as failed, and the next one follows. Ctrl-C and SIGTERM end the run. Raise
     BadInput if the problem does not suit the hosts, and HostError if one cannot be reached at first.
     """
+    with configuration_lock(results, planned.configuration, RUN):
+        return _run_program(planned, results, series)
+
+
+def _run_program(planned: ProgramRun, results: Path, series: str) -> RecordedRun:
     hosts = planned.placement.hosts
     problem = planned.problem
     links = _links(hosts)

@@ -10,7 +10,7 @@ from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.program import Problem
 from harness.programs.run import ProgramRun, run_program
-from harness.records.series import Series, missing_runs, require_same_work
+from harness.records.series import Series, locked_series, missing_runs, require_same_work
 from harness.terminal import say
 
 
@@ -42,11 +42,12 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
     missing = list(missing_runs(list(planned_of), runs))
     if existing := runs * len(every) - len(missing):
         say(f"{existing} of {runs * len(every)} runs are complete already")
-    for series, number in missing:
-        say(f"{series.configuration}, run {number} of {runs}")
-        recorded[series].append(run_program(planned_of[series], results, series.id))
-        if recorded[series][-1].ending is not Ending.COMPLETED:
-            break
+    with locked_series(planned_of):
+        for series, number in missing:
+            say(f"{series.configuration}, run {number} of {runs}")
+            recorded[series].append(run_program(planned_of[series], results, series.id))
+            if recorded[series][-1].ending is not Ending.COMPLETED:
+                break
     return [run for of_series in recorded.values() for run in of_series]
 
 

@@ -1,6 +1,7 @@
 """A series: runs of one configuration that are made in the same way, so that one can stand for another."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
+from harness.records.run_lock import SERIES, configuration_lock
 from harness.runtime.order import in_turns
 
 
@@ -53,6 +55,19 @@ def require_same_work(
                     f"would have {text_of(value)}, which no column of a table can show together; choose "
                     "another name"
                 )
+
+
+@contextmanager
+def locked_series(every: Iterable[Series]) -> Iterator[None]:
+    """Let no other command make runs of these configurations in the block.
+
+    Raise BadInput, which names the other process, if one makes some.
+    """
+    configurations = dict.fromkeys((series.results, series.configuration) for series in every)
+    with ExitStack() as locks:
+        for results, configuration in configurations:
+            locks.enter_context(configuration_lock(results, configuration, SERIES))
+        yield
 
 
 def is_complete(recorded: RecordedRun) -> bool:

@@ -7,6 +7,7 @@ from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
 from harness.analysis.observed.configuration import ConfigurationRuns, caveats, with_unique_names
 from harness.analysis.observed.declared import contradictions
+from harness.analysis.observed.overlaps import overlaps_with
 from harness.analysis.observed.sample import (
     Outcome,
     Performance,
@@ -257,7 +258,7 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
 
     return Comparison(
         columns=tuple(
-            _with_notes(column, baseline, differences, names)
+            _with_notes(column, columns, differences, names)
             for column, differences in zip(columns, found, strict=True)
         ),
         rows=tuple(
@@ -319,16 +320,18 @@ def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
 
 def _with_notes(
     column: ConfigurationRuns,
-    baseline: ConfigurationRuns,
+    columns: Sequence[ConfigurationRuns],
     differences: Sequence[Confounder],
     workloads: Sequence[str],
 ) -> ConfigurationRuns:
     """Add everything that a reader of the whole column must know."""
     affecting_all = (found for found in differences if _affects_all(found, workloads))
+    others = [recorded for other in columns if other is not column for recorded in other.runs]
     notes = (
         *caveats(column.runs),
+        *overlaps_with(column.runs, others),
         *contradictions(column.runs),
-        *(found.describe(baseline.name) for found in affecting_all),
+        *(found.describe(columns[0].name) for found in affecting_all),
         *column.notes,
     )
     return replace(column, notes=notes)

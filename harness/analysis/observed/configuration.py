@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.analysis.observed.environment import layouts, requested_cache
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
+from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
 from harness.model.errors import BadInput
@@ -171,6 +172,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     )
     return (
         *_unfinished(runs),
+        *overlap_lines(runs),
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
         *_failed_warm_ups(runs),
         *silent_lines(runs),

@@ -19,6 +19,7 @@ from harness.analysis.observed.interference import (
     throughout_line,
 )
 from harness.analysis.observed.machines import unlike_peers
+from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import (
     Sample,
     disturbed_trials,
@@ -217,8 +218,12 @@ def _no_failures(baseline: ConfigurationRuns) -> Check:
 def _undisturbed(baseline: ConfigurationRuns) -> Check:
     if not any(measured_trials(baseline.runs)) and not any(disturbed_trials(baseline.runs)):
         return _advice(_NOT_MEASURED)
-    lines = filter(None, (disturbed_line(baseline.runs), throughout_line(baseline.runs)))
-    if text := "; ".join(lines):
+    lines = (
+        disturbed_line(baseline.runs),
+        throughout_line(baseline.runs),
+        *overlap_lines(baseline.runs),
+    )
+    if text := "; ".join(filter(None, lines)):
         return _advice(text)
     if not interference_facts(baseline.runs):
         return _advice(

@@ -1,0 +1,69 @@
+"""A lock for each configuration: two runs of it at once would disturb each other, and count together."""
+
+import fcntl
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from harness.model.errors import BadInput
+from harness.records.directories import configuration_directory, not_writable
+from harness.records.files import own_file
+from harness.terminal import say
+from harness.words import shorten, visible
+
+RUN, SERIES = "run", "series"
+"""What is locked: a single run, while it lasts; or several, from the first to the last of them."""
+_MAX_HOLDER = 200
+"""Bytes that are read of a lock's file: process, host, program and start of whoever has the lock."""
+
+
+@contextmanager
+def configuration_lock(results: Path, configuration: str, what: str) -> Iterator[None]:
+    """Lock a configuration in the block; the system unlocks it if the process is killed.
+
+    `what` is RUN or SERIES. Raise BadInput, which names the other process, if one has the lock, and if
+    results cannot be written. Where files cannot be locked, such as on some NFS, say so and go on.
+    """
+    directory = configuration_directory(results, configuration)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_writable(directory, error) from error
+    path = directory / f".{what}.lock"
+    with ExitStack() as opened:
+        try:
+            lock = opened.enter_context(own_file(path, os.O_RDWR | os.O_CREAT))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise _is_busy(lock, path, configuration) from error
+        except OSError as error:
+            say(
+                f"whether another {what} of {configuration} is under way is unknown: {path} cannot be locked "
+                f"({error.strerror}); start no second one"
+            )
+        else:
+            _write_own_name(lock)
+        yield
+
+
+def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:
+    """Return the error to raise where another process has the lock."""
+    holder = os.pread(lock, _MAX_HOLDER, 0).decode(errors="replace").strip()
+    return BadInput(
+        f"--configuration {configuration}: {visible(holder) or 'another process'} is measuring it, and runs "
+        "at the same time would disturb each other and count together; wait until it has ended, or choose "
+        f"another --configuration ({path} is locked)"
+    )
+
+
+def _write_own_name(lock: int) -> None:
+    program = shorten(Path(sys.argv[0]).name, 40)
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")  # noqa: UP017  Python 3.8 lacks UTC
+    name = f"process {os.getpid()} on {shorten(platform.node(), 64)} ({program}, since {now})"
+    with suppress(OSError):  # a full disk: the lock holds all the same
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, name.encode(errors="replace"), 0)
