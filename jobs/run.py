@@ -31,7 +31,7 @@ from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import Rounds
 from harness.runtime.series import PROVEN
 from harness.runtime.slow_down import slow_down
-from harness.runtime.time_budget import seconds_left
+from harness.runtime.time_budget import seconds_for_rounds, seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import unsteady_workloads
 from harness.terminal import say, show
@@ -104,7 +104,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
             for each in by_turn
         ]
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
-        rounds = plan_rounds(options, names)
+        once_s = sum(dataset.first_use_s or 0.0 for dataset in datasets.values())
+        rounds = plan_rounds(options, names, once_s)
         progress = TrialProgress(names, rounds).finished
         ending = run_trials(sides, rounds, options.seed, progress)
         for side in sides:
@@ -350,14 +351,15 @@ def build_context(
     )
 
 
-def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str]) -> Rounds:
-    """Return the rounds to run."""
+def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str], once_s: float = 0.0) -> Rounds:
+    """Return the rounds to run; `once_s` were spent on what further runs need not do."""
     return Rounds(
         workloads,
         options.warmup,
         options.trials,
         max_s=min(options.max_time_s or math.inf, seconds_left()),
         profile=options.profile,
+        fewer_after_s=seconds_for_rounds(once_s),
     )
 
 

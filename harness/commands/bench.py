@@ -29,6 +29,7 @@ from harness.records.directories import check_writable, configuration_directory,
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
 from harness.runtime.command_line import whole_number
+from harness.runtime.warm_up import AUTO
 from harness.terminal import say, show
 
 DEFAULT_MINUTES = 5.0
@@ -43,7 +44,10 @@ ONE_MACHINE_PROPERTIES = {
     "spark.driver.defaultJavaOptions": "-XX:-G1UseAdaptiveIHOP",
 }
 ONE_MACHINE_ROUNDS = ("--warmup=2", "--trials=2")
-"""Rounds are short beside the start of Spark, and Java's compiler is at work in the first two."""
+"""Rounds are short beside the start of Spark, and Java's compiler is at work in the first two.
+
+Where time is short, there is one of either: the interval of three such runs is narrower than that of two long
+ones."""
 
 
 @command("bench", context_settings={"ignore_unknown_options": True})
@@ -103,10 +107,12 @@ def bench_command(
     own += [f"--configuration={configuration}", f"--results={results}"]
     user = Submission.of(words)
     options = user.options
+    may_shorten = False
     if "spark.master" not in user.properties:
         properties = (f"{name}={value}" for name, value in ONE_MACHINE_PROPERTIES.items())
         options = [*(("--conf", each) for each in properties), *options]
         own += [f"--repartition={FEW_PARTITIONS}", *ONE_MACHINE_ROUNDS]
+        may_shorten = user.given.trials is None and user.given.warmup == AUTO
     if not user.given.sql:
         own.append(f"--default-workloads={WORKLOADS}")
     submission = Submission(options, [*own, *user.arguments])
@@ -117,7 +123,9 @@ def bench_command(
     with locked_series([series]):
         try:
             if budget:
-                code = make_runs_within({series: submission}, budget, precision)
+                code = make_runs_within(
+                    {series: submission}, budget, precision, may_shorten=may_shorten
+                )
             else:
                 code = make_runs({series: submission}, runs or DEFAULT_RUNS)
         finally:  # whatever ended them

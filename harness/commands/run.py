@@ -13,7 +13,7 @@ from harness.local_spark import BENCHMARK
 from harness.model.cache import WARM
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MAX_RUNS, MIN_RUNS
-from harness.model.run import QUERIES, Run
+from harness.model.run import QUERIES, Phase, RecordedRun, moment_of
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber, converted
@@ -29,7 +29,7 @@ from harness.runtime.clock import duration_text
 from harness.runtime.queries import text_digests
 from harness.runtime.script_options import HELP
 from harness.runtime.series import PROVEN, SERIES
-from harness.runtime.time_budget import END_BY, TimeBudget
+from harness.runtime.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget
 from harness.terminal import say, show
 from harness.words import count_of
 
@@ -37,6 +37,8 @@ MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
 DEFAULT_PRECISION_MINUTES = 60
+_NEEDED = (Phase.WARM_UP, Phase.MEASURED)
+"""The shortest run has a round of each."""
 
 
 precision_option = click.option(
@@ -143,11 +145,16 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
 
 
 def make_runs_within(
-    submissions: Mapping[Series, Submission], budget: TimeBudget, precision: float | None = None
+    submissions: Mapping[Series, Submission],
+    budget: TimeBudget,
+    precision: float | None = None,
+    *,
+    may_shorten: bool = False,
 ) -> int:
     """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
-    With `precision`, none is made once every time is known to that fraction of it. A run that recorded
+    With `precision`, none is made once every time is known to that fraction of it. If the runs
+    `may_shorten`, they have fewer rounds where else fewer than WANTED_RUNS would fit. A run that recorded
     nothing is the last. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run
     is not complete.
     """
@@ -165,7 +172,9 @@ def make_runs_within(
             )
             return max(codes)
         # An earlier command may have ended amid this turn.
-        turn, once_s = list(missing_runs(every, complete + 1)), 0.0
+        turn = list(missing_runs(every, complete + 1))
+        once_s = spare_s = 0.0
+        rounds_s = budget.share_s(complete)
         for series, number in turn:
             total = complete + budget.turns_left(complete)
             left = f"{duration_text(budget.left_s)} left"
@@ -176,18 +185,33 @@ def make_runs_within(
                 + (left if budget.left_s else over)
             )
             end_by = {END_BY: str(time.time() + share_s / len(turn))}
+            if may_shorten:
+                end_by[FEWER_ROUNDS_BY] = str(time.time() + rounds_s / len(turn))
             code, made = _make_run(series, submissions[series], number, end_by)
             codes.append(code)
             if made is None:
                 return code
-            once_s += (made.dataset or {}).get("first_use_s") or 0.0
+            once_s += (made.run.dataset or {}).get("first_use_s") or 0.0
+            spare_s += seconds_of_spare_rounds(made) if may_shorten else 0.0
             if len(series.complete()) == complete:
                 raise ClusterliftError(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
                     "makes new ones"
                 )
         if len(turn) == len(every):  # a part of one does not show how long it takes
-            budget.end_turn(once_s)
+            budget.end_turn(once_s, spare_s)
+
+
+def seconds_of_spare_rounds(recorded: RecordedRun) -> float:
+    """Return how long the rounds took beyond a warm-up and a measured one, each as long as the last one."""
+    rounds = [(trial.phase, trial.round) for trial in recorded.trials if trial.phase in _NEEDED]
+    number = len(set(rounds))
+    if number <= len(_NEEDED):
+        return 0.0
+    last = [trial for trial in recorded.trials if (trial.phase, trial.round) == rounds[-1]]
+    took_s = moment_of(last[-1].started_at) - moment_of(last[0].started_at)
+    of_last_trial_s = (last[-1].wall_s or 0.0) * last[-1].executions
+    return (number - len(_NEEDED)) * (took_s.total_seconds() + of_last_trial_s)
 
 
 def _are_precise(every: Sequence[Series], precision: float) -> bool:
@@ -255,7 +279,7 @@ def _texts(digests: Mapping[str, str]) -> dict[str, str]:
 
 def _make_run(
     series: Series, submission: Submission, number: int, end_by: Mapping[str, str] | None = None
-) -> tuple[int, Run | None]:
+) -> tuple[int, RecordedRun | None]:
     """Make the run of this number, and return its exit code, and the run; None if it recorded nothing.
 
     `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
@@ -267,7 +291,7 @@ def _make_run(
     arguments = [*submission.arguments, f"--seed={seed}"]
     code = run_script(BENCHMARK, submission.options, arguments, environment)
     known = {recorded.run.id for recorded in before}
-    made = (each.run for each in series.recorded() if each.run.id not in known)
+    made = (each for each in series.recorded() if each.run.id not in known)
     return code, next(made, None)
 
 

@@ -14,6 +14,9 @@ from harness.words import count_of, names_by_text
 MAX_FAILED_TRIALS = 6
 """A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
 
+AFTER_WARM_UP = 1.5
+"""How long two further rounds take at most, in lengths of the warm-up round before them."""
+
 ROUNDS_PER_TRIAL = 4
 """How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
 
@@ -24,11 +27,12 @@ class Rounds:
     Their number is fixed if `warm_up` is, the number of warm-up rounds. Else they go on until `trials` of
     every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
     end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
-    those that so many trials take in any case. `profile` is the number of profile rounds; None for one if
-    the number of the others is fixed, and time left.
+    those that so many trials take in any case. A fixed number becomes less if the rounds would end later
+    than `fewer_after_s` seconds after the first one began; one of either kind is always made. `profile` is
+    the number of profile rounds; None for one if the number of the others is fixed, and time left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
-    no more rounds; None if their number was fixed.
+    no more rounds; None if their number was fixed, and none was left out.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class Rounds:
         *,
         max_s: float = math.inf,
         profile: int | None = 0,
+        fewer_after_s: float = math.inf,
         clock: Clock = time.perf_counter,
     ) -> None:
         self.is_fixed = warm_up is not None
@@ -47,6 +52,7 @@ class Rounds:
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
         self._warm_up, self._needed = warm_up or 0, trials
         self._max_s = max_s
+        self._fewer_after_s = fewer_after_s
         self._profile = profile
         self._max_rounds = ROUNDS_PER_TRIAL * trials
         self._min_rounds = trials + 1
@@ -61,14 +67,22 @@ class Rounds:
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
         self._started = self._last_end = self._clock()
-        for number in range(1, self._warm_up + 1):
-            yield Phase.WARM_UP, number
-        round_s = 0.0
+        warm_up, round_s = 0, 0.0
+        while warm_up < self._warm_up and self._has_time_for_warm_up(round_s):
+            warm_up += 1
+            began = self._clock()
+            yield Phase.WARM_UP, warm_up
+            round_s = self._clock() - began
         while not self._is_over(round_s):
             self._round += 1
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
+        if self.is_fixed and (warm_up, self._round) != (self._warm_up, self._needed):
+            self.stopped = (
+                f"{warm_up} of {count_of(self._warm_up, 'warm-up round')} and {self._round} of "
+                f"{count_of(self._needed, 'measured round')}, so that more runs fit into the time"
+            )
         if self._failure() and (self._profile is None or not self.is_fixed):
             return
         profile = self._profile
@@ -124,11 +138,23 @@ class Rounds:
     def _is_over(self, round_s: float) -> bool:
         """Return whether no further round is measured after one that took `round_s` seconds."""
         if self.is_fixed:
-            return self._round == self._needed
+            has_time = not self._round or round_s <= self._seconds_left_for_rounds()
+            return self._round == self._needed or not has_time
         if self._round and (reason := self._reason_to_stop(round_s)):
             rounds = f"after {count_of(self._round, 'round')}"
             self.stopped = "; ".join((f"{rounds}, {reason}", *self._remarks()))
         return self.stopped is not None
+
+    def _has_time_for_warm_up(self, round_s: float) -> bool:
+        """Return whether another warm-up round, after one of this length, leaves time to measure one.
+
+        The first one is always made. Java's compiler is at work for most of it, so the next two rounds take
+        little more than it alone.
+        """
+        return not round_s or AFTER_WARM_UP * round_s <= self._seconds_left_for_rounds()
+
+    def _seconds_left_for_rounds(self) -> float:
+        return max(0.0, self._started + self._fewer_after_s - self._clock())
 
     def _reason_to_stop(self, round_s: float) -> str | None:
         if failure := self._failure():

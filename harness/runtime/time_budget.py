@@ -10,12 +10,30 @@ from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
 """The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
+FEWER_ROUNDS_BY = "CLUSTERLIFT_FEWER_ROUNDS_BY"
+"""The environment variable with the Unix time, in seconds, by which the rounds of a run are to end: rounds
+that would end later are left out, but for one warm-up and one measured round."""
+WANTED_RUNS = 3
+"""Runs that the time is to suffice for, with fewer rounds if need be: the interval of two is very wide."""
 
 
 def seconds_left() -> float:
     """Return the seconds until the process's run has to end; infinity if it has all the time it needs."""
+    return _seconds_until(END_BY)
+
+
+def seconds_for_rounds(once_s: float) -> float:
+    """Return the seconds until the process's rounds are to end; infinity if it makes all of them.
+
+    `once_s` is what this run, the first of WANTED_RUNS, did that the others need not do. All of them lose
+    time by that, and not this one alone.
+    """
+    return _seconds_until(FEWER_ROUNDS_BY) + once_s * (WANTED_RUNS - 1) / WANTED_RUNS
+
+
+def _seconds_until(variable: str) -> float:
     try:
-        return max(0.0, float(os.environ[END_BY]) - time.time())
+        return max(0.0, float(os.environ[variable]) - time.time())
     except (KeyError, ValueError):
         return math.inf
 
@@ -25,12 +43,14 @@ class TimeBudget:
 
     Runs differ more than trials, so time buys runs: a turn takes no longer than it must, and those that have
     ended show how long that is. Only the last one that fits has all the time that is left, for its profile.
+    Where fewer than WANTED_RUNS would fit, or where time is left in the end, turns may become shorter.
     """
 
     def __init__(self, total_s: float, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._end = clock() + total_s
         self._took_s: list[float] = []
+        self._least_s: list[float] = []
         self._turn_started = 0.0
 
     @property
@@ -48,8 +68,17 @@ class TimeBudget:
 
         `complete` counts the runs that are there, from earlier commands, too.
         """
-        fitting = int(self.left_s / self.turn_s) if self.turn_s else 1
+        fitting = 1
+        if self.turn_s:
+            shorter = int(self.left_s / median(self._least_s))
+            wanted = max(1, WANTED_RUNS - complete)
+            fitting = max(int(self.left_s / self.turn_s), min(shorter, wanted))
         return max(fitting, MIN_RUNS - complete)
+
+    def share_s(self, complete: int) -> float:
+        """Return the seconds that each of the turns may take which are to come."""
+        turns = self.turns_left(complete) if self.turn_s else WANTED_RUNS - complete
+        return self.left_s / max(1, turns)
 
     def begin_turn(self, complete: int) -> float | None:
         """Return the seconds that the next turn may take, 0 for no more than it must; None without one."""
@@ -59,6 +88,11 @@ class TimeBudget:
             return None
         return self.left_s if turns == 1 and self.turn_s else 0.0
 
-    def end_turn(self, once_s: float = 0.0) -> None:
-        """Learn how long the turn took; `once_s` of it were for what further turns need not do."""
-        self._took_s.append(max(1.0, self._clock() - self._turn_started - once_s))
+    def end_turn(self, once_s: float = 0.0, spare_s: float = 0.0) -> None:
+        """Learn how long the turn took.
+
+        `once_s` of it were for what further turns need not do, `spare_s` for rounds that they may leave out.
+        """
+        took_s = self._clock() - self._turn_started - once_s
+        self._took_s.append(max(1.0, took_s))
+        self._least_s.append(max(1.0, took_s - spare_s))

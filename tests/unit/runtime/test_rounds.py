@@ -30,13 +30,20 @@ class Bench:
         max_s: float = 1e6,
         disturbed: Container[int] = (),
         profile: int | None = 0,
+        fewer_after_s: float = math.inf,
     ) -> None:
         self.now_s = 0.0
         self.disturbed = disturbed
         self.trials: list[Trial] = []
         self.outlooks: list[str] = []
         self.until = Rounds(
-            list(workloads), warm_up, trials, max_s=max_s, profile=profile, clock=lambda: self.now_s
+            list(workloads),
+            warm_up,
+            trials,
+            max_s=max_s,
+            profile=profile,
+            fewer_after_s=fewer_after_s,
+            clock=lambda: self.now_s,
         )
         for run_before, (phase, round_) in enumerate(self.until.rounds()):
             for name, took in workloads.items():
@@ -68,6 +75,36 @@ def steady(seconds: float) -> Duration:
 
 def failing(_: int) -> None:
     """Fail."""
+
+
+@pytest.mark.parametrize(
+    ("fewer_after_s", "made"),
+    [
+        (math.inf, (2, 2)),
+        (55, (2, 2)),
+        (51, (2, 1)),
+        (50, (2, 1)),
+        (49, (1, 2)),
+        (44, (1, 2)),
+        (43, (1, 1)),
+        (0, (1, 1)),
+    ],
+)
+def test_a_fixed_number_of_rounds_becomes_less_where_time_is_short_but_one_of_either_is_made(
+    fewer_after_s: float, made: tuple[int, int]
+) -> None:
+    """The rounds take 20, 12, 11 and 10 s."""
+    bench = Bench(
+        {"a": [0.0, 20.0, 12.0, 11.0, 10.0].__getitem__}, 2, 2, fewer_after_s=fewer_after_s
+    )
+    phases = [trial.phase for trial in bench.trials]
+    assert (phases.count(Phase.WARM_UP), phases.count(Phase.MEASURED)) == made
+    assert bench.until.total == len(bench.trials)
+    assert (bench.until.stopped is None) == (made == (2, 2))
+    if made == (1, 1):
+        assert bench.until.stopped == (
+            "1 of 2 warm-up rounds and 1 of 2 measured rounds, so that more runs fit into the time"
+        )
 
 
 class TestAFixedNumber:

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.limits import MIN_RUNS
-from harness.runtime.time_budget import END_BY, TimeBudget, seconds_left
+from harness.runtime.time_budget import (
+    END_BY,
+    FEWER_ROUNDS_BY,
+    TimeBudget,
+    seconds_for_rounds,
+    seconds_left,
+)
 
 
 class Turns:
@@ -61,6 +67,59 @@ def test_there_are_always_runs_enough_for_a_claim_and_the_time_is_kept(
     least = max(1, MIN_RUNS - complete)
     assert len(taken.shares_s) >= least
     assert taken.now_s <= max(total_s, least * least_s) * (1 + 1e-9)
+
+
+class ShorterTurns:
+    """Takes turns that are `whole_s` long, or as long as their share of the time, but at least `least_s`."""
+
+    def __init__(self, total_s: float, whole_s: float, least_s: float, once_s: float = 0.0) -> None:
+        self.now_s = 0.0
+        self.took_s: list[float] = []
+        budget = TimeBudget(total_s, lambda: self.now_s)
+        while budget.begin_turn(len(self.took_s)) is not None:
+            share_s = budget.share_s(len(self.took_s))
+            took_s = min(whole_s, max(least_s, share_s))
+            self.now_s += took_s + once_s
+            budget.end_turn(once_s, took_s - least_s)
+            self.took_s.append(took_s)
+            once_s = 0.0
+
+
+@pytest.mark.parametrize(
+    ("whole_s", "least_s", "once_s", "turns"),
+    [
+        (98, 70, 0, [98, 98, 98]),
+        (99, 70, 20, [99, 90.5, 90.5]),
+        (110, 70, 0, [100, 100, 100]),
+        (80, 60, 0, [80, 80, 80, 60]),
+        (140, 100, 0, [100, 100, 100]),
+        (160, 140, 0, [140, 160]),
+        (400, 350, 0, [350, 350]),
+        (30, 30, 0, [30] * 10),
+    ],
+    ids=[
+        *(
+            "three-fit",
+            "after-generating",
+            "three-fit-with-fewer-rounds",
+            "a-shorter-one-in-the-end",
+        ),
+        *("the-shortest-three", "two-and-no-three", "longer-than-the-time", "many"),
+    ],
+)
+def test_turns_become_shorter_so_that_three_fit_and_no_time_is_left_for_another(
+    whole_s: float, least_s: float, once_s: float, turns: list[float]
+) -> None:
+    assert ShorterTurns(300, whole_s, least_s, once_s).took_s == pytest.approx(turns)
+
+
+def test_what_the_first_run_does_once_is_shared_among_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(FEWER_ROUNDS_BY, "1")
+    assert seconds_for_rounds(once_s=30) == 20
+    monkeypatch.delenv(FEWER_ROUNDS_BY)
+    assert seconds_for_rounds(once_s=30) == float("inf")
 
 
 class TestTheLimitOfARun:
