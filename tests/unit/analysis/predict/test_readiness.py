@@ -48,8 +48,14 @@ DATASET: Mapping[str, Any] = {
 }
 
 
+def a_day(number: int) -> str:
+    """Return when a run of this number, from 1, starts: none at the same time as another."""
+    return f"2026-11-{20 + number}T13:42:13.000Z"
+
+
 def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -> Run:
     known = {"environment": ENVIRONMENT, "parameters": PARAMETERS, "dataset": DATASET}
+    known |= {"started_at": a_day(number)}
     return a_run(configuration, f"run-{number}", **{"workloads": tuple(SECONDS)} | known | fields)
 
 
@@ -75,14 +81,14 @@ def a_column(*runs: RecordedRun) -> ConfigurationRuns:
 
 def of_runs(configuration: str = "1g-rs", **fields: Any) -> ConfigurationRuns:
     """Two complete runs with these fields, the second 1 % slower; everything else is ready."""
-    return a_column(
-        *(
-            recorded(
-                baseline_run(number, configuration, **fields), trials(shifted(0.01 * (number - 1)))
-            )
-            for number in (1, 2)
-        )
-    )
+    runs = []
+    for number in (1, 2):
+        own = [
+            replace(trial, started_at=a_day(number))
+            for trial in trials(shifted(0.01 * (number - 1)))
+        ]
+        runs.append(recorded(baseline_run(number, configuration, **fields), own))
+    return a_column(*runs)
 
 
 def of_trials(*all_: Trial, ending: Ending | None = Ending.COMPLETED) -> ConfigurationRuns:
@@ -96,6 +102,35 @@ def environment(**other: Any) -> dict[str, Any]:
 
 def dataset(observed: str, drift: str | None = None, uri: str = "qfs://h:1/rows") -> dict[str, Any]:
     return {**DATASET, "uri": uri, "layout": {"observed": observed, "drift": drift}}
+
+
+class TestANode:
+    def test_that_did_not_answer_is_advice_and_its_disturbances_are_unknown(self) -> None:
+        silent = [replace(trial, silent={"n2": "it crashed"}) for trial in trials()[:1]]
+        checks = readiness(of_trials(*silent, *trials()[1:])).checks
+        assert checks["nodes"].status is CheckStatus.ADVICE
+        assert "n2" in checks["nodes"].message
+        assert "it crashed" in checks["nodes"].message
+        assert checks["disturbances"].message.startswith("unknown on n2")
+
+    def test_that_could_not_be_described_is_missing(self) -> None:
+        of_n2 = environment(silent={"n2": "no python3"})
+        checks = readiness(of_runs(environment=of_n2)).checks
+        assert checks["nodes"].status is CheckStatus.MISSING
+        assert "no python3" in checks["nodes"].message
+
+    def test_of_which_nothing_is_recorded_is_unknown(self) -> None:
+        checks = readiness(of_trials(*trials(interference=None))).checks
+        assert checks["nodes"].status is CheckStatus.ADVICE
+        assert checks["nodes"].message.startswith("unknown")
+
+
+def test_runs_at_the_same_time_are_advice() -> None:
+    runs = [recorded(baseline_run(1), trials()), recorded(baseline_run(1), trials())]
+    runs[1] = replace(runs[1], run=replace(runs[1].run, id="run-2"))
+    checks = readiness(a_column(*runs)).checks
+    assert checks["disturbances"].status is CheckStatus.ADVICE
+    assert "run-1 and run-2" in checks["disturbances"].message
 
 
 class TestACompleteBaseline:
