@@ -57,12 +57,14 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
     conf.setIfMissing("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
     if fair:  # else the tasks of a job wait for all those of the job before it
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
+    # A context that stopped while it started fails at the first call that follows.
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
-    _silence_accumulators(spark)
-    if spark.conf.get("spark.submit.deployMode", "client") == "cluster":
+        _silence_accumulators(spark)
+        deploy_mode = spark.conf.get("spark.submit.deployMode", "client")
+        encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
+    if deploy_mode == "cluster":
         raise BadInput("--deploy-mode cluster would leave the results on a node: leave it out")
-    encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
     if lost := lost_characters(sys.argv[1:], encoding):
         raise BadInput(
             f"{lost!r} has question marks where Java cannot read a character in the encoding {encoding} "

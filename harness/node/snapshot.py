@@ -78,7 +78,9 @@ def unread_hosts(
 def silent_hosts(before: NodesSnapshot, after: NodesSnapshot) -> dict[str, str]:
     """Return why nothing is known of a node between two snapshots, by its host; empty if all answered."""
     in_both = before.nodes.keys() & after.nodes.keys()
-    hosts = unread_hosts(before, after, in_both.__contains__)
+    same = {id_ for id_ in in_both if before.nodes[id_].namespace == after.nodes[id_].namespace}
+    hosts = unread_hosts(before, after, same.__contains__)
+    hosts |= {before.nodes[identity].host for identity in in_both - same}
     hosts |= before.silent.keys() | after.silent.keys()
     return {host: _why_silent(host, before, after) for host in sorted(hosts)}
 
@@ -90,6 +92,6 @@ def _why_silent(host: str, before: NodesSnapshot, after: NodesSnapshot) -> str:
     known_before, known_after = (
         host in {known for known, _ in snapshot.executors.values()} for snapshot in (before, after)
     )
-    if known_before and known_after:
+    if known_before == known_after:
         return CHANGED
     return WENT if known_before else CAME

@@ -44,6 +44,8 @@ from harness.words import join_names
 MIN_EXCHANGED_BYTES = 100_000
 """A program that computes on several hosts exchanges more than this; Open MPI's start alone does not."""
 
+NO_COUNTERS = "its counters could not be read"
+
 
 @dataclass(frozen=True)
 class ProgramRun:
@@ -161,10 +163,14 @@ class _Trials:
         except (HostError, ToolError, ValueError) as error:  # or work of an impossible amount
             outcomes = dict.fromkeys(able, str(error))
         nodes, disturbed = interference(before, after), None
+        answering = before.keys() & after.keys()
+        hosts = [host.name for host in placement.hosts]
+        silent = {host: NO_COUNTERS for host in hosts if host not in answering}
         for workload in able:
             trial = _trial(workload, phase, number, started_at, outcomes[workload])
             if trial.status is Status.OK:
-                trial = replace(trial, interference=nodes, work=self._with_peak(trial.work))
+                work = self._with_peak(trial.work)
+                trial = replace(trial, interference=nodes, work=work, silent=silent)
             self._recording.trial(trial)
             disturbed = disturbed or judged(trial, self._earlier).disturbed
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))

@@ -46,3 +46,10 @@ def test_a_node_that_answered_to_one_snapshot_alone_is_silent_with_the_reason(
     before: NodesSnapshot, after: NodesSnapshot, silent: dict[str, str]
 ) -> None:
     assert silent_hosts(before, after) == silent
+
+
+def test_a_node_whose_processes_are_in_another_namespace_than_before_is_silent() -> None:
+    before, after = (
+        NodesSnapshot({"boot-1": NodeReading("n1", namespace)}) for namespace in ("pid:1", "pid:2")
+    )
+    assert silent_hosts(before, after) == {"n1": CHANGED}
