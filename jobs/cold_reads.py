@@ -103,11 +103,9 @@ class InputSource:
             return None
         if not self.paths:
             return PackedInput()
-        answers = [
-            found for _, found in run_on_nodes(spark, partial(in_memory, self.paths))[0].values()
-        ]
-        known = [found for found in answers if found is not None]
-        if len(known) < len(answers):
+        answers = run_on_nodes(spark, partial(in_memory, self.paths))
+        known = [found for _, found in answers.found.values() if found is not None]
+        if answers.silent or len(known) < len(answers.found):
             return PackedInput()
         return PackedInput(sum(cached for cached, _ in known), sum(others for _, others in known))
 
@@ -153,8 +151,9 @@ def _local_source(spark: SparkSession, place: Place) -> InputSource:
 
 
 def _any_node(spark: SparkSession, ask: Callable[[], bool]) -> bool:
-    """Return whether one of the nodes answers yes."""
-    return any(answer for _, answer in run_on_nodes(spark, ask)[0].values())
+    """Return whether one of the nodes answers yes, or may do so: one that is silent may."""
+    answers = run_on_nodes(spark, ask)
+    return bool(answers.silent) or any(answer for _, answer in answers.found.values())
 
 
 def _addresses(host: str) -> frozenset[str]:
