@@ -73,7 +73,7 @@ def is_disk(device: Path) -> bool:
 
 def _further_paths(root: Path) -> set[str]:
     """Return the names of the paths to disks of dm-multipath, without the first path to each disk."""
-    found = set[str]()
+    found: set[str] = set()  # set[str]() needs Python 3.9
     for device in root.glob("sys/block/dm-*"):
         if _is_multipath(device):
             found.update(path.name for path in _below(device)[1:])
@@ -116,7 +116,7 @@ def _disks_below(device: Path) -> set[Path]:
     below = _below(device)
     if _is_multipath(device):
         below = below[:1]
-    found = set[Path]()
+    found: set[Path] = set()
     for each in below:
         found |= _disks_below(each)
     return found or ({device} if device.exists() else set())

@@ -32,8 +32,8 @@ def _two_executors_and_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold_reads, "have_packed", lambda _: False)
 
 
-def on_two_nodes(_: Any, function: Callable[[], Any]) -> Any:
-    return {"a": ("n1", function()), "b": ("n2", function())}, {}
+def on_two_nodes(_: Any, function: Callable[[], Any]) -> NodeAnswers[Any]:
+    return NodeAnswers({"a": ("n1", function()), "b": ("n2", function())}, {}, {})
 
 
 def a_dataset(*nodes: str, scheme: str = "hdfs", **stored: Any) -> Any:
@@ -120,6 +120,14 @@ def test_the_page_caches_are_asked_for_files_that_are_packed(
 ) -> None:
     monkeypatch.setattr(cold_reads, "in_memory", lambda _: found)
     assert source.packed_input(SPARK) == expected
+
+
+def test_a_node_that_is_silent_may_have_packed_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent: NodeAnswers[Any] = NodeAnswers({"a": ("n1", False)}, {}, {"n2": "it was lost"})
+    monkeypatch.setattr(cold_reads, "run_on_nodes", lambda *_: silent)
+    source = input_source(SPARK, [a_dataset("203.0.113.1:1")])
+    assert source.is_packed
+    assert replace(source, paths=("/d/a",)).packed_input(SPARK) == PackedInput()
 
 
 def refused() -> None:
