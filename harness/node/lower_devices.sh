@@ -9,7 +9,7 @@ names() { ls -d "$@" 2>/dev/null | sed 's,^/sys/class/net/[^/]*/lower_,,; s,/.*,
 left=32
 below() {
   at=/sys/class/net/$1
-  case $(ip -d link show dev "$1" 2>/dev/null) in *openvswitch*) at=/sys/class/net/ovs-system ;; esac
+  case $(ip -d link show dev "$1" 2>/dev/null) in *" openvswitch "*) at=/sys/class/net/ovs-system ;; esac
   found=$(names "$at"/lower_*/device "$at"/lower_*/lower_*)
   [ ! -e "/proc/net/bonding/$1" ] || found=
   for each in ${found:-$(names "$at"/lower_*)}; do

@@ -93,7 +93,10 @@ def _link_faults(
         if rate_bit_s is None:
             yield Finding(name, f"{unknown}; say what to expect, for example --expect 1gbit")
         elif not least or best < least:
-            yield Finding(name, f"{unknown}, and its goodput does not prove the expected rate")
+            member = link.connections_bit_s(1)
+            hint = "; a connection takes one of its ports: probe with --streams" if member else ""
+            proof = f"its goodput does not prove the expected rate{hint}"
+            yield Finding(name, f"{unknown}, and {proof}")
     elif _may_be_in_slow_port(link, network.goodput.best(link.host)):
         limit = rate_text(USB_2_MBIT_S * 10**6)
         yield Finding(name, f"nothing was faster than {limit}: is its card in a port of USB 2?")

@@ -125,7 +125,10 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
 
 
 def _bond_remarks(links: Collection[HostLink]) -> Iterator[Finding]:
-    """Yield a remark on what can be expected of bonds that give each connection one member."""
+    """Yield a remark on what can be expected of bonds, by how they share connections."""
+    if any(link.bond and link.bond.spreads_a_connection for link in links):
+        text = "balance-rr spreads a connection over all members, if the switches do so, too"
+        yield Finding("", text, is_fault=False)
     members = one_member_goodputs(links)
     shared = [link for link in links if link.host in members and link.bond]
     if not shared:

@@ -1,6 +1,7 @@
 """What is expected of a connection over a bond, and of cards in slow ports."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -143,6 +144,28 @@ def test_a_remark_says_what_bonds_are_expected_to_carry() -> None:
         "needs several connections (--streams 2), which may still take the same member"
     )
     assert "100.0%" in page_of("mesh", recorded)
+
+
+def test_a_remark_says_on_what_balance_rr_depends() -> None:
+    links = [bonded(host, "round-robin") for host in FOUR]
+    recorded = probed(links, pairs(MESH_GOODPUT, every_pair(FOUR, TWO)))
+    [_, remark] = mesh_findings(recorded)
+    assert str(remark) == (
+        "balance-rr spreads a connection over all members, if the switches do so, too"
+    )
+    assert not remark.is_fault
+
+
+@pytest.mark.parametrize(("bit_s", "is_proven"), [(TWO, True), (ONE, False)])
+def test_the_rate_of_a_team_is_proven_by_several_connections_alone(
+    bit_s: float, *, is_proven: bool
+) -> None:
+    links = [replace(bonded(host, "team"), driver="team", speed_mbit_s=None) for host in FOUR]
+    found = faults(links, bit_s, Expectation(2000 * MBIT))
+    assert len(found) == (0 if is_proven else len(FOUR))
+    assert all(
+        line.endswith("a connection takes one of its ports: probe with --streams") for line in found
+    )
 
 
 class TestSlowPorts:
