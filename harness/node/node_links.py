@@ -10,8 +10,9 @@ from harness.node.kernel import PACKET_COUNTERS
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """The links by host and by the name of the interface."""
 
-_NOT_FACTS = ("host", "device", "counters", "sysctls")
-"""Fields of a link that its facts leave out: keys, what is of a moment, and what is of the whole node."""
+_NOT_FACTS = ("host", "device", "counters", "sysctls", "slow_ports")
+"""Fields of a link that its facts leave out: keys, what is of a moment, what is of the whole node, and why
+the card carries less than its speed."""
 _READ = (
     *("speed_mbit_s", "carried_mbit_s", "has_invented_speed", "shaped_bit_s", "has_unknown_limit"),
     *("mtu_bytes", "state", "driver", "bus"),
