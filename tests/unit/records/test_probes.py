@@ -6,6 +6,7 @@ import pytest
 
 from harness.analysis.observed.configuration import find_configuration
 from harness.model.errors import BadInput
+from harness.model.interface import HostLink, SlowPort
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending
@@ -23,6 +24,16 @@ EVENTS: tuple[ProbeEvent, ...] = (
     MESH_GOODPUT.of(("node1", "node2"), 9.4e8),
     MESH_GOODPUT.failed(("node2", "node1"), "iperf3: no route", BOTH_WAYS),
     LinkSnapshot(AFTER, parse_link("node1", "bond0", output("link-bond.txt"))),
+    LinkSnapshot(
+        AFTER,
+        HostLink(
+            "node3",
+            "eth1",
+            speed_mbit_s=2500,
+            carried_mbit_s=480,
+            slow_ports=(SlowPort("eth1", "USB port 1-4", 480),),
+        ),
+    ),
 )
 
 
