@@ -19,16 +19,23 @@ OLD_GROUPS = f"{GROUPS}/blkio"
 
 _UNLIMITED = "max"
 # Limits are of whole disks; the directory of a partition is in that of its disk.
-_FIND = """[ -e "$at" ] || { echo "$at does not exist" >&2; exit 1; }
+_FIND = f"""[ -e "$at" ] || {{ echo "$at does not exist" >&2; exit 1; }}
 if [ -b "$at" ]; then disk=/sys/class/block/$(basename "$(readlink -f "$at")")
 else disk=/sys/dev/block/$(echo $(findmnt -n -o MAJ:MIN -T "$at")); fi
 [ ! -e "$disk/partition" ] || disk=$disk/..
-disk=$(cat "$disk/dev" 2>/dev/null) || { echo "$at is on no disk of its own: name a device" >&2; exit 1; }
+disk=$(cat "$disk/dev" 2>/dev/null) || {{ echo "$at is on no disk of its own: name a device" >&2; exit 1; }}
 new=$group/io.max old=$group/blkio.throttle
-[ -e "$new" ] || [ -e "$old.read_bps_device" ] || {
-  echo "$group has no io.max (systemctl set-property --runtime ${group##*/} IOAccounting=yes makes it)" >&2
+[ -e "$new" ] || [ -e "$old.read_bps_device" ] || {{
+  below="name one of those of version 1 below {OLD_GROUPS}, or of version 2 below {GROUPS}"
+  if [ ! -d "$group" ]; then echo "$group is no control group here: $below" >&2
+  # Each group of version 1 has this file, whatever it limits.
+  elif [ -e "$group/tasks" ]; then echo "$group is of version 1 and limits no disk: $below" >&2
+  else
+    makes="systemctl set-property --runtime ${{group##*/}} IOAccounting=yes"
+    echo "$group has no io.max ($makes makes it)" >&2
+  fi
   exit 1
-}
+}}
 """
 _READ = """if [ -e "$new" ]; then grep "^$disk " "$new"
 else grep "^$disk " "$old.read_bps_device" "$old.write_bps_device"; fi || [ $? = 1 ]"""

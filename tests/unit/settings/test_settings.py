@@ -307,6 +307,24 @@ class TestDiskRate:
             setting.read(sh(setting.reading))
         assert message in str(failed.value)
 
+    def test_a_group_of_version_1_is_not_told_of_what_version_2_has(self, tmp_path: Path) -> None:
+        (tmp_path / "tasks").touch()
+        for group, message in (
+            (
+                tmp_path,
+                f"{tmp_path} is of version 1 and limits no disk: name one of those of version 1 below",
+            ),
+            (
+                tmp_path / "no",
+                f"{tmp_path}/no is no control group here: name one of those of version 1 below",
+            ),
+        ):
+            setting = disk_rate("n1", a_disk(), str(group), MBIT)
+            with pytest.raises(
+                ToolError, match=f"^{message} /sys/fs/cgroup/blkio, or of version 2"
+            ):
+                setting.read(sh(setting.reading))
+
 
 class TestOwnCommand:
     def test_its_check_tells_whether_it_is_applied(self) -> None:
