@@ -105,9 +105,11 @@ class InputSource:
             return PackedInput()
         answers = run_on_nodes(spark, partial(in_memory, self.paths))
         known = [found for _, found in answers.found.values() if found is not None]
-        if answers.silent or len(known) < len(answers.found):
+        cached = sum(cached for cached, _ in known)
+        others = sum(others for _, others in known)
+        if answers.silent or len(known) < len(answers.found) or not cached + others:
             return PackedInput()
-        return PackedInput(sum(cached for cached, _ in known), sum(others for _, others in known))
+        return PackedInput(cached, others)
 
 
 def input_source(spark: SparkSession, places: Sequence[Place]) -> InputSource:

@@ -50,8 +50,11 @@ def in_memory(paths: Iterable[str]) -> "tuple[int, int] | None":
     """Return the bytes of files that the page cache has, and the others; None if it does not tell."""
     cached, others = 0, 0
     for path in _existing(paths):
-        size = path.stat().st_size
-        found = _cached_bytes(path, size)
+        try:
+            size = path.stat().st_size
+            found = _cached_bytes(path, size)
+        except OSError:
+            return None
         if found is None:
             return None
         cached += found

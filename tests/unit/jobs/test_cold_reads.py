@@ -109,8 +109,9 @@ def test_behind_daemons_disks_may_have_fewer_bytes_if_a_node_can_compress(
         (InputSource(InputReader.APPLICATION, paths=("/d/a",)), (5, 7), None),
         (InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",)), (5, 7), PackedInput(10, 14)),
         (InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",)), None, PackedInput()),
+        (InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",)), (0, 0), PackedInput()),
     ],
-    ids=["disks have all bytes", "two nodes have them", "not told"],
+    ids=["disks have all bytes", "two nodes have them", "not told", "no node has them"],
 )  # fmt: skip
 def test_the_page_caches_are_asked_for_files_that_are_packed(
     monkeypatch: pytest.MonkeyPatch,
