@@ -78,9 +78,10 @@ def _bytes_from_disks(trial: Trial, input_bytes: int) -> int | None:
         return counted
     least, most = counted, input_bytes
     if packed.in_memory_bytes is not None and packed.other_bytes is not None:
-        # Later executions may have found in memory what the first one read.
+        # Later executions may have found in memory what the first one read. Disks also read other files.
+        most = min(most, packed.other_bytes)
         least = max(least, (input_bytes - packed.in_memory_bytes) // trial.executions)
-        most = max(least, min(most, packed.other_bytes))
+        least = min(least, most)
     is_known = CacheState.of(least / input_bytes) is CacheState.of(most / input_bytes)
     return least if is_known else None
 

@@ -115,7 +115,7 @@ PACKED: dict[str, tuple[float, PackedInput, float | None]] = {
     "nothing was in memory": (0.31, PackedInput(0, 100 * M), 1.0),
     "little was in memory": (0.31, PackedInput(5 * M, 95 * M), 0.95),
     "all was in memory": (0.0, PackedInput(100 * M, 0), 0.0),
-    "all was in memory, and disks read a little for others": (0.05, PackedInput(100 * M, 0), 0.05),
+    "all was in memory, and disks read a little for others": (0.15, PackedInput(100 * M, 0), 0.0),
     "half was in memory": (0.2, PackedInput(50 * M, 50 * M), 0.5),
     "of files that are larger than what is read, nothing was in memory": (0.1, PackedInput(0, 900 * M), 1.0),
     "of files that are larger than what is read, all was": (0.0, PackedInput(900 * M, 0), 0.0),
