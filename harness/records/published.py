@@ -118,8 +118,16 @@ def read_published(
     return run, trials
 
 
+def _number(text: str) -> float:
+    """Return a number of digits, point and exponent alone: Python would read `1_0` as 10."""
+    if re.search(r"[^0-9.eE+-]", text):
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
 def _seconds(text: str) -> float:
-    if not MIN_WALL_S <= (seconds := float(text)) <= MAX_WALL_S:
+    seconds = _number(text)
+    if not MIN_WALL_S <= seconds <= MAX_WALL_S:
         raise ValueError(
             f"{text!r} is not a time; {MIN_WALL_S:g} to {MAX_WALL_S:g} seconds are expected"
         )
@@ -130,7 +138,7 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
     """Return what a test did in one second."""
     if not re.match(UNIT_FORM, unit):
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
-    return Work(float(performance), unit, {DECLARED_PEAK: float(peak)} if peak else {})
+    return Work(_number(performance), unit, {DECLARED_PEAK: _number(peak)} if peak else {})
 
 
 def _require_same_unit(test: str, work: Work, first: Work) -> None:

@@ -5,6 +5,7 @@ import json
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.model.cache import COLD, WARM
 from harness.model.errors import BadInput
@@ -96,7 +97,7 @@ def add_script_options(parser: argparse.ArgumentParser, workloads: Iterable[str]
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
     # Passed by `clusterlift experiment`: a list of JSON objects with the fields of Turn.
-    add("--turns", type=json.loads, default=(), help=argparse.SUPPRESS)
+    add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",
         help="do not read the whole dataset before the trials to compare its digest with its "
         "manifest")  # fmt: skip
@@ -122,6 +123,28 @@ def read_script_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _number_or_auto(text: str) -> int | str:
     return AUTO if text == AUTO else whole_number(0, MAX_TRIALS)(text)
+
+
+def _turns(text: str) -> list[dict[str, Any]]:
+    """Return the turns that a text of JSON describes. Raise ValueError unless each can be taken."""
+    try:
+        turns = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("the turns are nested too deep") from error
+    if not isinstance(turns, list) or not turns:
+        raise ValueError("a list of one turn or more is expected")
+    for turn in turns:
+        if not isinstance(turn, dict) or not turn.keys() >= {"configuration", "dataset", "facts"}:
+            raise ValueError("a turn has a configuration, a dataset and facts")
+        name = turn["configuration"]
+        parse_configuration(name if isinstance(name, str) else "")
+        if not isinstance(turn["dataset"], (str, type(None))):
+            raise ValueError("the dataset of a turn is a URI")  # noqa: TRY004  as of other options
+        for part in ("facts", "tables"):
+            values = turn.get(part, {})
+            if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+                raise ValueError(f"the {part} of a turn are texts by name")
+    return turns
 
 
 def _results_directory(text: str) -> Path:

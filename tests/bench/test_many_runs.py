@@ -1,7 +1,8 @@
-"""A comparison and a report of very many runs take a limited multiple of parsing their lines."""
+"""Commands on very many runs take a limited multiple of the time and memory that their lines take."""
 
 import json
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 from harness.cli import main
 from harness.model.run import Phase
 from harness.records.writer import record_all
-from tests.unit.builders import a_run, ok
+from tests.unit.builders import a_run, ok, write_lines
 from tests.unit.report_data import tasks
 
 TRIALS, WORKLOADS = 6, 8
@@ -59,3 +60,51 @@ def test_the_time_is_a_multiple_of_parsing(
     )
     assert whole_s < max_ratio * parsed_s
     assert size < MAX_PAGE_BYTES
+
+
+REAL_RUN = Path(__file__).parents[2] / "results" / "profiled-rates" / "100mbit-2x"
+COPIES = 200
+MAX_MEMORY_RATIO = 2.0
+
+
+def copies_of(file: Path, number: int, results: Path) -> int:
+    """Write copies of a run of two configurations, under other ids, and return their bytes."""
+    first, *others = file.read_text().splitlines()
+    values = json.loads(first)
+    size = 0
+    for n in range(number):
+        configuration = "ab"[n % 2]
+        values |= {"id": f"run-{n:05}", "configuration": configuration}
+        path = results / configuration / f"run-{n:05}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        size += write_lines(path, [json.dumps(values), *others]).stat().st_size
+    return size
+
+
+@pytest.mark.parametrize("command", [["compare", "a", "b"], ["show", "a"]], ids=" ".join)
+def test_copies_of_a_real_run_take_time_by_their_number_and_less_memory_than_their_size(
+    command: list[str], tmp_path: Path
+) -> None:
+    """Twice as many runs take about twice as long; what was sampled in their trials is not kept."""
+    largest = max(REAL_RUN.glob("*.jsonl"), key=lambda file: file.stat().st_size)
+    took_s: list[float] = []
+    for number in (COPIES, 2 * COPIES):
+        results = tmp_path / str(number)
+        results.mkdir()
+        size = copies_of(largest, number, results)
+        arguments = [*command, "--results", str(results)]
+        main(arguments)  # imports what it needs
+        took_s.append(processor_s(lambda given=arguments: main(given)))  # type: ignore[misc]
+    tracemalloc.start()
+    main(arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    each_ms = [
+        1e3 * seconds / runs for seconds, runs in zip(took_s, (COPIES, 2 * COPIES), strict=True)
+    ]
+    print(
+        f"\n{command[0]}: {each_ms[0]:.1f} and {each_ms[1]:.1f} ms a run, "
+        f"{took_s[1] / took_s[0]:.2f} x the time for twice the runs, "
+        f"{peak / size:.2f} bytes of memory for a byte of file"
+    )
+    assert peak < MAX_MEMORY_RATIO * size

@@ -11,6 +11,11 @@ from tests.unit.builders import known
 NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time")
 
 
+def turn_with(name: str, value: object) -> str:
+    turn = {"configuration": "a", "dataset": None, "facts": {}, name: value}
+    return f"--turns={json.dumps([turn])}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -46,6 +51,20 @@ NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time
             "--configuration: the name of a configuration must be printable",
         ),
         (["--configuration", "a\x1b[31m"], "the name of a configuration must be printable"),
+        (["--turns={}"], "--turns: a list of one turn or more is expected"),
+        (["--turns=[]"], "--turns: a list of one turn or more is expected"),
+        (["--turns=[5]"], "--turns: a turn has a configuration, a dataset and facts"),
+        ([f"--turns={'[' * 100_000}"], "--turns: the turns are nested too deep"),
+        (
+            [turn_with("configuration", "a\0")],
+            "--turns: the name of a configuration must be printable",
+        ),
+        ([turn_with("configuration", 5)], "--turns: the name of a configuration must be printable"),
+        ([turn_with("dataset", 5)], "--turns: the dataset of a turn is a URI"),
+        ([turn_with("facts", None)], "--turns: the facts of a turn are texts by name"),
+        ([turn_with("facts", "x")], "--turns: the facts of a turn are texts by name"),
+        ([turn_with("facts", {"x": 5})], "--turns: the facts of a turn are texts by name"),
+        ([turn_with("tables", {"t": 5})], "--turns: the tables of a turn are texts by name"),
         (["--dataset", ""], "--dataset: the URI is empty"),
         (["--results", ""], "--results: the name of the directory is empty"),
         (["--sink", "collect"], "--sink: invalid choice: 'collect'"),
