@@ -88,6 +88,7 @@ class TestFile:
         [
             ({"probe": DELETED}, "Object missing required field `probe`"),
             ({"value": None}, "a measurement has either a value or an error"),
+            ({"value": -1.0}, r"Expected `float` >= 0.0 - at `\$\.value`"),
             ({"value": "9.4e8"}, r"Expected `float \| null`, got `str`"),
             ({"better": "bigger"}, "better is 'higher' or 'lower'"),
             ({"round": 0}, r"Expected `int` >= 1 - at `\$\.round`"),
