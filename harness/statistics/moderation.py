@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean, variance
 
-from scipy.special import digamma, zeta
-
 from harness.statistics.run_table import NORMAL_DF, Estimate
 
 CAUTION = 0.5
@@ -29,6 +27,8 @@ def moderated(ratios: Mapping[str, Estimate]) -> dict[str, Estimate]:
         return {}
     estimates = repeated.values()
     logs = [math.log(each.variance / each.per_run) - _bias(each.df) for each in estimates]
+    from scipy.special import zeta  # noqa: PLC0415  loads for 0.4 s
+
     excess = variance(logs) - fmean(float(zeta(2, each.df / 2)) for each in estimates)
     # Twice the x with trigamma(x) = excess; trigamma(x) is about 1 / x + 1 / (2 x^2).
     prior_df = min(NORMAL_DF, (1 + math.sqrt(1 + 2 * excess)) / excess) if excess > 0 else NORMAL_DF
@@ -50,4 +50,6 @@ def moderated(ratios: Mapping[str, Estimate]) -> dict[str, Estimate]:
 
 def _bias(df: float) -> float:
     """Return the mean of the logarithm of a sample variance whose expectation is 1."""
+    from scipy.special import digamma  # noqa: PLC0415  loads for 0.4 s
+
     return float(digamma(df / 2)) - math.log(df / 2)
