@@ -14,8 +14,8 @@ _HEADINGS = ("nodes", "result", "±", "speed-up", "±", "efficiency")
 _EXPLANATION = (
     "Speed-up: performance relative to that on the fewest nodes of the same configuration that have a "
     "result. Efficiency: the speed-up relative to how many times as many nodes there are. ±: 95 % "
-    f"confidence intervals, which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is "
-    "that of the speed-up."
+    f"confidence intervals, which need {MIN_RUNS} runs; {quantities.TOO_FEW_RUNS}: one of ±100 % or more. "
+    "The relative uncertainty of the efficiency is that of the speed-up."
 )
 
 
