@@ -123,12 +123,17 @@ def test_the_page_caches_are_asked_for_files_that_are_packed(
     assert source.packed_input(SPARK) == expected
 
 
-def test_a_node_that_is_silent_may_have_packed_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    silent: NodeAnswers[Any] = NodeAnswers({"a": ("n1", False)}, {}, {"n2": "it was lost"})
+@pytest.mark.parametrize("answer", [False, (0, 9)], ids=["may compress", "is in memory"])
+def test_of_a_silent_node_it_is_unknown_whether_files_are_packed_and_in_memory(
+    monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    silent: NodeAnswers[Any] = NodeAnswers({"a": ("n1", answer)}, {}, {"n2": "it was lost"})
     monkeypatch.setattr(cold_reads, "run_on_nodes", lambda *_: silent)
-    source = input_source(SPARK, [a_dataset("203.0.113.1:1")])
-    assert source.is_packed
-    assert replace(source, paths=("/d/a",)).packed_input(SPARK) == PackedInput()
+    if answer is False:
+        assert input_source(SPARK, [a_dataset("203.0.113.1:1")]).is_packed
+    else:
+        source = InputSource(InputReader.APPLICATION, is_packed=True, paths=("/d/a",))
+        assert source.packed_input(SPARK) == PackedInput()
 
 
 def refused() -> None:
