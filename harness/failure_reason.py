@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from harness.words import first_line, shorten
 
+OWN = "clusterlift: error: "
+"""What begins a line by which a script of ours says why it ends."""
 _MAX_TEXT = 2**16
 """Characters, half of them at the beginning and half at the end, among which the reason is looked for."""
 _MAX_HEAD = 1_000
@@ -39,6 +41,8 @@ class Rank(IntEnum):
     """ssh says that its connection has ended."""
     CAUSE = 8
     """A loader, ssh or MPI says why it cannot go on."""
+    OWN = 9
+    """A script of ours says it, after what its programs say."""
 
 
 class _Message(NamedTuple):
@@ -160,6 +164,11 @@ def failure_reason(*texts: str, least: Rank = Rank.WARNING) -> str:
     return best.text if best.rank >= least else ""
 
 
+def stated_error(output: str) -> str:
+    """Return the line of an output that states an error; empty if it has only results and other text."""
+    return failure_reason(output, least=Rank.BOX)
+
+
 def is_lost_connection(reason: str) -> bool:
     """Whether a reason says only that ssh was turned away, as by a server that has too much to do."""
     return bool(_CONNECTION.match(reason)) or reason.endswith("Connection refused")
@@ -259,6 +268,8 @@ def _ranked(line: str) -> _Message:
     head = text[:_MAX_HEAD]
     if not text or _JAVA_FRAME.match(line):
         return _Message(Rank.NOISE, text)
+    if text.startswith(OWN):
+        return _Message(Rank.OWN, text[len(OWN) :])
     if mpi := _MPI_ERROR.search(head):
         return _Message(Rank.CAUSE, mpi[0])
     return _Message(next(rank for rank, pattern in _RANKS if pattern.search(head)), text)

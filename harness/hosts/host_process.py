@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import IO, cast
 
 from harness.child_process import ENGLISH
-from harness.failure_reason import failure_reason, is_lost_connection
+from harness.failure_reason import failure_reason, is_lost_connection, stated_error
 from harness.hosts.lease import STAY
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.transports.host import Host, HostError
@@ -313,7 +313,8 @@ class HostProcess:
                 self._login_failure()
                 or f"{program} ended with code {code} before any command began"
             )
-        return failure_reason(self._errors, "\n".join(self._lines)) or f"it ended with code {code}"
+        stated = stated_error("\n".join(self._lines))
+        return failure_reason(self._errors, stated) or f"it ended with code {code}"
 
     def _login_failure(self) -> str:
         """Return why no command began, as ssh, docker or a login shell says."""

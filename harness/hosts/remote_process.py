@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Generic, Self, TypeVar
 
 from harness.child_process import SIGNALLED
-from harness.failure_reason import Rank, failure_reason, missing_program
+from harness.failure_reason import OWN, Rank, failure_reason, missing_program, stated_error
 from harness.hosts import lease
 from harness.hosts.host_process import (
     ANSWER_S,
@@ -41,7 +41,7 @@ TENTHS_TO_END = 100
 # When we are gone, all of the group are asked to end, and are killed later.
 _SCRIPT = f"""{lease.HEAR}
 PATH=$PATH:/usr/sbin:/sbin
-command -v timeout >/dev/null || {{ echo "timeout is not installed" >&2; exit 1; }}
+command -v timeout >/dev/null || {{ echo "{OWN}timeout is not installed" >&2; exit 1; }}
 echo "{READY}"
 until script=$(hear) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
 [ $# -gt 0 ] || set -- eval "$(printf %b "$script")"
@@ -248,8 +248,7 @@ def parse_completed(
         reason = "its answer cannot be read"
     printed = ""
     if completed.code:
-        stated = failure_reason(completed.output, least=Rank.BOX)
-        printed = failure_reason(completed.errors, stated, least=Rank.TEXT)
+        printed = failure_reason(completed.errors, stated_error(completed.output), least=Rank.TEXT)
     if printed and completed.code > SIGNALLED:
         reason, printed = f"{reason} ({printed})", ""
     return HostError(f"{subject}: {printed or reason}")

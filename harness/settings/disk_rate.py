@@ -19,20 +19,20 @@ OLD_GROUPS = f"{GROUPS}/blkio"
 
 _UNLIMITED = "max"
 # Limits are of whole disks; the directory of a partition is in that of its disk.
-_FIND = f"""[ -e "$at" ] || {{ echo "$at does not exist" >&2; exit 1; }}
+_FIND = f"""say() {{ echo "clusterlift: error: $1" >&2; }}
+[ -e "$at" ] || {{ say "$at does not exist"; exit 1; }}
 if [ -b "$at" ]; then disk=/sys/class/block/$(basename "$(readlink -f "$at")")
 else disk=/sys/dev/block/$(echo $(findmnt -n -o MAJ:MIN -T "$at")); fi
 [ ! -e "$disk/partition" ] || disk=$disk/..
-disk=$(cat "$disk/dev" 2>/dev/null) || {{ echo "$at is on no disk of its own: name a device" >&2; exit 1; }}
+disk=$(cat "$disk/dev" 2>/dev/null) || {{ say "$at is on no disk of its own: name a device"; exit 1; }}
 new=$group/io.max old=$group/blkio.throttle
 [ -e "$new" ] || [ -e "$old.read_bps_device" ] || {{
   below="name one of those of version 1 below {OLD_GROUPS}, or of version 2 below {GROUPS}"
-  if [ ! -d "$group" ]; then echo "$group is no control group here: $below" >&2
+  if [ ! -d "$group" ]; then say "$group is no control group here: $below"
   # Each group of version 1 has this file, whatever it limits.
-  elif [ -e "$group/tasks" ]; then echo "$group is of version 1 and limits no disk: $below" >&2
+  elif [ -e "$group/tasks" ]; then say "$group is of version 1 and limits no disk: $below"
   else
-    makes="systemctl set-property --runtime ${{group##*/}} IOAccounting=yes"
-    echo "$group has no io.max ($makes makes it)" >&2
+    say "$group has no io.max (systemctl set-property --runtime ${{group##*/}} IOAccounting=yes makes it)"
   fi
   exit 1
 }}

@@ -11,11 +11,11 @@ PATH=$PATH:/usr/sbin:/sbin
 umask 077
 
 for program in timeout flock setsid pkill; do
-  command -v "$program" >/dev/null || { echo "$program is not installed" >&2; exit 1; }
+  command -v "$program" >/dev/null || { echo "clusterlift: error: $program is not installed" >&2; exit 1; }
 done
 if ! mkdir -p "$locks" || [ ! -O "$locks" ] || [ -L "$locks" ]; then
-  [ "$(id -u)" = 0 ] || echo "only root can set something there: name root@HOST" >&2
-  [ "$(id -u)" != 0 ] || echo "$locks is not a directory of root's own" >&2
+  [ "$(id -u)" = 0 ] || echo "clusterlift: error: only root can set something there: name root@HOST" >&2
+  [ "$(id -u)" != 0 ] || echo "clusterlift: error: $locks is not a directory of root's own" >&2
   exit 1
 fi
 # Two network namespaces of one machine have their own settings, so each has a lock.

@@ -3,11 +3,11 @@
 import pytest
 
 from harness.failure_reason import (
-    Rank,
     failure_reason,
     innermost_cause,
     is_lost_connection,
     missing_program,
+    stated_error,
 )
 
 BANNER = "****\r\nUse without permission is denied.\r\nReport errors to it@example.org\r\n****\r\n"
@@ -184,12 +184,19 @@ def test_the_output_counts_if_the_errors_say_little(texts: tuple[str, ...], reas
     assert failure_reason(*texts) == reason
 
 
+def test_what_a_script_of_ours_says_counts_more_than_what_its_programs_say() -> None:
+    said = (
+        "mkdir: cannot create directory '/run/x': Permission denied\nclusterlift: error: be root\n"
+    )
+    assert failure_reason(said) == "be root"
+
+
 @pytest.mark.parametrize(
     ("output", "error"),
     [("measured 5 of 5\n", ""), ("1 of 5\ncannot read the disk\n", "cannot read the disk")],
 )
 def test_an_output_states_an_error_or_it_does_not(output: str, error: str) -> None:
-    assert failure_reason(output, least=Rank.BOX) == error
+    assert stated_error(output) == error
 
 
 STACK = "\n\tat org.apache.spark.A.b(A.scala:1)\n\tat py4j.C.d(C.java:2)\n"

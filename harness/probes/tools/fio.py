@@ -34,7 +34,7 @@ _TIMED_JOBS = " ".join(
 # anything is measured: what was never written is read without the disk. Lock and file end with fio,
 # whose jobs are threads.
 _SCRIPT = f"""
-fail() {{ echo "$1" >&2; exit 1; }}
+fail() {{ echo "clusterlift: error: $1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
 case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
 memory=$(python3 -I -S -c "$4" . 2>/dev/null)
