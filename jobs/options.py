@@ -14,6 +14,7 @@ from harness.model.cache import COLD
 from harness.model.errors import BadInput
 from harness.runtime.command_line import Parser
 from harness.runtime.option_values import parse_facts, parse_pairs
+from harness.runtime.queries import QueryDirectory
 from harness.runtime.script_options import MAX_TIME_S, add_script_options
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
@@ -40,7 +41,7 @@ class BenchmarkOptions:
     - `generate`: what to write there unless it is there; None for nothing.
     - `workloads`: names of what to run; None for those of `default_workloads`, or all,
       that can run here.
-    - `queries`: the text of each query by its name; `tables`: where each table is, as `open_table` reads it.
+    - `sql`: the user's queries, None for none; `tables`: where each table is, as `open_table` reads it.
     - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
     - `trials`: how many trials have to count.
     - `max_time_s`: the time for rounds until every workload is steady; None if their number is fixed.
@@ -60,7 +61,7 @@ class BenchmarkOptions:
     generate: Request | None
     workloads: tuple[str, ...] | None
     default_workloads: tuple[str, ...] | None
-    queries: Mapping[str, str]
+    sql: QueryDirectory | None
     tables: Mapping[str, str]
     warmup: int | None
     trials: int
@@ -77,6 +78,11 @@ class BenchmarkOptions:
     turns: Sequence[Turn]
     skip_content_check: bool
     accept_layout_drift: bool
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The text of each query by its name."""
+        return self.sql.texts if self.sql else {}
 
     def by_turn(self) -> "list[BenchmarkOptions]":
         """Return the options of each configuration; a single one without turns."""
@@ -106,7 +112,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         parser.error("--max-time has no effect without --warmup auto")
     try:
         facts = parse_facts(given.pop("fact") or [])
-        queries, tables = given.pop("sql") or {}, _tables(given.pop("table") or [])
+        tables = _tables(given.pop("table") or [])
+        queries = given["sql"].texts if given["sql"] else {}
         known_workloads(given["workloads"], queries_of(queries))
     except BadInput as error:
         parser.error(str(error))
@@ -127,7 +134,6 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         "trials": given["trials"] or trials,
         "max_time_s": (max_time_s or MAX_TIME_S) if warmup is None else None,
         "facts": facts,
-        "queries": queries,
         "tables": tables,
         "seed": given["seed"] or secrets.token_hex(4),
     }

@@ -28,6 +28,7 @@ from harness.records.directories import cache_directory, check_writable, locked
 from harness.records.writer import Recording
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.progress import TrialProgress
+from harness.runtime.queries import SUFFIX
 from harness.runtime.rounds import Rounds
 from harness.runtime.series import PROVEN
 from harness.runtime.slow_down import slow_down
@@ -40,7 +41,8 @@ from jobs.cold_reads import ColdReads, InputSource, Place, input_source, prefer_
 from jobs.executors import describe_nodes
 from jobs.node_python import require_python_on_nodes
 from jobs.options import BenchmarkOptions
-from jobs.queries import queries_of
+from jobs.queries import Query, queries_of
+from jobs.reading_plans import require_queries
 from jobs.run_description import describe_run
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
@@ -60,7 +62,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
 
     Raises BadInput, before the first trial, if the run is not possible as requested.
     """
-    queries = queries_of(options.queries)
+    queries = checked_queries(spark, options)
     selection = select_workloads(options.workloads, queries, options.default_workloads)
     selection = in_streams(selection, options.streams)
     by_turn = options.by_turn()
@@ -116,6 +118,15 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     _show_results(sides, rounds)
     failed = any(trial.status is Status.FAILED for side in sides for trial in side.trials)
     return EXIT_CODES[ending] or int(failed)
+
+
+def checked_queries(spark: SparkSession, options: BenchmarkOptions) -> list[Query]:
+    """Return the user's queries, and say what else their directory has. Raise BadInput for what is none."""
+    if options.sql:
+        if options.sql.left_out:
+            say(f"not run: {join_names(options.sql.left_out)} (queries are files *{SUFFIX})")
+        require_queries(spark, options.sql)
+    return queries_of(options.queries)
 
 
 def reserved_destinations(

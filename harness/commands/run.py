@@ -258,7 +258,7 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     names = ("streams", "sink", "cache", "repartition", "pi_samples")
     own = {name: getattr(given, name) for name in names}
     own["configuration"] = series.configuration  # a directory may have been renamed
-    own |= _texts(text_digests(given.sql))
+    own |= _texts(text_digests(submission.queries))
     done = {
         recorded.source: {
             "streams": 1,

@@ -66,6 +66,11 @@ class Submission:
         """The script's options that say where results go, and what work is done."""
         return read_script_options(self.arguments)
 
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The text of each of the user's queries by its name."""
+        return self.given.sql.texts if self.given.sql else {}
+
     @cached_property
     def properties(self) -> Mapping[str, str]:
         """The properties that spark-submit will have."""
@@ -90,7 +95,7 @@ class Submission:
                 "deploy mode cluster would leave the results on a node: use --deploy-mode client"
             )
         # Runs of other texts are no runs of this series.
-        texts = [f"--sql={name}={own}" for name, own in text_digests(self.given.sql).items()]
+        texts = [f"--sql={name}={own}" for name, own in text_digests(self.queries).items()]
         fs = os.environ.get("CLUSTERLIFT_FS", "")
         id_ = series_of(self.options, [*self.arguments, *texts], fs)
         return Series(self.given.results, self.given.configuration, id_)

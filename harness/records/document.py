@@ -39,7 +39,7 @@ def toml_values(file: Path) -> dict[str, Any]:
     Nothing that a text in it may name - a file, a host, a configuration - has a NUL in its name.
     """
     try:
-        values = tomllib.loads(content_of(file, MAX_TOML).decode())
+        values = tomllib.loads(content_of(file, MAX_TOML).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{file}: not TOML: {error}") from error
     if any("\0" in text for text in _texts(values)):

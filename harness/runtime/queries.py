@@ -1,40 +1,67 @@
 """The files of a user's queries: each file `NAME.sql` has one query, which is the workload NAME."""
 
+import codecs
 import hashlib
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.errors import BadInput
 from harness.runtime.option_values import parse_configuration
-from harness.words import natural_order
+from harness.words import join_names, natural_order
 
 SUFFIX = ".sql"
 MAX_BYTES = 2**20
 
-_APART = re.compile(
-    r"""--[^\n]*|/\*.*?\*/|\b[rR]'[^']*'|\b[rR]"[^"]*"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""",
-    re.DOTALL,
-)
-"""Comments, literals and quoted names: what is in them is no part of a statement's structure."""
-_QUERY = re.compile(r"[\s(]*(?:SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
-_WRITES = re.compile(
-    r"\b(?:INSERT\s+(?:INTO|OVERWRITE)|DELETE\s+FROM|MERGE\s+INTO|UPDATE\s+\S+\s+SET)\b",
-    re.IGNORECASE,
-)
+_ADVICE = f"name a directory with a file NAME{SUFFIX} for each query"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_queries(directory: str) -> Mapping[str, str]:
-    """Return the text of each query by its name, in the order of names, with numbers in them as numbers.
+@dataclass(frozen=True)
+class QueryDirectory:
+    """The queries of a directory: the text and the file of each by its name, in the order of names.
+
+    Numbers in names are ordered as numbers. `left_out` has the names of what else is there, without hidden
+    files.
+    """
+
+    texts: Mapping[str, str]
+    files: Mapping[str, Path]
+    left_out: Sequence[str]
+
+
+def read_query_directory(directory: str) -> QueryDirectory:
+    """Return the queries of a directory. Whether a text is a query is for Spark to say.
 
     Raise BadInput that names the directory or file if there is none, or if one cannot be a workload.
     """
-    files = [file for file in Path(directory).glob(f"*{SUFFIX}") if file.name[0] != "."]
+    try:
+        entries = [entry for entry in Path(directory).iterdir() if entry.name[0] != "."]
+    except OSError as error:
+        is_none = isinstance(error, (FileNotFoundError, NotADirectoryError))
+        reason = "is no directory" if is_none else f"cannot be read: {error.strerror}"
+        raise BadInput(f"{directory} {reason}; {_ADVICE}") from error
+    files: dict[str, Path] = {}
+    left_out = list[str]()
+    for entry in sorted(entries, key=lambda entry: natural_order(entry.stem)):
+        if entry.suffix.lower() != SUFFIX or entry.is_dir():
+            left_out.append(entry.name)
+        elif entry.stem in files:
+            raise BadInput(
+                f"{entry} and {files[entry.stem].name} have one name: rename one of them"
+            )
+        else:
+            files[entry.stem] = entry
     if not files:
-        reason = f"has no file *{SUFFIX}" if Path(directory).is_dir() else "is no directory"
-        raise BadInput(f"{directory} {reason}; name one with a file NAME{SUFFIX} for each query")
-    in_order = sorted(files, key=lambda file: natural_order(file.stem))
-    return {file.stem: _read(file) for file in in_order}
+        found = f" (it has {join_names(left_out)})" if left_out else ""
+        raise BadInput(f"{directory} has no file *{SUFFIX}{found}; {_ADVICE}")
+    texts = {name: _read(file) for name, file in files.items()}
+    return QueryDirectory(texts, files, left_out)
+
+
+def read_queries(directory: str) -> Mapping[str, str]:
+    """Return the text of each query by its name. Raise BadInput like `read_query_directory`."""
+    return read_query_directory(directory).texts
 
 
 def text_digest(text: str) -> str:
@@ -42,9 +69,9 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def text_digests(texts: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the digest of each query's text by its name; without queries, none."""
-    return {name: text_digest(text) for name, text in (texts or {}).items()}
+def text_digests(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the digest of each query's text by its name."""
+    return {name: text_digest(text) for name, text in texts.items()}
 
 
 def _read(file: Path) -> str:
@@ -52,18 +79,23 @@ def _read(file: Path) -> str:
     try:
         if parse_configuration(file.stem) != file.stem or "," in file.stem:
             raise ValueError("its name cannot be that of a workload: rename it")
-        if file.stat().st_size > MAX_BYTES or not file.is_file():
+        # Spark's errors quote the text, which somebody else may have made a link to a secret.
+        if file.parent.resolve() not in file.resolve().parents:
+            raise ValueError("it is a link to a file outside of its directory: copy the file")
+        if not file.is_file() or file.stat().st_size > MAX_BYTES:
             raise ValueError(f"it is no file of up to {MAX_BYTES:,} bytes")
-        text = file.read_text(encoding="utf-8").strip().rstrip("; \n\r\t")
-    except (OSError, ValueError) as error:
+        text = _decoded(file.read_bytes()).strip().rstrip("; \n\r\t")
+        if not text:
+            raise ValueError("it is empty")
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle
         raise BadInput(f"{file}: {getattr(error, 'strerror', None) or error}") from error
-    structure = _APART.sub(lambda found: " " if found[0][:2] in {"--", "/*"} else " x ", text)
-    if ";" in structure.strip().rstrip("; \n\r\t"):
-        raise BadInput(f"{file} has several statements; give each query a file of its own")
-    if not _QUERY.match(structure) or _WRITES.search(structure):
-        first = next(iter(structure.split()), "nothing")
-        raise BadInput(
-            f"{file} is no query: it begins with {first}; a query begins with SELECT, WITH, FROM, VALUES or "
-            "TABLE, and writes nothing"
-        )
     return text
+
+
+def _decoded(content: bytes) -> str:
+    """Return text that is UTF-8, or begins with the mark of UTF-16. Raise ValueError if it is not."""
+    encoding = "utf-16" if content.startswith(_UTF_16) else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is no text in UTF-8: {error}; save it as UTF-8") from error

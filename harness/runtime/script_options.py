@@ -23,7 +23,7 @@ from harness.model.limits import (
 )
 from harness.runtime.command_line import option_type, whole_number
 from harness.runtime.option_values import parse_configuration, parse_time, what_exists
-from harness.runtime.queries import read_queries
+from harness.runtime.queries import read_query_directory
 from harness.runtime.rounds import ROUNDS_PER_TRIAL
 from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 
@@ -42,7 +42,7 @@ def add_script_options(parser: argparse.ArgumentParser, workloads: Iterable[str]
     add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "
         "DIR/<configuration>/<run>.jsonl")  # fmt: skip
-    add("--sql", metavar="DIR", type=option_type(read_queries),
+    add("--sql", metavar="DIR", type=option_type(read_query_directory),
         help="run your own queries, each file NAME.sql of this directory, in place of the workloads that "
         "read a dataset")  # fmt: skip
     add("--trials", type=whole_number(1, MAX_TRIALS), metavar="N",

@@ -1,0 +1,141 @@
+"""Spark's parser decides what a query is, wherever in the text something else hides."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from harness.model.errors import BadInput
+from harness.runtime.queries import QueryDirectory
+from jobs.reading_plans import require_queries
+
+SCRIPT = "(SELECT TRANSFORM(id) USING 'sh -c true' FROM t)"
+
+
+def require(spark: SparkSession, *texts: str) -> None:
+    names = [f"q{number}" for number in range(1, len(texts) + 1)]
+    files = {name: Path(f"{name}.sql") for name in names}
+    require_queries(spark, QueryDirectory(dict(zip(names, texts, strict=True)), files, ()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1",
+        "  -- a comment; with a semicolon\n select ';' AS `;`; \n",
+        "/* one; two */ WITH x AS (SELECT 1) SELECT * FROM x; -- the end; really",
+        "/* report /* old condition: AND a > 3 */ kept for later */ SELECT count(*) FROM t",
+        "(SELECT 1) UNION ALL (SELECT 2)",
+        "(SELECT 1 EXCEPT SELECT 2) INTERSECT SELECT 3",
+        "FROM orders SELECT count(*)",
+        "VALUES (1), (2)",
+        "TABLE orders",
+        r"""SELECT r'\', 'it\'s; fine', "a;" FROM t""",
+        "SELECT 'INSERT INTO x' AS insert, \"DELETE FROM y\"",
+        "SELECT is_active, delete, update FROM t WHERE set IN (SELECT merge FROM u)",
+        "SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b ORDER BY c)",
+        "SELECT a FROM t GROUP BY GROUPING SETS ((a), ()) HAVING max(b) > 1 ORDER BY 1 LIMIT 3 OFFSET 1",
+        "SELECT /*+ BROADCAST(u) */ * FROM t JOIN u USING (a) LEFT JOIN LATERAL (SELECT t.a + 1) ON true",
+        "SELECT * FROM t TABLESAMPLE (10 PERCENT) LATERAL VIEW explode(a) x AS y DISTRIBUTE BY y SORT BY y",
+        "SELECT * FROM t PIVOT (sum(b) FOR a IN (1, 2)) UNPIVOT (v FOR k IN (c, d))",
+        "SELECT * FROM range(10) AS r(id), parquet.`/data` AS p, t VERSION AS OF 1",
+    ],
+)
+def test_one_statement_that_reads_is_a_query(spark: SparkSession, text: str) -> None:
+    require(spark, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT 1; SELECT 2", r"q1.sql is no query that Spark can parse \(a file has one statement\)"),
+        ("SET x = 1;\nSELECT 1", r"\(a file has one statement\)"),
+        ("SELEC 1", "q1.sql is no query that Spark can parse: .*SELEC"),
+        ("-- nothing", "q1.sql is no query that Spark can parse: .*end of input"),
+        ("DROP TABLE orders", "q1.sql is no query: Spark parses it as DropTable"),
+        ("INSERT INTO t SELECT 1", "InsertIntoStatement"),
+        ("WITH x AS (SELECT 1) INSERT OVERWRITE t SELECT * FROM x", "InsertIntoStatement"),
+        ("FROM a INSERT INTO b SELECT 1 INSERT INTO c SELECT 2", "InsertIntoStatement"),
+        ("FROM t INSERT /* a /* b */ c */ OVERWRITE LOCAL DIRECTORY 'd' USING csv SELECT 1", "InsertInto"),
+        ("WITH x AS (SELECT 1) DELETE FROM t", "DeleteFromTable"),
+        ("WITH a AS (SELECT 1) UPDATE t SET x = 1", "UpdateTable"),
+        ("WITH a AS (SELECT 1) MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE", "MergeIntoTable"),
+        ("INSERT INTO IDENTIFIER('t') SELECT 1", "IDENTIFIER|InsertIntoStatement"),
+        ("SELECT * FROM IDENTIFIER('t' || 'u')", "IDENTIFIER|PlanWithUnresolvedIdentifier"),
+        ("SELECT TRANSFORM(id) USING 'sh -c true' FROM t", "ScriptTransformation"),
+        ("FROM (FROM t MAP a USING 'x') SELECT 1", "ScriptTransformation"),
+        ("EXPLAIN SELECT 1", "ExplainCommand"),
+        ("USE x", "SetCatalogAndNamespace"),
+        ("CACHE TABLE t AS SELECT 1", "CacheTableAsSelect"),
+        ("CREATE TEMPORARY VIEW v AS SELECT 1", "CreateViewCommand"),
+        ("ADD JAR x", "AddJarsCommand"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_one_line_that_names_the_file(
+    spark: SparkSession, text: str, reason: str
+) -> None:
+    with pytest.raises(BadInput, match=reason) as error:
+        require(spark, text)
+    assert "q1.sql" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT {} AS a",
+        "SELECT 1 FROM t WHERE a IN {}",
+        "SELECT 1 FROM t WHERE EXISTS {}",
+        "SELECT a FROM t GROUP BY a HAVING max(b) > {}",
+        "SELECT 1 FROM t GROUP BY ROLLUP (a, {})",
+        "SELECT 1 FROM t ORDER BY {}",
+        "SELECT 1 FROM t DISTRIBUTE BY {}",
+        "SELECT 1 FROM t LIMIT {}",
+        "SELECT 1 FROM t JOIN u ON t.a = {}",
+        "SELECT 1 FROM t, LATERAL {}",
+        "SELECT 1 FROM {} AS x",
+        "VALUES (1), ({})",
+        "SELECT * FROM range({})",
+        "SELECT * FROM f(TABLE {})",
+        "SELECT /*+ REPARTITION({}) */ 1 FROM t",
+        "SELECT * FROM t PIVOT (sum(b) FOR a IN ({}))",
+        "SELECT sum(a) OVER (PARTITION BY {}) FROM t",
+        "SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY {})",
+        "SELECT sum(a) OVER w FROM t WINDOW w AS (v), v AS (ORDER BY {})",
+        "SELECT count(*) FILTER (WHERE a = {}) FROM t",
+        "SELECT CASE {} WHEN 1 THEN 2 END",
+        "SELECT transform(a, x -> x + {}) FROM t",
+        "SELECT * FROM t TIMESTAMP AS OF {}",
+        "WITH x AS (WITH y AS {} SELECT 1) SELECT 1",
+        "SELECT (WITH x AS {} SELECT 1)",
+        "SELECT 1 FROM t LATERAL VIEW explode({}) x AS y",
+        "SELECT 1 EXCEPT {}",
+    ],
+)
+def test_a_script_is_found_wherever_a_query_may_have_another_one(
+    spark: SparkSession, text: str
+) -> None:
+    require(spark, text.format("(SELECT max(id) FROM t)"))
+    with pytest.raises(BadInput, match="ScriptTransformation"):
+        require(spark, text.format(SCRIPT))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FROM t |> SET a = {}",
+        "FROM t |> EXTEND {} AS a |> DROP a",
+        "SELECT * FROM f(TABLE(t) PARTITION BY {})",
+        "SELECT IDENTIFIER('f')({})",
+    ],
+)
+def test_a_script_is_refused_in_what_only_newer_versions_parse(
+    spark: SparkSession, text: str
+) -> None:
+    with pytest.raises(BadInput):
+        require(spark, text.format(SCRIPT))
+
+
+def test_all_files_are_looked_at(spark: SparkSession) -> None:
+    with pytest.raises(BadInput, match=r"q3\.sql is no query"):
+        require(spark, "SELECT 1", "SELECT 2", "DROP TABLE t", "SELECT 3")
