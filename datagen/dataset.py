@@ -20,8 +20,13 @@ from harness.words import count_of
 
 
 def is_data(entry: Entry) -> bool:
-    """Return whether Spark would read it: hidden files and files about the data are not read."""
-    return not entry.name.startswith((".", "_"))
+    """Return whether Spark would read rows from it: the rule of its HadoopFSUtils for names.
+
+    What is not data: hidden files, files about the data, and files that are still copied.
+    """
+    name = entry.name
+    is_about_data = name.startswith("_") and "=" not in name  # `_day=1` is a partition
+    return not (is_about_data or name.startswith(".") or name.endswith("._COPYING_"))
 
 
 @dataclass(frozen=True)

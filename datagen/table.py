@@ -1,6 +1,6 @@
 """A table of the user's: files at a URI, read as they are; how they are stored is observed, not demanded."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -8,21 +8,32 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 
+from datagen.csv_options import csv_options, parse_csv_options, read_csv, require_names
 from datagen.dataset import is_data
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate, storages
+from datagen.table_formats import BY_DIRECTORY, formats_at, require_plain, require_whole
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN
 from harness.terminal import say
 from harness.words import join_names
 
-BY_SUFFIX, BY_DIRECTORY = ("parquet", "orc", "csv"), {"_delta_log": "delta", "metadata": "iceberg"}
-"""The formats that files have in their names, and those of tables that have such a directory."""
-FORMATS = (*BY_SUFFIX, *BY_DIRECTORY.values())
+BY_SUFFIX = ("parquet", "orc", "csv")
+"""The formats that files have in their names."""
+FORMATS = (*BY_SUFFIX, *BY_DIRECTORY)
 MAX_DIRECTORIES = 1000
 """The storage is asked for the files of each; a table of more partitions has a layout that is not known."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The names of files in a directory; `below` is its path below the table's directory."""
+
+    directory: Directory
+    below: str
+    files: list[str]
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,10 @@ class FilesIn:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `places` are the directories of its files, None if they are too many or on another storage."""
+    """A table; `places` are the directories of its files, None if they are too many or on another storage.
+
+    `format_` has the options of CSV, too, those that were given and those that its files need.
+    """
 
     name: str
     uri: str
@@ -64,70 +78,109 @@ class Table:
 
 
 def open_table(spark: SparkSession, name: str, given: str) -> Table:
-    """Return the table that `--table NAME=[FORMAT:]URI` gives. Raise BadInput unless Spark can read it."""
-    head, _, rest = given.partition(":")
-    format_, uri = (head, rest) if head in FORMATS else ("", given)
+    """Return the table that `--table NAME=[FORMAT[,OPTION=VALUE...]:]URI` gives.
+
+    Raise BadInput unless Spark can read it, and reads each row once.
+    """
+    format_, options, uri = _parsed(name, given)
     scheme = urlsplit(uri).scheme
     storage: Storage | None = None
     if not scheme or scheme.lower() in storages():
         directory, storage = locate(spark, uri)
     else:
         directory = Directory(spark, uri)
+    context = f"--table {name}: {directory.uri}"
     if not directory.exists():
-        raise BadInput(f"--table {name}: {directory.uri} does not exist")
+        raise BadInput(f"{context} does not exist")
     with directory.errors_as_bad_input():
         length = int(directory.fs.getContentSummary(directory.path).getLength())
         is_file = bool(directory.fs.getFileStatus(directory.path).isFile())
-        parent, file = directory.path.getParent(), str(directory.path.getName())
+        parent = directory.path.getParent()
+        file = str(directory.path.getName())
     if is_file:
-        listed = [(Directory(spark, str(parent.toString())), [file])]
+        listed = [Listed(Directory(spark, str(parent.toString())), "", [file])]
     else:
         listed = list(islice(_listed(directory), MAX_DIRECTORIES + 1))
     is_whole = len(listed) <= MAX_DIRECTORIES
-    names = [file for _, files in listed for file in files]
-    format_ = format_ or _format(name, directory, names, is_file=is_file)
+    formats = [] if is_file else formats_at(directory)
+    if not formats:
+        require_whole(spark, context, directory, format_)
+        require_plain(context, [str(place.directory.path.getName()) for place in listed])
+        listed = _read_by_spark(listed)
+    names = [each for place in listed for each in place.files]
+    format_ = format_ or _format(name, directory, names, formats)
+    if formats and format_ in BY_SUFFIX:
+        raise BadInput(
+            f"{context} is a table of the format {' and '.join(formats)}; as {format_}, old versions of its "
+            f"rows would count, too: write {name}={formats[0]}:URI"
+        )
     hint = "" if format_ in BY_SUFFIX else " (submit with its --packages or --jars)"
-    with spark_errors_as_one_line(
-        f"--table {name}: {directory.uri} cannot be read as {format_}{hint}", BadInput
-    ):
-        # Without this every column of CSV would be text; it reads the files once, before all trials.
-        csv = {"header": True, "inferSchema": True} if format_ == "csv" else {}
-        frame = spark.read.format(format_).options(**csv).load(directory.uri)
+    with spark_errors_as_one_line(f"{context} cannot be read as {format_}{hint}", BadInput):
+        if format_ == "csv":
+            options = csv_options(spark, context, directory.uri, options)
+            frame = read_csv(spark, directory.uri, options)
+            require_names(context, name, frame, options)
+        else:
+            frame = spark.read.format(format_).load(directory.uri)
+    recorded = ",".join([format_, *(f"{option}={value}" for option, value in options.items())])
     places = _places(name, storage, listed) if storage and is_whole else None
     files_found = len(names) if is_whole else None
-    return Table(name, directory.uri, format_, frame, length, files_found, places)
+    return Table(name, directory.uri, recorded, frame, length, files_found, places)
 
 
-def _listed(directory: Directory) -> Iterator[tuple[Directory, list[str]]]:
-    """Yield each directory that Spark would read, with the names of its files."""
+def _parsed(name: str, given: str) -> tuple[str, dict[str, str], str]:
+    """Return the format, empty if none is given, its options, and the URI."""
+    head, _, uri = given.partition(":")
+    format_, *texts = head.split(",")
+    if format_ not in FORMATS:
+        return "", {}, given
+    if texts and format_ != "csv":
+        raise BadInput(f"--table {name}: {head!r}: only csv has options")
+    try:
+        return format_, parse_csv_options(texts), uri
+    except ValueError as error:
+        raise BadInput(f"--table {name}: {error}") from error
+
+
+def _listed(directory: Directory, below: str = "") -> Iterator[Listed]:
+    """Yield a directory, and each one below that may have data, with the names of its files."""
     entries = [entry for entry in directory.entries().values() if is_data(entry)]
-    yield directory, [entry.name for entry in entries if not entry.is_directory]
+    yield Listed(directory, below, [entry.name for entry in entries if not entry.is_directory])
     for entry in entries:
         if entry.is_directory:
-            yield from _listed(directory.below(entry.name))
+            yield from _listed(directory.below(entry.name), f"{below}/{entry.name}")
 
 
-def _format(name: str, directory: Directory, files: list[str], *, is_file: bool) -> str:
+def _read_by_spark(listed: list[Listed]) -> list[Listed]:
+    """Return the directories whose files Spark reads: without partitions, the first one alone."""
+    has_partitions = any("=" in place.below for place in listed if place.files)
+    return listed if has_partitions else listed[:1]
+
+
+def _format(name: str, directory: Directory, files: list[str], formats: list[str]) -> str:
     """Return the format that directories and names of files show. Raise BadInput unless it is one."""
-    entries: Mapping[str, Any] = {} if is_file else directory.entries()
-    found = {format_ for inside, format_ in BY_DIRECTORY.items() if inside in entries} or {
+    found = set(formats) or {
         format_ for format_ in BY_SUFFIX for file in files if f".{format_}" in file.lower()
     }
     if len(found) == 1:
         return found.pop()
-    shown = f"has {join_names(files)}" if files else "has no files"
+    shown = f"has {join_names(files)}" if files else "has no files that Spark reads"
+    if formats:
+        shown = f"is a table of the formats {' and '.join(formats)}"
     raise BadInput(
         f"--table {name}: {directory.uri} {shown}, of which the format is not clear; "
         f"write {name}=FORMAT:URI with a FORMAT of {', '.join(FORMATS)}"
     )
 
 
-def _places(
-    name: str, storage: Storage, listed: list[tuple[Directory, list[str]]]
-) -> tuple[FilesIn, ...] | None:
+def _places(name: str, storage: Storage, listed: list[Listed]) -> tuple[FilesIn, ...] | None:
     """Return how the storage stores the files; None if it cannot be asked."""
     try:
-        return tuple(FilesIn(each, storage.observe(each, files)) for each, files in listed if files)
+        return tuple(
+            FilesIn(place.directory, storage.observe(place.directory, place.files))
+            for place in listed
+            if place.files
+        )
     except BadInput as error:
         say(f"--table {name}: how its files are stored is not known: {error}")
         return None
