@@ -81,8 +81,9 @@ def add_script_options(parser: argparse.ArgumentParser, workloads: Iterable[str]
     # Passed by `clusterlift bench`.
     add("--default-workloads", type=option_type(_workload_names), help=argparse.SUPPRESS)
     add("--table", action="append", metavar="NAME=[FORMAT:]URI",
-        help="table that queries of --sql read: Parquet, ORC, CSV with a header, or Delta or Iceberg if "
-        "Spark has the jar; can be repeated; tables of the catalogue need none")  # fmt: skip
+        help="table that queries of --sql read: Parquet, ORC, CSV, or Delta, Iceberg, Hudi or Paimon if "
+        "Spark has the jar; NAME=csv,header=false,sep=tab:URI has options of CSV; can be repeated; "
+        "tables of the catalogue need none")  # fmt: skip
     add("--max-time", type=option_type(parse_time), metavar="TIME",
         help="with --warmup auto: time for all rounds; no round starts that would "
         "probably end later, except for those that N trials take in any case "
