@@ -7,15 +7,37 @@ numbered, in the order of its first job.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from harness.eventlog.events import Event, JobEnded, JobStarted, Readers, as_ms, as_number, parse
+from harness.eventlog.events import (
+    Decode,
+    Event,
+    JobEnded,
+    JobStarted,
+    Readers,
+    as_ms,
+    as_number,
+    decoded,
+    parse,
+)
+from harness.eventlog.passing_words import Step, steps
+from harness.eventlog.plans import outline, tables
 from harness.eventlog.trial import TrialAggregator
 from harness.failure_reason import innermost_cause
-from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, timestamp
+from harness.model.run import (
+    MAX_WALL_S,
+    Ending,
+    Phase,
+    RecordedRun,
+    Run,
+    Status,
+    Trial,
+    timestamp,
+)
 from harness.model.spark_properties import recorded_properties
 from harness.redaction import digest, without_credentials
 from harness.words import first_line, shorten
@@ -26,9 +48,8 @@ NOT_LOGGED = (
 )
 MAX_NAME, MAX_ERROR = 60, 200
 """Characters."""
-_CALL_SITE = re.compile(r"(\S+ at )\S*/([^/\s]+:\d+)")
-_PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
-"""What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
+_CALL_SITE = re.compile(r"(?<=\S at )(?:[^\s/]{0,255}/){1,64}(?=[^/\s]{1,255}:\d)")
+"""The directories of a file in which an execution was called."""
 _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 
@@ -43,18 +64,37 @@ class _Work:
     description: str
     started_ms: int
     outline: int = 0
+    tables: frozenset[str] = frozenset()
     is_job: bool = False
     workload: str = ""
     tasks: TrialAggregator | None = None
     error: str = ""
 
 
-class Application:
-    """An application, from the lines of its event log, which are added one by one in their order."""
+class Described(NamedTuple):
+    """How Spark describes a workload: its name in steps without what differs each time, and its tables.
 
-    def __init__(self) -> None:
+    `tables` is empty if the plan does not tell which they are.
+    """
+
+    steps: tuple[Step, ...]
+    tables: frozenset[str] = frozenset()
+
+
+class Application:
+    """An application, from the lines of its event log, which are added one by one in their order.
+
+    `described` has its executions by their names; `decode` reads JSON.
+    """
+
+    def __init__(self, decode: Decode = decoded) -> None:
         self.version: str | None = None
-        self._id = ""
+        self.id = ""
+        self.attempt = ""
+        self.has_ended = False
+        self.described: dict[str, Described] = {}
+        self._full_name = ""
+        self._decode = decode
         self._whole = _Work("", 0)
         self._environment: dict[str, Any] = {}
         self._task_cpus = 1
@@ -66,6 +106,7 @@ class Application:
         self._trials: list[Trial] = []
         self._rounds: Counter[str] = Counter()
         self._without_tasks = 0
+        self._with_impossible_times = 0
         self._outlines: dict[str, dict[int, int]] = {}
         self._readers: Readers = {
             b"SparkListenerLogStart": self._log_started,
@@ -82,7 +123,7 @@ class Application:
 
     def add(self, line: bytes) -> None:
         """Add a line. Raise ValueError if it is cut off, or not as Spark 3 or 4 writes it."""
-        event = parse(line, self._readers)
+        event = parse(line, self._readers, self._decode)
         if not isinstance(event, JobStarted | JobEnded | None):
             self._give(self._stages.get(event.key.stage), event)
 
@@ -91,27 +132,41 @@ class Application:
         """The application's name; empty if its start was not in the log."""
         return self._whole.workload
 
-    def recorded(self, configuration: str, source: str, prefix: str = "") -> RecordedRun:
-        """Return an application that has a name as a run.
+    @property
+    def started_ms(self) -> int:
+        """The start of the application in milliseconds since 1970."""
+        return self._whole.started_ms
 
-        `prefix` begins the names of all workloads but that of the whole application.
-        """
-        names = {self.name: self.name} | {
-            name: prefix + name for name in self._rounds if name != self.name
-        }
+    @property
+    def about(self) -> Described:
+        """The application's name in steps, and the tables that it read until its end."""
+        read = {name for each in self.described.values() for name in each.tables}
+        return Described(_steps(self._full_name), frozenset(read if self.has_ended else ()))
+
+    @property
+    def executions(self) -> int:
+        """How many executions have ended."""
+        return len(self._trials)
+
+    def recorded(
+        self, configuration: str, source: str, shown: Mapping[str, str] | None = None
+    ) -> RecordedRun:
+        """Return an application that has a name as a run; `shown` has other names for its workloads."""
+        own = dict.fromkeys([self.name, *self._rounds])
+        names = {name: (shown or {}).get(name, name) for name in own}
         executors = {
             "executors": [host for host, _ in self._most_executors] or None,
             "parallelism": sum(cores for _, cores in self._most_executors) or None,
         }
         run = Run(
-            id=self._id,
+            id="_".join(filter(None, [self.id, self.attempt])),
             configuration=configuration,
             started_at=_moment(self._whole.started_ms),
             workloads=tuple(names.values()),
             written_by=WRITTEN_BY,
             environment=self._environment | executors | {"spark": self.version},
         )
-        ending = Ending.COMPLETED if self.name in self._rounds else None
+        ending = Ending.COMPLETED if self.has_ended else None
         trials = (replace(trial, workload=names[trial.workload]) for trial in self._trials)
         return RecordedRun(run, tuple(trials), ending, source, (NOT_LOGGED, *self._left_out()))
 
@@ -120,6 +175,7 @@ class Application:
         for number, what in (
             (self._without_tasks, "that ran no task"),
             (len(unended), "without an end"),
+            (self._with_impossible_times, "that end before they start, or take 30 years,"),
         ):
             if number:
                 yield f"executions {what} are left out: {number:,} in an application"
@@ -128,12 +184,15 @@ class Application:
         self.version = str(event["Spark Version"])
 
     def _started(self, event: Any) -> None:
-        name, attempt = _one_line(event["App Name"]) or "application", event.get("App Attempt ID")
-        self._id = "_".join(map(str, filter(None, [event["App ID"], attempt])))
+        self._full_name = without_credentials(str(event["App Name"]))
+        name = _cut(self._full_name) or "application"
+        self.id = str(event["App ID"])
+        self.attempt = str(event.get("App Attempt ID") or "")
         self._whole = _Work(name, as_ms(event["Timestamp"]), workload=name)
         self._outlines[name] = {0: 1}  # so no execution has the same name
 
     def _ended(self, event: Any) -> None:
+        self.has_ended = True
         code = event.get("ExitCode")
         error = f"the application ended with exit code {code}" if code else ""
         self._end(self._whole, as_ms(event["Timestamp"]), error)
@@ -166,8 +225,8 @@ class Application:
         if root != number and root in self._sql:
             self._sql[number] = self._sql[root]
             return
-        about, outline = str(event.get("description") or ""), _outline(event["sparkPlanInfo"])
-        self._sql[number] = _Work(about, as_ms(event["time"]), outline)
+        about, plan = str(event.get("description") or ""), event["sparkPlanInfo"]
+        self._sql[number] = _Work(about, as_ms(event["time"]), outline(plan), tables(plan))
 
     def _sql_ended(self, event: Any) -> None:
         work, error = (
@@ -217,6 +276,10 @@ class Application:
         if tasks is None and not error and work is not self._whole:
             self._without_tasks += 1
             return
+        wall_ms = at_ms - work.started_ms
+        if not error and not 0 <= wall_ms <= MAX_WALL_S * 1e3:
+            self._with_impossible_times += 1
+            return
         self._name(work)
         self._rounds[work.workload] += 1
         trial = Trial(
@@ -225,8 +288,8 @@ class Application:
             self._rounds[work.workload],
             Status.FAILED if error else Status.OK,
             _moment(work.started_ms),
-            None if error else max(1, at_ms - work.started_ms) / 1e3,
-            _one_line(innermost_cause(error) or first_line(error), MAX_ERROR) if error else None,
+            None if error else max(1, wall_ms) / 1e3,
+            _reason(error) if error else None,
             tasks=tasks.metrics() if tasks else None,
         )
         self._trials.append(trial)
@@ -235,10 +298,28 @@ class Application:
         """Name a workload by its description; numbered if another plan has been described like this."""
         if work.workload or work is self._whole:
             return
-        text = _one_line(_CALL_SITE.sub(r"\1\2", work.description)) or "SQL"
+        text, plain = _named(work.description)
         numbers = self._outlines.setdefault(text, {})
         number = numbers.setdefault(work.outline, len(numbers) + 1)
-        work.workload = text if number == 1 else f"{text} #{number}"
+        work.workload = _numbered(text, number)
+        self.described[work.workload] = Described(
+            tuple(Step(_numbered(step.text, number), step.kinds) for step in plain), work.tables
+        )
+
+
+def _numbered(text: str, number: int) -> str:
+    return text if number == 1 else f"{text} #{number}"
+
+
+@lru_cache(1_000)
+def _named(description: str) -> tuple[str, tuple[Step, ...]]:
+    """Return the name of what Spark describes so, and the steps of it without what differs each time."""
+    about = without_credentials(_CALL_SITE.sub("", description)) or "SQL"
+    return _cut(about), _steps(about)
+
+
+def _steps(text: str) -> tuple[Step, ...]:
+    return tuple(Step(_cut(step.text), step.kinds) for step in steps(text))
 
 
 def is_from_event_log(run: Run) -> bool:
@@ -255,23 +336,23 @@ def _job(event: Any, stages: Any, properties: Any) -> _Work:
     last = stage_names[max(stage_names)] if stage_names else "job"
     described = properties.get("spark.job.description")
     about = f"{described}: {last}" if described else last
-    outline = hash(tuple(sorted(stage_names.values())))
-    return _Work(about, as_ms(event["Submission Time"]), outline, is_job=True)
-
-
-def _outline(plan: Any) -> int:
-    """Return what tells a plan from others, without what differs each time that it is made."""
-    nodes, found = [plan], list[str]()
-    while nodes:
-        node = nodes.pop()
-        found += (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))
-        nodes += node["children"]
-    return hash(tuple(found))
+    stages_outline = hash(tuple(sorted(stage_names.values())))
+    return _Work(about, as_ms(event["Submission Time"]), stages_outline, is_job=True)
 
 
 def _one_line(text: str, most: int = MAX_NAME) -> str:
-    """Return a text in one line, without credentials; if it is longer, cut, with a digest of the whole."""
-    line = " ".join(without_credentials(str(text)).split())
+    """Return a text in one line without credentials, cut like `_cut`."""
+    return _cut(without_credentials(str(text)), most)
+
+
+def _reason(error: str) -> str:
+    """Return why an execution failed, in one line."""
+    return _one_line(innermost_cause(error) or first_line(error, "it failed"), MAX_ERROR)
+
+
+def _cut(text: str, most: int = MAX_NAME) -> str:
+    """Return a text in one line; if it is longer, cut, with a digest of the whole."""
+    line = " ".join(text.split())
     return line if len(line) <= most else f"{shorten(line, most)} ({digest(line)})"
 
 

@@ -77,7 +77,9 @@ class _RunningStage:
         if (counters := task.counters) is not None:
             self.input_bytes += counters.input_bytes
             self.python_is_timed |= counters.python_ns is not None
-            self._work.update(work for work, read in _WORK.items() if read(counters))
+            for work, read in _WORK.items():
+                if read(counters):
+                    self._work.add(work)
 
     def time(self, end_ms: int | None, start_ms: float) -> list[Stage]:
         """Return when the stage ran, in seconds since `start_ms`; nothing if that is unknown."""

@@ -54,6 +54,13 @@ class TrialAggregator:
     def add(self, event: Event) -> None:
         """Add an event; jobs and stages that started before the first event are not the trial's."""
         match event:
+            # Most events are those of tasks.
+            case TaskEnded():
+                if event.key in self._running_tasks:
+                    self._add_task(event)
+            case TaskStarted():
+                if event.key in self._running_tasks:
+                    self._running_tasks[event.key] += 1
             case JobStarted():
                 self._running_jobs.add(event.job)
             case JobEnded():
@@ -67,12 +74,6 @@ class TrialAggregator:
                 self.stages.started(event)
             case StageEnded():
                 self.stages.ended(event)
-            case TaskStarted():
-                if event.key in self._running_tasks:
-                    self._running_tasks[event.key] += 1
-            case TaskEnded():
-                if event.key in self._running_tasks:
-                    self._add_task(event)
 
     def _add_task(self, task: TaskEnded) -> None:
         self._running_tasks[task.key] -= 1

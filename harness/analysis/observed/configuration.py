@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.analysis.observed.environment import layouts, requested_cache
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
+from harness.analysis.observed.logged_runs import logged_runs
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
@@ -15,7 +16,6 @@ from harness.analysis.observed.silence import silent_lines
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
-from harness.records.event_logs import read_logs
 from harness.records.lookup import find_runs, probes_beside
 from harness.words import count_of, unique_name
 
@@ -25,12 +25,14 @@ class ConfigurationRuns:
     """The runs of one configuration, pooled, in the order of their start.
 
     `name` is the configuration's name; `with_unique_names` numbers equal names. `notes` are lines
-    that a reader of the column must know.
+    that a reader of the column must know. `alone` are workloads of event logs that no other configuration
+    has; the runs do not have them.
     """
 
     name: str
     runs: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -104,15 +106,17 @@ def find_columns(
 ) -> list[ConfigurationRuns]:
     """Return the configurations of these names; or those whose runs have event logs of Spark there.
 
-    These are called like file or directory. Raises BadInput like `find_configuration` or `read_logs`.
+    These are called like file or directory. Raises BadInput like `find_configuration` or `logged_runs`.
     """
     if not event_logs:
         return [find_configuration(name, results, samples=samples) for name in names]
     paths = [Path(name) for name in names]
     has_unique_names = len({path.name for path in paths}) == len(paths)
     return [
-        ConfigurationRuns(path.name if has_unique_names else str(path), runs)
-        for path, runs in zip(paths, read_logs(paths), strict=True)
+        ConfigurationRuns(
+            path.name if has_unique_names else str(path), found.runs, found.notes, found.alone
+        )
+        for path, found in zip(paths, logged_runs(paths), strict=True)
     ]
 
 

@@ -1,0 +1,49 @@
+"""Spark's plans in an event log: what tells one from others, and which tables it reads."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from harness.eventlog.passing_words import place, without_passing_words
+
+_PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
+"""What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
+_SCAN = re.compile(r"(?:Batch|File)?Scan (.*)", re.DOTALL)
+_LOCATION = re.compile(r"Location: \w{1,80}(?:\(\d{1,9} paths?\))? ?\[([^\],]{1,2000})")
+_MAX_TABLE = 500
+"""Characters of a scan's name that are looked at."""
+
+
+def outline(plan: Any) -> int:
+    """Return what tells a plan from others, without what differs each time that it is made."""
+    found: list[str] = []
+    for node in _nodes(plan):
+        found += (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))
+    return hash(tuple(found))
+
+
+def tables(plan: Any) -> frozenset[str]:
+    """Return the names of the tables that a plan reads, without what differs each time; empty if unknown.
+
+    A table without a name is called like the last directory of its location that is no partition.
+    """
+    return frozenset(filter(None, map(_table, _nodes(plan))))
+
+
+def _nodes(plan: Any) -> Iterator[Any]:
+    nodes = [plan]
+    while nodes:
+        node = nodes.pop()
+        yield node
+        nodes += node["children"]
+
+
+def _table(node: Any) -> str:
+    scan = _SCAN.match(str(node["nodeName"])[:_MAX_TABLE])
+    if scan is None:
+        return ""
+    format_, _, table = scan[1].strip().partition(" ")
+    if table or not format_:
+        return without_passing_words(table.strip())
+    location = _LOCATION.search(str(node["simpleString"]))
+    return place(location[1]) if location else ""

@@ -1,0 +1,142 @@
+"""The lines of a file of an event log, decompressed, each of them bounded.
+
+What a file is compressed with is known by its first bytes. A compressed file that is cut off or damaged ends
+there, like a plain one.
+"""
+
+import os
+import struct
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from harness.records.files import regular_file
+
+MAX_LINE = 2**26
+"""Bytes. The plan of a long query takes a few MB."""
+MAX_RATIO = 500
+"""How many times its size a file may unpack to, beyond MAX_LINE: event logs shrink to a hundredth at most."""
+MAX_BLOCK = 2**25
+"""Bytes: what lz4-java and snappy-java write at most."""
+_CHUNK = 2**13
+"""Bytes that are decompressed at once: so much is lost where a file is cut off."""
+_PLAIN_CHUNK = 2**18
+"""Bytes that are read at once of a file that is not compressed."""
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    r"""Yield the lines of a file, each with its `\n`; one that is cut off has none.
+
+    Raise BadInput, which names the file, if it cannot be opened. Raise ValueError with a reason if it cannot be
+    decompressed, if a line is longer than MAX_LINE, or if it unpacks to more than event logs do.
+    """
+    with regular_file(path) as file:
+        pieces: list[bytes] = []
+        size = 0
+        for chunk in _reader(file):
+            first, *others = chunk.split(b"\n")
+            pieces.append(first)
+            size += len(first)
+            for piece in others:
+                yield b"".join(pieces) + b"\n"
+                pieces, size = [piece], len(piece)
+            if size > MAX_LINE:
+                raise ValueError(f"a line has more than {MAX_LINE:,} bytes")
+        if rest := b"".join(pieces):
+            yield rest
+
+
+def _reader(file: BinaryIO) -> Iterator[bytes]:
+    """Return the content of a file in chunks, decompressed."""
+    start = file.read(max(map(len, _READERS)))
+    file.seek(0)
+    name, read = next(
+        (_READERS[magic] for magic in _READERS if start.startswith(magic)), ("", None)
+    )
+    if not name:
+        return iter(lambda: file.read(_PLAIN_CHUNK), b"")
+    if read is None:
+        raise ValueError(
+            f"compressed with {name}, which cannot be read; run the application with "
+            "spark.eventLog.compression.codec=zstd"
+        )
+    try:
+        import pyarrow as pa  # noqa: PLC0415  most logs, and all other results, need none
+    except ModuleNotFoundError as error:
+        raise ValueError("compressed: to read it, pip install pyarrow") from error
+    return _bounded(_undamaged(read(file, pa)), os.fstat(file.fileno()).st_size)
+
+
+def _bounded(chunks: Iterator[bytes], packed: int) -> Iterator[bytes]:
+    """Yield the chunks of a file that has `packed` bytes. Raise ValueError if they are too many."""
+    left = MAX_RATIO * packed + MAX_LINE
+    for chunk in chunks:
+        left -= len(chunk)
+        if left < 0:
+            raise ValueError(f"it unpacks to more than {MAX_RATIO} times its size")
+        yield chunk
+
+
+def _undamaged(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the chunks before the first that cannot be decompressed."""
+    try:
+        yield from chunks
+    except (OSError, ValueError, IndexError, struct.error):
+        return
+
+
+def _stream(codec: str, file: BinaryIO, pa: Any) -> Iterator[bytes]:
+    stream = pa.CompressedInputStream(file, codec)
+    return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
+    """The stream of lz4-java: blocks with a header of their own, which are not LZ4's frames."""
+    codec, header = pa.Codec("lz4_raw"), struct.Struct("<8sBiii")
+    while start := file.read(header.size):
+        _, token, stored, size, _ = header.unpack(start)
+        if not (0 <= stored <= MAX_BLOCK and 0 <= size <= MAX_BLOCK):
+            raise ValueError("not a block")
+        block = file.read(stored)
+        is_raw = token & 0xF0 == _LZ4_RAW
+        yield block if is_raw else codec.decompress(block, size, asbytes=True)
+
+
+def _snappy(file: BinaryIO, pa: Any) -> Iterator[bytes]:
+    """The stream of snappy-java: a header, again where the stream was continued, and blocks with their sizes."""
+    codec, rest_of_header = pa.Codec("snappy"), 12
+    while start := file.read(4):
+        if start == _SNAPPY[:4]:
+            file.read(rest_of_header)
+            continue
+        stored = int.from_bytes(start, "big")
+        if stored > MAX_BLOCK:
+            raise ValueError("not a block")
+        block = file.read(stored)
+        yield codec.decompress(block, _unpacked_size(block), asbytes=True)
+
+
+def _unpacked_size(block: bytes) -> int:
+    """Return the number with which a block of Snappy begins: 7 bits in each byte, the lowest first."""
+    size = 0
+    for place, byte in enumerate(block[:5]):
+        size |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:  # noqa: PLR2004
+            break
+    if size > MAX_BLOCK:
+        raise ValueError("not a block")
+    return size
+
+
+_LZ4_RAW = 0x10
+_SNAPPY = b"\x82SNAPPY"
+_READERS: dict[bytes, tuple[str, Callable[[BinaryIO, Any], Iterator[bytes]] | None]] = {
+    b"\x28\xb5\x2f\xfd": ("zstd", partial(_stream, "zstd")),
+    b"\x1f\x8b": ("gzip", partial(_stream, "gzip")),
+    b"LZ4Block": ("lz4", _lz4),
+    b"\x04\x22\x4d\x18": ("lz4", partial(_stream, "lz4")),
+    b"BZh": ("bzip2", partial(_stream, "bz2")),
+    _SNAPPY: ("snappy", _snappy),
+    b"ZV": ("lzf", None),
+}
+"""What files are compressed with, by their first bytes."""
