@@ -14,35 +14,105 @@ HIDDEN = "***"
 DIGEST = "digest:"
 
 _SENSITIVE = (
-    r"(?<!com)(?<!by)(?<!by-)pass(?:word|wd|phrase|code)?(?![a-z])|pwd|secret|token(?!s)|credential"
-    r"|(?:api|access|account|private|encryption|signing|storage|shared)[._-]?key"
+    r"(?<!com)(?<!by)(?<!by-)pass(?:word|wd|phrase|code)?(?![a-z])|(?<![a-z])pw(?![a-z])|pwd|secret"
+    r"|token(?!s|i[sz]e|_?count)|credential|azure\.sas"
+    r"|(?:api|access|account|private|encryption|decryption|signing|storage|shared|master|subscription)"
+    r"[._ -]?key"
 )
 SENSITIVE_NAME = re.compile(_SENSITIVE, re.IGNORECASE)
 """Matches the names of options, properties and facts that announce a secret."""
 
 _REST = r"[\w.-]{0,64}"
 """The rest of a name. Without a limit, the time for a text of many names would be quadratic in its length."""
-_VALUE = r"""(?:\\+"[^"\\]*\\*"?|"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|[^\s,;&"')}\]]+)"""
+_STRING = (
+    r"""(?:(?:[a-z]{1,2}&?(?=['"]))?(?:"""
+    # Each form ends with its text, too, so that it is not tried again from a later place.
+    r"""\\"(?:[^"\\]|\\\\\\"|\\(?!"))*(?:\\")?|\\{2,}"[^"\\]*\\*"?|\\+'[^'\\]*\\*'?"""
+    r"""|"(?:[^"\\]|\\[\s\S]|"")*\\?"?|'(?:[^'\\]|\\[\s\S]|'')*\\?'?"""
+    r"""))"""
+)
+"""A text in quotes, as SQL, JSON, and JSON within JSON write it."""
+_STRINGS = rf"(?:{_STRING}(?:\s{{0,9}}(?:\|\||\+)\s{{0,9}}{_STRING}){{0,9}})"
+_BARE = r"""[^\s,;&"')}\]]+"""
+_VALUE = rf"(?:\w{{1,64}}\(\s{{0,9}}{_STRING}|{_STRINGS}|{_BARE})"
 _WORD = r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'-][^\s"']*)"""
 
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/)){0,200}\*/|(?:--|#|//)[^\n]{0,200}\n){0,20}"
+"""Blanks and comments."""
+_QUOTE = r"""\\*["'`]"""
+_SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)\s+)?"
 _NO_SENTENCE = r"(?!(?:is|or|and|has|was|must|needs|twice)\b)"
 """What follows is a value, and not the next word of a sentence about the name."""
+_NO_SQL = (
+    r"(?!(?:is|or|and|not|in|as|on|by|to|of|from|where|like|between|group|order|having|limit|union|join|inner"
+    r"|left|right|full|cross|using|values|set|asc|desc|then|when|else|end|string|varchar|char|text|binary|int"
+    r"|bigint|comment|for|with|has|was|must|needs|twice|the|file|table|column|hash|rotation|policy)\b)"
+)
 
-_USER_INFO = re.compile(r"(?<=://)[^/\s]+@")
-_ASSIGNMENT = re.compile(
-    rf"""((?:{_SENSITIVE}|\bsig(?:nature)?){_REST}\\*["']?\s*(?:=|:(?=\s*\\*["']))\s*){_VALUE}"""
-    r"""|(\b(?:pass(?:word|wd|phrase)|secret|(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"""
-    r"""|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})):\s*"""
-    rf"""(?:(?:bearer|basic|token|digest|apikey)\s+)?){_WORD}"""
-    rf"""|((?<=[._])(?:{_SENSITIVE}){_REST}(?::\s+|(?<=\.key)\s+{_NO_SENTENCE})){_WORD}"""
-    r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
-    r"""|(\b(?:bearer|basic)\s+)[\w+/=.~-]{8,}""",
+_ANNOUNCEMENT = re.compile(
+    rf"{_SENSITIVE}|sig|authorization|cookie|bearer|basic|x-|api-key|identified|snmp-server|crypt|hmac",
     re.IGNORECASE,
 )
+"""Most texts have none of these, and need not be looked at more closely."""
+_USER_INFO = re.compile(r"(?<=://)[^/\s]+@")
+_ORACLE_USER = re.compile(r"(:(?:thin|oci8?):[^/\s@:]{1,64}/)[^\s@]{1,128}(?=@)", re.IGNORECASE)
+_NAME = rf"(?:{_SENSITIVE}){_REST}"
+_HEADER = (
+    r"(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"
+    r"|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})"
+)
+_QUOTED_NAME = re.compile(
+    # option("password", "x"), 'password' 'x', {"name": "password", "value": "x"}
+    rf"""((?:{_NAME}|{_HEADER}){_QUOTE}{_GAP}(?:(?:=>|->|=|:|,){_GAP})?"""
+    rf"""(?:{_QUOTE}?value{_QUOTE}?\s{{0,9}}[:=]\s{{0,9}})?){_STRINGS}""",
+    re.IGNORECASE,
+)
+_BARE_NAME = re.compile(
+    # password 'x', password is 'x', password('x')
+    rf"""((?<!invalid )(?<!unexpected )(?<!missing ){_NAME}(?!\\|["'`]){_GAP}(?:(?:is|to|by|:=|<-|:|\(){_GAP})?){_STRINGS}"""
+    rf"""|(\bidentified{_GAP}(?:with\s+\w{{1,64}}\s+)?by{_GAP}(?:(?:password|values)\b{_GAP})?){_VALUE}"""
+    rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
+    re.IGNORECASE,
+)
+_NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
+"""What follows is not a column of this kind, as in `a.token = b.token`."""
+_ASSIGNMENT = re.compile(
+    rf"""((?:{_NAME}|\bsig(?:nature)?{_REST}|(?<![\w-])authorization)(?:{_QUOTE})?{_GAP}"""
+    rf"""(?:=>|->|<-|:=|={{1,3}}|:(?=\s*\\*["'])){_GAP}{_SCHEME}){_NO_COLUMN}{_VALUE}"""
+    rf"""|(\b(?:pass(?:word|wd|phrase|code)|pw|pwd|secret|pass(?=:[^\s\d])|{_HEADER}"""
+    r"""|(?:api|access|account|private|secret|client)[._-]?(?:key|token|secret)):\s*"""
+    rf"""{_SCHEME}){_WORD}"""
+    rf"""|((?<=[._])(?:{_SENSITIVE}){_REST}(?::\s+|(?<=\.key)\s+{_NO_SENTENCE})){_WORD}"""
+    r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
+    r"""|(\b(?:bearer|basic)\s+)(?=[\w+/=.~-]{0,200}(?-i:[A-Z0-9=+/]))[\w+/=.~-]{8,}"""
+    rf"""|(<(?:\w{{1,64}}[:.])?{_NAME}>\s{{0,9}})[^<\s][^<]*"""
+    # (password,x) is how Scala shows a pair.
+    r"""|((?<!\w)\((?:[\w.-]{0,64}(?:pass(?:word|wd|phrase)|pwd|secret)[\w.-]{0,64}),)[^\s,()]+(?=\))""",
+    re.IGNORECASE,
+)
+_NEXT_WORD = re.compile(
+    # A whole name, and a word that is none of SQL.
+    rf"""((?<![\w.-])(?:passwd|(?:\w{{1,64}}[._-]){{1,9}}(?:password|secret|credential|key(?<=access.key)"""
+    rf"""|key(?<=secret.key)|key(?<=api.key))|[\w.-]{{0,99}}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{{1,128}})"""
+    rf"""[ \t]{{1,9}}{_NO_SQL})(?![\d.]+(?:\s|$))[^\s"'`,;()=<>*-][^\s"',;()]*"""
+    # Any such name, and a word of letters and digits.
+    rf"""|((?<![\w.-])(?:{_NAME})[ \t]{{1,9}})(?=[^\s\d]{{0,64}}\d)(?=[^\sa-z]{{0,64}}[a-z])"""
+    r"""(?!\w{0,64}\()[\w+/=!@#$%^&*~]{6,}(?![\w.(:])""",
+    re.IGNORECASE,
+)
+_CRYPTOGRAPHY = re.compile(
+    r"""(?<!\w)(?:\w{0,30}(?:en|de)crypt\w{0,30}|hmac\w{0,30})\s{0,9}\("""
+    rf"""(?:[^()'"]|{_STRING}|\((?:[^()'"]|{_STRING}){{0,99}}\)){{0,499}}""",
+    re.IGNORECASE,
+)
+"""Functions with a key among their arguments."""
+_ANY_STRING = re.compile(_STRING, re.IGNORECASE)
 _OPTION = re.compile(
     rf"""((?<![\w-])--?(?:(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
     rf"""|passin|passout)\s+{_NO_SENTENCE}){_WORD}"""
-    r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+""",
+    r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+"""
+    rf"""|((?<!\S)(?:-[unU]|--user(?:name)?)[\s=]\s{{0,9}}[\w.@-]{{1,64}}\s{{1,9}}-p\s{{1,9}})(?![\d:.]+(?:\s|$))(?=\S{{0,99}}\d){_WORD}"""
+    r"""|((?<!\S)-p(?=["']))""" + _STRING,
     re.IGNORECASE,
 )
 _SHORT_OPTIONS = {
@@ -53,6 +123,7 @@ _SHORT_OPTIONS = {
     r"ldap\w+": r"w\s*",
     r"snmp\w+": r"[cAX]\s*",
     "plink": r"pw\s+",
+    "beeline": r"p\s+",
 }
 """The options of programs that take a secret, where a letter means something else to other programs."""
 _OF_PROGRAMS = [
@@ -61,7 +132,9 @@ _OF_PROGRAMS = [
 ]
 _TOKEN = re.compile(
     r"(?<![\w-])(?:eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*|(?:AKIA|ASIA)[A-Z0-9]{16}\b|gh[opsru]_\w{20,}|github_pat_\w{20,}"
-    r"|(?:glpat|xox[abeprs])-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|AIza[\w-]{35}|hf_\w{30,}|npm_\w{36})"
+    r"|(?:glpat|xox[abeprs])-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|AIza[\w-]{35}|hf_\w{30,}|npm_\w{36}"
+    r"|dapi[0-9a-f]{32}|ya29\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|hvs\.[\w-]{20,}|sha256~[\w-]{20,}"
+    r"|pypi-[\w-]{20,}|sk-(?=[a-zA-Z_-]{0,99}\d)[\w-]{20,})"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
 """What is a secret whatever stands before it: keys and tokens whose issuers gave them a form."""
@@ -77,18 +150,26 @@ def without_credentials(text: str) -> str:
     use `digest`. The time that this takes is linear in the length of the text.
     """
     if "@" in text:
-        text = _USER_INFO.sub(f"{HIDDEN}@", text)
+        text = _ORACLE_USER.sub(_hidden, _USER_INFO.sub(f"{HIDDEN}@", text))
     if "-" in text:
         text = _OPTION.sub(_hidden, text)
         for options in _OF_PROGRAMS:
             while (hidden := options.sub(_hidden, text)) != text:
                 text = hidden
-    return _TOKEN.sub(HIDDEN, _ASSIGNMENT.sub(_hidden, text))
+    if _ANNOUNCEMENT.search(text):
+        for announced in (_QUOTED_NAME, _ASSIGNMENT, _BARE_NAME, _NEXT_WORD):
+            text = announced.sub(_hidden, text)
+        text = _CRYPTOGRAPHY.sub(_without_strings, text)
+    return _TOKEN.sub(HIDDEN, text)
 
 
 def _hidden(match: re.Match[str]) -> str:
     """Return what announces a secret, and not the secret."""
     return f"{match[match.lastindex or 0]}{HIDDEN}"
+
+
+def _without_strings(call: re.Match[str]) -> str:
+    return _ANY_STRING.sub(HIDDEN, call[0])
 
 
 _SECRET_WORD = re.compile(rf"((?:{_SENSITIVE})[^=]*=).*", re.IGNORECASE | re.DOTALL)

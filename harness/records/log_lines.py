@@ -15,8 +15,10 @@ from harness.records.files import regular_file
 
 MAX_LINE = 2**26
 """Bytes. The plan of a long query takes a few MB."""
-MAX_RATIO = 500
-"""How many times its size a file may unpack to, beyond MAX_LINE: event logs shrink to a hundredth at most."""
+MAX_RATIO = 1_000
+"""How many times its size, and a MiB more, a file may unpack to: Spark's own logs shrink to a hundredth."""
+_SHORT_LINE = 100
+"""Bytes that a line counts at least: those of event logs have more, and each takes time."""
 MAX_BLOCK = 2**25
 """Bytes: what lz4-java and snappy-java write at most."""
 _CHUNK = 2**13
@@ -69,11 +71,11 @@ def _reader(file: BinaryIO) -> Iterator[bytes]:
 
 def _bounded(chunks: Iterator[bytes], packed: int) -> Iterator[bytes]:
     """Yield the chunks of a file that has `packed` bytes. Raise ValueError if they are too many."""
-    left = MAX_RATIO * packed + MAX_LINE
+    left = MAX_RATIO * packed + 2**20
     for chunk in chunks:
-        left -= len(chunk)
+        left -= max(len(chunk), _SHORT_LINE * chunk.count(b"\n"))
         if left < 0:
-            raise ValueError(f"it unpacks to more than {MAX_RATIO} times its size")
+            raise ValueError(f"it unpacks to more than {MAX_RATIO:,} times its size")
         yield chunk
 
 

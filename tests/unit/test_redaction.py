@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.redaction import digest, redacted, redacted_command, without_credentials
+from harness.redaction import HIDDEN, digest, redacted, redacted_command, without_credentials
+
+from tests.unit.announced_secrets import ANNOUNCED, HARMLESS, TOKENS
 
 GITHUB = "ghp_" + "aB3" * 12
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSM-_w"
@@ -67,6 +69,22 @@ def test_credentials_of_a_known_form_are_hidden(text: str, shown: str) -> None:
     assert without_credentials(text) == shown
 
 
+@pytest.mark.parametrize("text", ANNOUNCED)
+def test_what_a_name_announces_is_hidden_however_it_is_written(text: str) -> None:
+    assert "hunter2" not in without_credentials(text)
+    assert HIDDEN in without_credentials(text)
+
+
+@pytest.mark.parametrize("text", TOKENS)
+def test_keys_and_tokens_of_a_known_form_are_hidden(text: str) -> None:
+    assert without_credentials(f"got {text} back") == "got *** back"
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_texts_about_columns_and_counts_stay(text: str) -> None:
+    assert without_credentials(text) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -121,7 +139,9 @@ def test_other_texts_stay(text: str) -> None:
 @pytest.mark.parametrize(
     "part",
     ["pwd", "token-", "token ", 'pwd="', "pwd=\\", "--pwd-", "-u a", "eyJ-", "eyJ.", "sshpass ", "snmpget -c",
-     "x-", "Bearer ", "://", "-----BEGIN PRIVATE KEY-----", "password: ", "password 7 ", "--"],
+     "x-", "Bearer ", "://", "-----BEGIN PRIVATE KEY-----", "password: ", "password 7 ", "--", "password /*",
+     "password -- x", "password\n", "pwd='\\", 'pwd=\\"', "decrypt(", "decrypt((a", "a.b.password ", "identified ",
+     "(password,", "thin:a/", "token 'x'||"],
 )  # fmt: skip
 def test_a_text_that_repeats_a_form_takes_no_longer_than_others(part: str) -> None:
     """In quadratic time, this would take minutes for each of them."""
