@@ -8,7 +8,7 @@ from harness.eventlog.passing_words import place, without_passing_words
 
 _PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
 """What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
-_SCAN = re.compile(r"(?:Batch|File)?Scan (.*)", re.DOTALL)
+_SCAN = re.compile(r"(Batch|File)?Scan (?:(?P<format>\S*) )?(?P<table>\S*)")
 _LOCATION = re.compile(r"Location: \w{1,80}(?:\(\d{1,9} paths?\))? ?\[([^\],]{1,2000})")
 _MAX_TABLE = 500
 """Characters of a scan's name that are looked at."""
@@ -42,8 +42,10 @@ def _table(node: Any) -> str:
     scan = _SCAN.match(str(node["nodeName"])[:_MAX_TABLE])
     if scan is None:
         return ""
-    format_, _, table = scan[1].strip().partition(" ")
-    if table or not format_:
-        return without_passing_words(table.strip())
+    table = scan["table"]
+    if ":/" in table:
+        return place(table)
+    if table and (scan["format"] is not None or scan[1] == "Batch"):
+        return without_passing_words(table)
     location = _LOCATION.search(str(node["simpleString"]))
     return place(location[1]) if location else ""

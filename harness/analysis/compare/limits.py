@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harness.analysis.compare.comparison import Comparison, controls_in_common
 from harness.model.errors import BadInput
 from harness.statistics.change import Change, Verdict, changes_of_table
-from harness.words import given_percent
+from harness.words import given_percent, join_names
 
 EXIT_CODES = {"exceeds": 1, "failed": 1, "unknown": 3, "keeps": 0}
 """Those of `compare` for each outcome, the gravest first."""
@@ -62,6 +62,10 @@ def judge(comparison: Comparison, limit: float) -> Iterator[Judgement]:
                 text = f"{column.name}: {words}: {', '.join(workloads)}"
                 text += "; measure more runs" if outcome == "unknown" else ""
                 yield Judgement(column.name, limit, outcome, workloads, text)
+        if not_matched := comparison.columns[0].alone:
+            words = _WORDS["unknown"][limit < 0].format(given_percent(abs(limit)))
+            text = f"{column.name}: {words}, as not matched: {join_names(not_matched)}"
+            yield Judgement(column.name, limit, "unknown", not_matched, text)
 
 
 def _outcome(change: Change | None, limit: float) -> str:

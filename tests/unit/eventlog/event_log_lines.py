@@ -26,7 +26,11 @@ def job_ended(job: int, at_ms: int) -> bytes:
 
 
 def application_started(
-    name: str = "etl", at_ms: int = 0, id_: str = "app-1", **properties: str
+    name: str = "etl",
+    at_ms: int = 0,
+    id_: str = "app-1",
+    attempt: str | None = None,
+    **properties: str,
 ) -> list[bytes]:
     """The lines of a start with two executors of four cores on one node; `__` in a property is a dot."""
     conf = {key.replace("__", "."): value for key, value in properties.items()}
@@ -40,7 +44,14 @@ def application_started(
             Spark_Properties=conf,
             System_Properties={"os.version": "6.1.0", "os.arch": "amd64"},
         ),
-        line("ApplicationStart", App_Name=name, App_ID=id_, Timestamp=at_ms, User="u"),
+        line(
+            "ApplicationStart",
+            App_Name=name,
+            App_ID=id_,
+            App_Attempt_ID=attempt,
+            Timestamp=at_ms,
+            User="u",
+        ),
         *(
             line("ExecutorAdded", Timestamp=at_ms, Executor_ID=number, Executor_Info=executor)
             for number in ("1", "2")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.eventlog.application import Application
+from harness.eventlog.plans import tables
 from harness.model.run import Ending, RecordedRun, Status
 from tests.unit.eventlog.event_log_lines import (
     application_ended,
@@ -144,6 +145,43 @@ def test_what_ran_no_task_or_has_no_end_is_left_out_and_counted() -> None:
         "executions that ran no task are left out: 1 in an application",
         "executions without an end are left out: 1 in an application",
     )
+
+
+def test_what_ends_before_it_starts_is_left_out_and_counted() -> None:
+    recorded = run_of(execution(0, 2_000, 1_000, "load"), execution(1, 3_000, 5_000, "load"))
+    assert times(recorded)[0] == ("load", 2.0)
+    assert recorded.run.workloads == ("etl", "load")
+    assert recorded.warnings[1:] == (
+        "executions that end before they start, or take 30 years, are left out: 1 in an application",
+    )
+
+
+@pytest.mark.parametrize(
+    ("operators", "read"),
+    [
+        (["Scan parquet db.orders"], {"db.orders"}),
+        (["BatchScan orders"], {"orders"}),
+        (["HashAggregate", "Scan hive db.orders_20240501"], {"db.orders_<date>"}),
+        (["Project"], set()),
+    ],
+)
+def test_a_plan_tells_which_tables_it_reads(operators: list[str], read: set[str]) -> None:
+    plan: dict[str, object] = {}
+    for name in reversed(operators):
+        children = [plan] if plan else []
+        plan = {"nodeName": name, "simpleString": name, "children": children}
+    assert tables(plan) == read
+
+
+def test_a_table_without_a_name_is_called_like_its_directory() -> None:
+    text = "FileScan parquet [id#1] Location: InMemoryFileIndex(1 paths)[hdfs://n/orders/dt=2024-05-01]"
+    assert tables({"nodeName": "Scan parquet ", "simpleString": text, "children": []}) == {"orders"}
+
+
+@pytest.mark.parametrize("part", ["x", "a at ", "/", "a at /", "(1,2,"])
+def test_a_long_description_takes_no_time(part: str) -> None:
+    """In quadratic time, this would take minutes for each of them."""
+    run_of(execution(0, 0, 9, part * (200_000 // len(part))))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """Event logs are found, put in order, decompressed and compared like results files."""
 
+import bz2
 import gzip
+import json
+import os
+import re
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -10,10 +14,12 @@ import pyarrow as pa
 import pytest
 
 from harness.cli import main
+from harness.eventlog.application import Application
 from harness.model.errors import BadInput
-from harness.model.run import Ending
-from harness.records import event_logs
-from harness.records.event_logs import lines_of, logs_in, read_logs
+from harness.records import log_lines
+from harness.records.event_logs import read_logs
+from harness.records.log_files import logs_in
+from harness.records.log_lines import lines_of
 from tests.refusal import refusal
 from tests.unit.eventlog.event_log_lines import application_ended, application_started, execution
 
@@ -21,7 +27,12 @@ DAY_MS = 86_400_000
 
 
 def a_log(
-    id_: str = "app-1", *, wall_ms: int = 2_000, day: int = 0, **about: object
+    id_: str = "app-1",
+    *,
+    wall_ms: int = 2_000,
+    day: int = 0,
+    attempt: str | None = None,
+    **about: object,
 ) -> list[bytes]:
     """The lines of an application that executes a query three times; `about` is of `execution`."""
     start_ms = day * DAY_MS
@@ -30,7 +41,7 @@ def a_log(
         for n in range(3)
     ]
     return [
-        *application_started(at_ms=start_ms, id_=id_),
+        *application_started(at_ms=start_ms, id_=id_, attempt=attempt),
         *(line for lines in each for line in lines),
         application_ended(start_ms + 60_000),
     ]
@@ -63,8 +74,22 @@ def lz4(content: bytes) -> bytes:
     return b"".join([*packed, struct.pack("<8sBiii", b"LZ4Block", 0x15, 0, 0, 0)])
 
 
+def lz4_frame(content: bytes) -> bytes:
+    return pa.Codec("lz4").compress(content, asbytes=True)  # type: ignore[no-any-return]
+
+
+def snappy(content: bytes) -> bytes:
+    """As snappy-java writes it: a header, and blocks with their sizes; the header again in the middle."""
+    header = b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1)
+    blocks = [pa.Codec("snappy").compress(block).to_pybytes() for block in blocks_of(content)]
+    sized = [struct.pack(">i", len(block)) + block for block in blocks]
+    return b"".join([header, *sized[:1], header, *sized[1:]])
+
+
 class TestFiles:
-    @pytest.mark.parametrize("pack", [bytes, zstd, lz4, gzip.compress])
+    @pytest.mark.parametrize(
+        "pack", [bytes, zstd, lz4, lz4_frame, snappy, gzip.compress, bz2.compress]
+    )
     def test_a_log_is_read_whatever_it_is_compressed_with(
         self, tmp_path: Path, pack: Callable[[bytes], bytes]
     ) -> None:
@@ -82,16 +107,27 @@ class TestFiles:
     def test_what_cannot_be_decompressed_is_said(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with pytest.raises(BadInput, match=r"lzf, which cannot be read; .*codec=zstd"):
+        with pytest.raises(ValueError, match=r"lzf, which cannot be read; .*codec=zstd"):
             list(lines_of(write(tmp_path / "app-1.lzf", [b"ZV\x01\x00\x00"])))
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(BadInput, match=r"to read it, pip install pyarrow"):
+        with pytest.raises(ValueError, match=r"to read it, pip install pyarrow"):
             list(lines_of(write(tmp_path / "app-1.zstd", a_log(), zstd)))
 
     def test_a_line_has_a_bound(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(event_logs, "MAX_LINE", 10_000)
-        with pytest.raises(BadInput, match="a line has more than 10,000 bytes"):
+        monkeypatch.setattr(log_lines, "MAX_LINE", 10_000)
+        with pytest.raises(ValueError, match="a line has more than 10,000 bytes"):
             list(lines_of(write(tmp_path / "app-1.zstd", [b"x" * 10**6], zstd)))
+
+    @pytest.mark.parametrize("line", [b"x" * 10**6 + b"\n", b"\n"], ids=["long", "short"])
+    def test_a_file_that_unpacks_to_more_than_logs_do_is_refused(
+        self, tmp_path: Path, line: bytes
+    ) -> None:
+        bomb = write(tmp_path / "app-1.zstd", [line * (10**8 // len(line))], zstd)
+        read = 0
+        with pytest.raises(ValueError, match="unpacks to more than 1,000 times its size"):  # noqa: PT012
+            for each in lines_of(bomb):
+                read += len(each)
+        assert read < 2**20 + 1_000 * bomb.stat().st_size
 
     def test_a_directory_has_logs_of_one_file_or_of_parts(self, tmp_path: Path) -> None:
         write(tmp_path / ".app-1.crc", [b"x"])
@@ -101,58 +137,137 @@ class TestFiles:
             write(rolled / name, [])
         (tmp_path / "empty").mkdir()
         parts = [rolled / "events_9_app-2", rolled / "events_10_app-2"]
-        assert logs_in(tmp_path) == [[tmp_path / "app-1"], parts]
-        assert logs_in(rolled) == [parts]
+        assert logs_in(tmp_path).logs == [[tmp_path / "app-1"], parts]
+        assert logs_in(rolled).logs == [parts]
 
     def test_a_compacted_part_stands_for_those_before(self, tmp_path: Path) -> None:
         for name in ("events_1_a.zstd", "events_2_a.zstd", "events_2_a.zstd.compact", "events_3_a"):
             write(tmp_path / name, [])
-        assert logs_in(tmp_path) == [
+        assert logs_in(tmp_path).logs == [
             [tmp_path / "events_2_a.zstd.compact", tmp_path / "events_3_a"]
         ]
 
+    def test_a_log_without_one_of_its_parts_is_left_out(self, tmp_path: Path) -> None:
+        for name in ("events_1_a", "events_3_a", "events_1_b"):
+            write(tmp_path / name, [])
+        found = logs_in(tmp_path)
+        assert found.logs == [[tmp_path / "events_1_b"]]
+        assert found.left_out == {tmp_path / "events_1_a": "part 2 of the log is missing"}
+
+    def test_databricks_writes_parts_in_the_order_of_their_dates_at_any_depth(
+        self, tmp_path: Path
+    ) -> None:
+        below = tmp_path / "0501-cluster" / "eventlog" / "0501-cluster_10_0_0_1" / "4386880391486"
+        names = ["eventlog", "eventlog-2024-05-01--11-00.gz", "eventlog-2024-05-01--10-00.gz"]
+        for name in names:
+            write(below / name, [])
+        write(tmp_path / "0501-cluster" / "driver" / "stdout", [])
+        assert logs_in(tmp_path).logs == [
+            [tmp_path / "0501-cluster" / "driver" / "stdout"],
+            [below / name for name in (names[2], names[1], names[0])],
+        ]
+
+    def test_links_lead_to_logs_alone(self, tmp_path: Path) -> None:
+        logs = tmp_path / "logs"
+        rolled = write(tmp_path / "elsewhere" / "events_1_a", [])
+        write(logs / "app-1", [])
+        for name, target in (("rolled", rolled.parent), ("gone", "nowhere"), ("round", ".")):
+            (logs / name).symlink_to(target)
+        found = logs_in(logs)
+        assert found.logs == [[logs / "app-1"], [logs / "rolled" / "events_1_a"]]
+        assert found.left_out == {
+            logs / "gone": "a link to nothing",
+            logs / "round": "a link to a directory that is no log",
+        }
+
+
+NO_LOGS = [
+    (b"# hunter2\n", "no event log of Spark"),
+    (b"hunter2", "no event log of Spark"),
+    (b'{"password": "hunter2"}\n', "no event log of Spark"),
+    (b"".join([*a_log()[:-1], b"{}\n", b"\n"]), r"line 30: Spark 4\.0\.1: not a complete line"),
+    (b"", "empty"),
+    (zstd(b"x")[:6], "no application starts in it"),
+    (b"".join(a_log()[5:]), "no application starts in it"),
+]
+
+
+def applications(path: Path) -> list[Application]:
+    return [each.application for each in read_logs(path).applications]
+
+
+def ids(path: Path) -> list[str]:
+    return [each.id for each in applications(path)]
+
 
 class TestApplications:
-    def test_each_is_a_run_in_the_order_of_their_starts(self, tmp_path: Path) -> None:
+    def test_they_are_in_the_order_of_their_starts(self, tmp_path: Path) -> None:
         write(tmp_path / "a", a_log("app-2", day=2))
         log = a_log("app-1", day=1)
         write(tmp_path / "eventlog_v2_app-1" / "events_1_app-1", log[:7])
         write(tmp_path / "eventlog_v2_app-1" / "events_2_app-1", log[7:])
-        assert [each.run.id for each in read_logs([tmp_path])[0]] == ["app-1", "app-2"]
-        assert all(each.ending is Ending.COMPLETED for each in read_logs([tmp_path])[0])
+        assert ids(tmp_path) == ["app-1", "app-2"]
+        assert all(each.has_ended for each in applications(tmp_path))
 
     def test_one_whose_log_is_cut_off_has_what_ended_before(self, tmp_path: Path) -> None:
         path = write(tmp_path / "app-1.inprogress", a_log())
         path.write_bytes(path.read_bytes()[:-200])
-        (recorded,) = read_logs([path])[0]
-        assert recorded.ending is None
-        assert [trial.wall_s for trial in recorded.trials] == [2.0, 2.0]
+        (application,) = applications(path)
+        assert not application.has_ended
+        assert application.executions == 2
 
-    @pytest.mark.parametrize(
-        ("content", "reason"),
-        [
-            (b"# Notes\n", "log:1: not a complete line of an event log"),
-            (b"".join([*a_log()[:-1], b"{}\n"]), r"log:\d+: Spark 4\.0\.1: not a complete line"),
-            (b"", "log is no event log of Spark, or lacks its start"),
-            (zstd(b"x")[:6], "log is no event log of Spark, or lacks its start"),
-            (b"".join(a_log()[5:]), "log is no event log of Spark, or lacks its start"),
-        ],
-        ids=["text", "a line of something else", "empty", "damaged", "a later part"],
-    )
-    def test_what_is_no_log_is_named_with_its_line(
+    def test_a_last_line_without_a_line_feed_is_read(self, tmp_path: Path) -> None:
+        *lines, last = a_log()
+        (application,) = applications(write(tmp_path / "app-1", [*lines, last.rstrip()]))
+        assert application.has_ended
+
+    def test_blanks_between_keys_and_values_change_nothing(self, tmp_path: Path) -> None:
+        lines = [json.dumps(json.loads(line)).encode() + b"\r\n" for line in a_log()]
+        (application,) = applications(write(tmp_path / "app-1", lines))
+        assert application.executions == 4
+
+    def test_a_file_may_have_several_one_after_the_other(self, tmp_path: Path) -> None:
+        unended = a_log("app-1")[:-1]
+        path = write(tmp_path / "all", [*unended, *a_log("app-2", day=1), *a_log("app-3", day=2)])
+        assert ids(path) == ["app-1", "app-2", "app-3"]
+        assert [each.executions for each in applications(path)] == [3, 4, 4]
+
+    def test_the_last_attempt_that_ended_counts(self, tmp_path: Path) -> None:
+        for attempt, is_whole in (("1", True), ("2", True), ("10", False)):
+            log = a_log(attempt=attempt, day=int(attempt))
+            write(tmp_path / f"app-1_{attempt}", log if is_whole else log[:-1])
+        (application,) = applications(tmp_path)
+        assert application.attempt == "2"
+        (note,) = read_logs(tmp_path).notes
+        assert note == "several logs or attempts, of which one counts: app-1 (attempt 2)"
+
+    def test_a_log_of_which_there_is_an_older_copy_counts_once(self, tmp_path: Path) -> None:
+        write(tmp_path / "app-1", a_log())
+        write(tmp_path / "app-1.inprogress", a_log()[:-5])
+        (one,) = read_logs(tmp_path).applications
+        assert one.source == tmp_path / "app-1"
+
+    @pytest.mark.parametrize(("content", "reason"), NO_LOGS, ids=[reason for _, reason in NO_LOGS])
+    def test_what_is_no_log_is_named_and_the_rest_is_read(
         self, tmp_path: Path, content: bytes, reason: str
     ) -> None:
-        with pytest.raises(BadInput, match=reason):
-            read_logs([write(tmp_path / "log", [content])])
+        bad = write(tmp_path / "bad", [content])
+        with pytest.raises(BadInput, match=f"bad: {reason}"):
+            read_logs(bad)
+        write(tmp_path / "good", a_log())
+        assert ids(tmp_path) == ["app-1"]
+        (note,) = read_logs(tmp_path).notes
+        assert re.fullmatch(rf"left out \({reason}.*\): bad", note), note
+        assert "hunter2" not in note
 
-    def test_names_have_the_application_where_there_are_several(self, tmp_path: Path) -> None:
-        one = write(tmp_path / "a", a_log())
-        assert read_logs([one])[0][0].run.workloads == ("etl", "load")
-        other = write(tmp_path / "b", [*application_started("report"), *a_log()[5:]])
-        assert [each[0].run.workloads for each in read_logs([one, other])] == [
-            ("etl", "etl: load"),
-            ("report", "report: load"),
-        ]
+    def test_what_is_no_file_or_cannot_be_read_is_named_too(self, tmp_path: Path) -> None:
+        write(tmp_path / "good", a_log())
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "gone").symlink_to("nowhere")
+        assert read_logs(tmp_path).notes == (
+            "left out (a link to nothing): gone",
+            "left out (it is not a regular file): pipe",
+        )
 
 
 @pytest.fixture
