@@ -62,14 +62,15 @@ _HEADER = (
     r"|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})"
 )
 _QUOTED_NAME = re.compile(
-    # option("password", "x"), 'password' 'x', {"name": "password", "value": "x"}
+    # The value may stand behind a comma, as an argument, or behind the word "value".
     rf"""((?:{_NAME}|{_HEADER}){_QUOTE}{_GAP}(?:(?:=>|->|=|:|,){_GAP})?"""
     rf"""(?:{_QUOTE}?value{_QUOTE}?\s{{0,9}}[:=]\s{{0,9}})?){_STRINGS}""",
     re.IGNORECASE,
 )
 _BARE_NAME = re.compile(
     # password 'x', password is 'x', password('x')
-    rf"""((?<!invalid )(?<!unexpected )(?<!missing ){_NAME}(?!\\|["'`]){_GAP}(?:(?:is|to|by|:=|<-|:|\(){_GAP})?){_STRINGS}"""
+    rf"""((?<!invalid )(?<!unexpected )(?<!missing ){_NAME}(?!\\|["'`]){_GAP}"""
+    rf"""(?:(?:is|to|by|:=|<-|:|\(){_GAP})?){_STRINGS}"""
     rf"""|(\bidentified{_GAP}(?:with\s+\w{{1,64}}\s+)?by{_GAP}(?:(?:password|values)\b{_GAP})?){_VALUE}"""
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
     re.IGNORECASE,

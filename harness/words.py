@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
+from unicodedata import category, east_asian_width
 
 _MAX_LISTED = 4
 _MIN_SHOWN = 1e-6
@@ -20,12 +21,48 @@ def visible(text: str) -> str:
     )
 
 
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: two for a wide character, none for an accent."""
+    if text.isascii():
+        return len(text)
+    width, before = 0, 0
+    for character in text:
+        own = _columns(character)
+        # After this selector, a character that has a picture is shown as one.
+        width += 1 if character == "\ufe0f" and before == 1 else own
+        before = own
+    return width
+
+
+def _columns(character: str) -> int:
+    is_vowel_of_syllable = "\u1160" <= character <= "\u11ff"
+    is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
+    if is_vowel_of_syllable or is_skin_tone or category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def padded(text: str, width: int, side: str = "<") -> str:
+    """Return a text with blanks to a width in columns; it stands on the side `<` or `>`."""
+    blanks = " " * (width - display_width(text))
+    return text + blanks if side == "<" else blanks + text
+
+
 def shorten(text: str, width: int) -> str:
-    """Cut a text to `width` characters, in its middle, because similar names differ at either end."""
-    if len(text) <= width:
+    """Cut a text to `width` columns, in its middle, because similar names differ at either end."""
+    # No text takes more than two columns for each character.
+    if 2 * len(text) <= width or display_width(text) <= width:
         return text
     tail = (width - 1) // 2
-    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+    head = width - 1 - tail
+    return f"{_beginning(text, head)}…{_beginning(text[::-1], tail)[::-1]}"
+
+
+def _beginning(text: str, width: int) -> str:
+    beginning = text[:width]
+    while display_width(beginning) > width:
+        beginning = beginning[:-1]
+    return beginning
 
 
 def count_of(number: int, noun: str) -> str:

@@ -102,7 +102,7 @@ Decode = Callable[[bytes, bytes], Any]
 """Reads the JSON of a line, given the event's name and the line; raises ValueError if it is none."""
 
 
-def decoded(name: bytes, line: bytes) -> Any:
+def decoded(_name: bytes, line: bytes) -> Any:
     """Return the values of a line."""
     return json.loads(line.decode())  # given bytes, it would first guess their encoding
 

@@ -32,14 +32,14 @@ class Rule(NamedTuple):
 
     def apply(self, text: str) -> str:
         """Return a text with the placeholder in place of each word of this kind."""
-        return self.form.sub(lambda found: (found.groupdict().get("kept") or "") + self.placeholder, text)
+        return self.form.sub(
+            lambda found: (found.groupdict().get("kept") or "") + self.placeholder, text
+        )
 
 
 def _rule(kind: str, placeholder: str, *forms: str) -> Rule:
     either = "|".join(forms)
-    return Rule(
-        kind, re.compile(rf"{_START}(?:{either})", re.IGNORECASE), placeholder
-    )
+    return Rule(kind, re.compile(rf"{_START}(?:{either})", re.IGNORECASE), placeholder)
 
 
 _IDS = _rule(
@@ -113,7 +113,10 @@ def _without_locations(text: str) -> str:
 
 
 _RULES: Sequence[tuple[str, Callable[[str], str]]] = (
-    *((rule.kind, rule.apply) for rule in (_IDS, _DATES, _TIMES, _RANDOM_IDS, _BATCHES, _TEMPORARY)),
+    *(
+        (rule.kind, rule.apply)
+        for rule in (_IDS, _DATES, _TIMES, _RANDOM_IDS, _BATCHES, _TEMPORARY)
+    ),
     ("locations", _without_locations),
 )
 
@@ -126,7 +129,7 @@ class Step(NamedTuple):
 
 
 def steps(text: str) -> list[Step]:
-    """Return a text without dates, without times too, and so on: a step for each kind, the last without any."""
+    """Return a text in steps, each without one more kind of words; the last is without all kinds."""
     found: list[Step] = []
     kinds: tuple[str, ...] = ()
     for kind, without in _RULES:

@@ -43,6 +43,8 @@ def _table(node: Any) -> str:
     if scan is None:
         return ""
     table = scan["table"]
+    if table.startswith("["):  # of JDBC: JDBCRelation(orders) [numPartitions=1]
+        table = scan["format"] or ""
     if ":/" in table:
         return place(table)
     if table and (scan["format"] is not None or scan[1] == "Batch"):

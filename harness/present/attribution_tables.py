@@ -9,7 +9,7 @@ from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
-from harness.present.text import WIDTH, fill
+from harness.present.text import WIDTH, fill, with_fillers, without_fillers
 from harness.statistics.change import Verdict
 from harness.words import shorten, visible
 
@@ -45,12 +45,14 @@ def narrow_table(
     """
     words = zip_longest(*(reversed(heading.split()) for heading in headings), fillvalue="")
     rule, row = Line("", "-", " ", ""), DataRow("", " ", "")
-    return tabulate(
-        [*reversed(list(words)), SEPARATING_LINE, *lines],
+    filled = [list(map(with_fillers, line)) for line in lines]
+    table = tabulate(
+        [*reversed(list(words)), SEPARATING_LINE, *filled],
         tablefmt=TableFormat(None, rule, None, None, row, row, 0, None),
         disable_numparse=True,
         colalign=["left" if n < left_aligned else "right" for n in range(len(headings))],
     )
+    return without_fillers(table)
 
 
 def fractions_table(attributions: Mapping[str, Attribution]) -> str:

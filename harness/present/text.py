@@ -9,7 +9,7 @@ from itertools import product
 from harness.analysis.compare.comparison import Comparison
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Fields, Footnotes, Table, abbreviated, superscript
-from harness.words import shorten, visible
+from harness.words import display_width, padded, shorten, visible
 
 WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (16, 12), (10, 12), (8, 8))
@@ -22,6 +22,8 @@ GAPS = ("  ", " ")
 
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
 _NO_BREAK_SPACE = "\u00a0"
+_FILLER = "\ue000"
+"""Stands for the second column of a wide character where tabulate lays out a table."""
 
 Block = list[str]
 """The lines of a column, the heading first, each padded to the same width."""
@@ -39,7 +41,7 @@ def render_table(table: Table) -> str:
     """Return any before/after table in the same form."""
     for attempt in _attempts(table):
         parts, notes, caption = attempt
-        if all(len(line) <= WIDTH for part in parts for line in part.split("\n")):
+        if all(display_width(line) <= WIDTH for part in parts for line in part.split("\n")):
             break
     warnings = [f"{fill(line)}\n" for line in table.warnings]
     lines = [*warnings, "\n\n".join(parts), "", *filter(None, [fill(caption)])]
@@ -70,7 +72,21 @@ def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from tabulate import tabulate  # noqa: PLC0415  comparing needs none, and importing it takes a while
 
     align = ["left", *("right" if heading else "left" for heading in headings[1:])]
-    return tabulate(rows, list(headings), tablefmt="simple", colalign=align, disable_numparse=True)
+    filled = [list(map(with_fillers, row)) for row in rows]
+    table = tabulate(
+        filled, list(headings), tablefmt="simple", colalign=align, disable_numparse=True
+    )
+    return without_fillers(table)
+
+
+def with_fillers(text: str) -> str:
+    """Return a text with a character for each column: tabulate counts characters."""
+    return text + _FILLER * (display_width(text) - len(text))
+
+
+def without_fillers(table: str) -> str:
+    """Return what tabulate made of texts with fillers."""
+    return table.replace(_FILLER, "")
 
 
 def _attempts(table: Table) -> Iterator[tuple[list[str], Footnotes, str]]:
@@ -116,7 +132,7 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
         for index in range(len(table.columns))
     ]
     headings = [
-        _heading(column.name, max(column_width, *map(len, block)), mark)
+        _heading(column.name, max(column_width, *map(display_width, block)), mark)
         for column, block, mark in zip(table.columns, blocks, heading_marks, strict=True)
     ]
     height = max(map(len, headings))
@@ -126,7 +142,7 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
         for above, own in zip([[], *headings], below, strict=True)
     ]
     lines = _joined(columns, "  ", "<")
-    lines.insert(height + 1, "  ".join("-" * max(map(len, column)) for column in columns))
+    lines.insert(height + 1, "  ".join("-" * max(map(display_width, column)) for column in columns))
     return "\n".join(lines)
 
 
@@ -174,5 +190,5 @@ def _joined(columns: Sequence[Block], gap: str, side: str) -> Block:
 
 
 def _padded(texts: Sequence[str], side: str = "<") -> Block:
-    width = max(map(len, texts))
-    return [f"{text:{side}{width}}" for text in texts]
+    width = max(map(display_width, texts))
+    return [padded(text, width, side) for text in texts]

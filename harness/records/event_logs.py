@@ -70,7 +70,7 @@ def _applications(log: Sequence[Path]) -> list[LoggedApplication]:
             except ValueError as error:
                 if path is log[-1] and number > 1 and not line.endswith(b"\n"):
                     break  # it is being written, or was cut off
-                raise ValueError(_bad_line(found, path, number, error)) from error
+                raise ValueError(_bad_line(found, number, error)) from error
     with_name = [one for one in found if one.application.name]
     if not with_name:
         is_empty = not any(path.stat().st_size for path in log)
@@ -83,9 +83,7 @@ def _is_over(one: LoggedApplication, path: Path) -> bool:
     return one.application.has_ended or bool(one.application.name and path == one.source)
 
 
-def _bad_line(
-    found: Sequence[LoggedApplication], path: Path, number: int, error: ValueError
-) -> str:
+def _bad_line(found: Sequence[LoggedApplication], number: int, error: ValueError) -> str:
     application = found[-1].application
     if len(found) == 1 and not application.name and number == 1:
         return "no event log of Spark"
@@ -104,9 +102,7 @@ def _each_once(
         start_ms = None if application.attempt else application.started_ms
         same.setdefault((application.id, start_ms), []).append(one)
     once = [max(logs, key=_ended_last) for logs in same.values()]
-    repeated = [
-        _which(one) for one, logs in zip(once, same.values(), strict=True) if len(logs) > 1
-    ]
+    repeated = [_which(one) for one, logs in zip(once, same.values(), strict=True) if len(logs) > 1]
     lines = [f"several logs or attempts, of which one counts: {join_names(repeated)}"]
     return once, iter(lines if repeated else [])
 

@@ -4,7 +4,6 @@ A log is a file, or has parts in one directory: Spark's own `events_1_...`, `eve
 Databricks, `eventlog-2024-05-01--10-00` and others in the order of their dates, then `eventlog`.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -77,7 +76,7 @@ def _below(directory: Path, top: Path, found: FoundLogs) -> None:
 
 def _has_parts(directory: Path) -> bool:
     try:
-        return any(map(_is_part, os.listdir(directory)))
+        return any(_is_part(each.name) for each in directory.iterdir())
     except OSError:
         return False
 

@@ -26,11 +26,12 @@ _CHUNK = 2**13
 _PLAIN_CHUNK = 2**18
 """Bytes that are read at once of a file that is not compressed."""
 
+
 def lines_of(path: Path) -> Iterator[bytes]:
     r"""Yield the lines of a file, each with its `\n`; one that is cut off has none.
 
-    Raise BadInput, which names the file, if it cannot be opened. Raise ValueError with a reason if it cannot be
-    decompressed, if a line is longer than MAX_LINE, or if it unpacks to more than event logs do.
+    Raise BadInput, which names the file, if it cannot be opened. Raise ValueError with a reason if it cannot
+    be decompressed, if a line is longer than MAX_LINE, or if it unpacks to more than event logs do.
     """
     with regular_file(path) as file:
         pieces: list[bytes] = []
@@ -105,7 +106,7 @@ def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
 
 
 def _snappy(file: BinaryIO, pa: Any) -> Iterator[bytes]:
-    """The stream of snappy-java: a header, again where the stream was continued, and blocks with their sizes."""
+    """The stream of snappy-java: a header, which may be repeated, and blocks with their sizes."""
     codec, rest_of_header = pa.Codec("snappy"), 12
     while start := file.read(4):
         if start == _SNAPPY[:4]:

@@ -88,9 +88,7 @@ _SHAPES: dict[bytes, Any] = {
     b"SparkListenerApplicationStart": _shape(
         "ApplicationStart", App_Name=str, App_ID=str, App_Attempt_ID=str | None, Timestamp=int
     ),
-    b"SparkListenerApplicationEnd": _shape(
-        "ApplicationEnd", Timestamp=int, ExitCode=int | None
-    ),
+    b"SparkListenerApplicationEnd": _shape("ApplicationEnd", Timestamp=int, ExitCode=int | None),
     b"SparkListenerEnvironmentUpdate": _shape(
         "EnvironmentUpdate",
         JVM_Information=_shape("Jvm", Java_Version=str, Scala_Version=str),
@@ -98,7 +96,9 @@ _SHAPES: dict[bytes, Any] = {
         System_Properties=_SYSTEM,
     ),
     b"SparkListenerExecutorAdded": _shape(
-        "ExecutorAdded", Executor_ID=str, Executor_Info=_shape("Executor", Host=str, Total_Cores=int)
+        "ExecutorAdded",
+        Executor_ID=str,
+        Executor_Info=_shape("Executor", Host=str, Total_Cores=int),
     ),
     b"SparkListenerExecutorRemoved": _shape("ExecutorRemoved", Executor_ID=str),
     b"SparkListenerJobStart": _shape(

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.redaction import HIDDEN, digest, redacted, redacted_command, without_credentials
-
 from tests.unit.announced_secrets import ANNOUNCED, HARMLESS, TOKENS
 
 GITHUB = "ghp_" + "aB3" * 12
@@ -140,8 +139,8 @@ def test_other_texts_stay(text: str) -> None:
     "part",
     ["pwd", "token-", "token ", 'pwd="', "pwd=\\", "--pwd-", "-u a", "eyJ-", "eyJ.", "sshpass ", "snmpget -c",
      "x-", "Bearer ", "://", "-----BEGIN PRIVATE KEY-----", "password: ", "password 7 ", "--", "password /*",
-     "password -- x", "password\n", "pwd='\\", 'pwd=\\"', "decrypt(", "decrypt((a", "a.b.password ", "identified ",
-     "(password,", "thin:a/", "token 'x'||"],
+     "password -- x", "password\n", "pwd='\\", 'pwd=\\"', "decrypt(", "decrypt((a", "a.b.password ",
+     "identified ", "(password,", "thin:a/", "token 'x'||"],
 )  # fmt: skip
 def test_a_text_that_repeats_a_form_takes_no_longer_than_others(part: str) -> None:
     """In quadratic time, this would take minutes for each of them."""

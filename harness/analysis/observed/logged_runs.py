@@ -45,7 +45,7 @@ def _matched_applications(logs: Sequence[Logs]) -> Matched:
 
 
 def _prefixes(logs: Sequence[Logs], applications: Matched) -> dict[str, str]:
-    """Return for each application's name what begins the names of its executions: nothing if it is the only one."""
+    """Return what begins the names of each application's executions: nothing if all have one name."""
     names = {each.name for one in logs for each in _applications(one)}
     shown = {name: applications.common.get(name, name) for name in names}
     is_alone = len(set(shown.values())) == 1

@@ -1,7 +1,7 @@
 """Names that differ each time an application runs, matched between configurations without what differs.
 
-A name is matched only if no other configuration has it, if no other name of the same run becomes the same, and
-if the plans read the same tables, where they tell.
+A name is matched only if no other configuration has it, if no other name of the same run becomes the same,
+and if the plans read the same tables, where they tell.
 """
 
 from collections import Counter

@@ -1,6 +1,5 @@
 """What differs each time is taken out of names; what names the work stays."""
 
-
 import pytest
 
 from harness.eventlog.passing_words import place, steps, without_passing_words
@@ -74,7 +73,9 @@ def test_a_place_is_the_last_directory_that_stays(location: str, name: str) -> N
     assert place(location) == name
 
 
-@pytest.mark.parametrize("part", ["-", "/-", "a1", "2024-", "1", "x:/", "tmp_", "<location>,", "(", "run "])
+@pytest.mark.parametrize(
+    "part", ["-", "/-", "a1", "2024-", "1", "x:/", "tmp_", "<location>,", "(", "run "]
+)
 def test_the_time_for_a_long_text_is_in_proportion(part: str) -> None:
     """In quadratic time, this would take minutes for each of them."""
     without_passing_words(part * (200_000 // len(part)))

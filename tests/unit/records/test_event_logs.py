@@ -21,6 +21,7 @@ from harness.records.event_logs import read_logs
 from harness.records.log_files import logs_in
 from harness.records.log_lines import lines_of
 from tests.refusal import refusal
+from tests.unit.announced_secrets import ANNOUNCED
 from tests.unit.eventlog.event_log_lines import application_ended, application_started, execution
 
 DAY_MS = 86_400_000
@@ -319,3 +320,84 @@ class TestCommands:
         Path("none").mkdir()
         refused = refusal("compare", "--event-logs", "before", "none")
         assert "the directory none has no event logs" in refused
+
+
+def two_sides(
+    tmp_path: Path, before: Sequence[str], after: Sequence[str], described_as: str = ""
+) -> list[str]:
+    """Two runs on each side, whose names begin with what is given; return the arguments of commands."""
+    for side, (directory, names) in enumerate((("before", before), ("after", after))):
+        for number, name in enumerate(names):
+            start_ms = (10 * side + number) * DAY_MS
+            lines = [
+                *application_started(name, start_ms, f"{directory}-{number}"),
+                *execution(0, start_ms, start_ms + 5_000 + number, described_as.format(name)),
+                *execution(1, start_ms, start_ms + 6_000 + number, "save"),
+                application_ended(start_ms + 60_000),
+            ]
+            write(tmp_path / directory / f"{number}", lines)
+    return ["--event-logs", str(tmp_path / "before"), str(tmp_path / "after")]
+
+
+DATED = (["etl 2024-05-01", "etl 2024-05-02"], ["etl 2024-06-01", "etl 2024-06-02"])
+
+
+class TestNames:
+    def test_what_differs_each_time_is_left_out_and_said(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sides = two_sides(tmp_path, *DATED, "load {}")
+        assert main(["compare", *sides]) == 0
+        table = capsys.readouterr().out
+        for name in ("etl <date>", "load etl <date>", "save"):
+            assert re.search(rf"^{name} .* 2|^{name} .*%", table, re.MULTILINE), table
+        assert "missing" not in table
+        assert "matched without dates: etl <date>" in " ".join(table.split())
+
+    def test_what_one_side_alone_has_is_listed_and_no_limit_is_kept(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sides = two_sides(tmp_path, ["etl", "etl"], ["etl", "etl"], "q{}")
+        for number in range(2):
+            path = tmp_path / "after" / f"{number}"
+            path.write_bytes(path.read_bytes().replace(b"qetl", b"r%d" % number))
+        assert main(["compare", *sides, "--fail-if-slower", "50%"]) == 3
+        table = " ".join(capsys.readouterr().out.split())
+        assert "missing" not in table
+        assert "on this side alone, and so not compared: qetl" in table
+        assert "on this side alone, and so not compared: r0, r1" in table
+        assert "not known whether slower by more than 50 %, as not matched: qetl" in table
+
+    def test_a_failure_on_one_side_alone_stays_in_the_table(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sides = two_sides(tmp_path, ["etl", "etl"], ["etl", "etl"], "q{}")
+        failed = execution(2, 100, 200, "broken", error="[NO_TABLE]")
+        for number in range(2):
+            path = tmp_path / "after" / f"{number}"
+            lines = path.read_bytes().splitlines(keepends=True)
+            path.write_bytes(b"".join([*lines[:-1], *failed, lines[-1]]))
+        assert main(["compare", *sides]) == 0
+        assert re.search(r"^broken +missing +failed", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_no_output_has_a_secret_of_a_description(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for side in ("before", "after"):
+        for number in range(2):
+            executions = [
+                line
+                for n, text in enumerate(ANNOUNCED)
+                for line in execution(n, 9_000 * n, 9_000 * n + 5_000 + number, f"{n}: {text}")
+            ]
+            lines = [*application_started("etl", number, f"{side}-{number}"), *executions]
+            write(tmp_path / side / f"{number}", [*lines, application_ended(10**7)])
+    sides = ["--event-logs", "before", "after"]
+    for command in (["compare"], ["compare", "--format", "json"], ["explain", "--details"]):
+        assert main([*command, *sides]) == 0
+    assert main(["report", *sides]) == 0
+    shown = capsys.readouterr().out + Path("report.html").read_text()
+    assert "***" in shown
+    assert "hunter2" not in shown

@@ -1,4 +1,4 @@
-"""Names that differ each time are matched where that is certain, and otherwise said to be on one side alone."""
+"""Names that differ each time are matched where it is certain that they mean the same work."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -75,7 +75,7 @@ def test_what_could_be_several_workloads_is_not_matched(
     [(("orders", "orders"), True), (("orders", "customers"), False), (("orders", None), True)],
 )
 def test_plans_that_read_other_tables_are_other_work(
-    tables: tuple[str, str | None], is_matched: bool
+    tables: tuple[str, str | None], *, is_matched: bool
 ) -> None:
     names = ("load 2024-05-01", "load 2024-06-01")
     columns = [
