@@ -90,7 +90,7 @@ ANNOUNCED = (
     "fs.azure.account.key.a.blob.core.windows.net=hunter2",
     "fs.azure.sas.c.a.blob.core.windows.net hunter2",
     "fs.azure.sas.c.a.blob.core.windows.net=hunter2",
-    'TBLPROPERTIES (\'kafka.sasl.jaas.config\'=\'PlainLoginModule required username="u" password="hunter2";\')',
+    'TBLPROPERTIES (\'kafka.sasl.jaas.config\'=\'PlainLoginModule required user="u" password="hunter2";\')',
     "kafka.ssl.keystore.password hunter2",
     "SELECT * FROM dblink('host=h user=u password=hunter2', 'x')",
     "SELECT pgp_sym_decrypt(c, 'hunter2') FROM t",
