@@ -94,10 +94,16 @@ def _struct_without(type_: type, names: Collection[str]) -> type[msgspec.Struct]
     """Return a type of the same fields as a dataclass, but for these: reading skips what it does not have."""
     types = get_type_hints(type_, include_extras=True)
     kept = [each for each in fields(type_) if each.name not in names]
-    required = [(each.name, types[each.name]) for each in kept if each.default is MISSING]
-    optional = [
-        (each.name, types[each.name], each.default) for each in kept if each.default is not MISSING
-    ]
+    required: list[tuple[str, Any]] = []
+    optional: list[tuple[str, Any, Any]] = []
+    for each in kept:
+        if each.default is not MISSING:
+            optional.append((each.name, types[each.name], each.default))
+        elif each.default_factory is not MISSING:
+            default = msgspec.field(default_factory=each.default_factory)
+            optional.append((each.name, types[each.name], default))
+        else:
+            required.append((each.name, types[each.name]))
     return msgspec.defstruct(type_.__name__, [*required, *optional])
 
 
