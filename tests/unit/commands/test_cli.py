@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -42,14 +43,15 @@ class TestShowWithTheEarlierConfiguration:
     def record(
         self, results: Path, name: str, hour: int, digest: str = "d", host: str = "h"
     ) -> None:
+        started_at = f"2026-11-21T{hour:02}:00:00.000Z"
         run = a_run(
             name,
             f"{name}-{hour}",
-            started_at=f"2026-11-21T{hour:02}:00:00.000Z",
+            started_at=started_at,
             dataset={**self.DATASET, "digest": digest},
             environment={"host": host},
         )
-        record_all(results, run, [ok("pi", 10.0)])
+        record_all(results, run, [replace(ok("pi", 10.0), started_at=started_at)])
 
     def test_it_is_the_last_on_the_same_data_and_machine(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
