@@ -21,9 +21,11 @@ _BLOCK = 512
 _PLAIN = 0.95
 """The share of a file for which it has blocks: the last bytes may be beside its name."""
 
-# FIEMAP of linux/fiemap.h: a header, and after it the extents of a file.
+# FIEMAP of linux/fiemap.h: a header, and after it the extents of a file. They are texts because a
+# struct.Struct cannot be sent to a node.
 _FIEMAP = 0xC020660B
-_HEADER, _EXTENT = struct.Struct("=QQLLLL"), struct.Struct("=QQQ16xL12x")
+_HEADER = "=QQLLLL"
+_EXTENT = "=QQQ16xL12x"
 _EXTENTS = 512
 _SYNC, _LAST = 0x1, 0x1
 _ENCODED, _INLINE, _UNWRITTEN = 0x8, 0x200, 0x800
@@ -80,14 +82,16 @@ def _is_packed(path: Path) -> bool:
 def _has_packed_extent(file: int) -> bool:
     """Return whether a part of a file is compressed, without bytes of its own, or beside its name."""
     start = 0
+    header_bytes = struct.calcsize(_HEADER)
+    extent_bytes = struct.calcsize(_EXTENT)
     while True:
-        request = bytearray(_HEADER.size + _EXTENTS * _EXTENT.size)
-        _HEADER.pack_into(request, 0, start, 2**64 - 1 - start, _SYNC, 0, _EXTENTS, 0)
+        request = bytearray(header_bytes + _EXTENTS * extent_bytes)
+        struct.pack_into(_HEADER, request, 0, start, 2**64 - 1 - start, _SYNC, 0, _EXTENTS, 0)
         fcntl.ioctl(file, _FIEMAP, request)
-        _, _, _, found, _, _ = _HEADER.unpack_from(request)
+        _, _, _, found, _, _ = struct.unpack_from(_HEADER, request)
         for number in range(found):
-            place = _HEADER.size + number * _EXTENT.size
-            logical, _, length, flags = _EXTENT.unpack_from(request, place)
+            place = header_bytes + number * extent_bytes
+            logical, _, length, flags = struct.unpack_from(_EXTENT, request, place)
             if flags & (_ENCODED | _INLINE | _UNWRITTEN):
                 return True
             if flags & _LAST:

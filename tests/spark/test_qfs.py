@@ -19,6 +19,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import kill
 
+from .attack import attack
 from .conftest import CLUSTER_ROWS, RunOn, Write
 
 pytestmark = [
@@ -68,6 +69,12 @@ def test_every_file_has_the_requested_layout(
         assert dataset.stored.stored_bytes == copies * dataset.manifest.bytes
     assert open_dataset(spark, dataset.uri).stored == dataset.stored
     assert dataset.frame(spark).count() == CLUSTER_ROWS
+
+
+def test_what_others_put_there_stays_and_what_we_left_goes(
+    write_layout: Write, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attack(spark, write_layout, "replicated:2", monkeypatch)
 
 
 @pytest.mark.parametrize("requested", ["rs:6+3", "replicated:3"])
