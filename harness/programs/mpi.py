@@ -54,6 +54,7 @@ end() {
   rm -rf "$directory" "/dev/shm/clusterlift-$mark"
 }
 trap 'end; exit 143' TERM INT HUP
+trap : PIPE  # a shell may say that its command was ended, where nobody reads it any more
 mkdir -m 700 "$directory" && cd "$directory" || exit 1
 while [ "$1" != -- ]; do printf %s "$2" >"$1"; shift 2; done; shift
 env CLUSTERLIFT_JOB="$mark" TMPDIR="$directory" "$@" & wait $!; code=$?
