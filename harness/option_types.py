@@ -1,11 +1,12 @@
 """Types of the options of `clusterlift` that click does not have, and how a parser of ours becomes one."""
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from harness.runtime.option_values import plain_number
 
 T = TypeVar("T")
 
@@ -25,13 +26,14 @@ class WholeNumber(click.IntRange):
 
 
 class RealNumber(click.FloatRange):
-    """A number between bounds. `nan`, which no comparison finds out of bounds, is none."""
+    """A number between bounds, in plain digits: Python itself would take `nan` and `1_0`, too."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number. Raise BadParameter for other text, and out of bounds."""
-        number = click.FLOAT.convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
+        try:
+            number = plain_number(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
         try:
             return super().convert(number, param, ctx)
         except click.BadParameter:  # whose `0.0` nobody wrote

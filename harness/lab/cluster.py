@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -142,16 +143,18 @@ def find_lab() -> Lab | None:
         return None
     nodes = (Node(_service(c), str(c["Id"]), str(c["State"]["Status"])) for c in containers)
     worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
-    environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"])
+    environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"] or ())
     storages = tuple(environment.get("STORAGE", "hdfs").split("-"))
-    try:
-        cpus = float(environment.get("CPUS", "0"))
-    except ValueError as error:
+    return Lab(tuple(sorted(nodes, key=_by_number)), storages, _cpus(environment.get("CPUS", "")))
+
+
+def _cpus(text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or float(text) == 0:
         raise BadInput(
-            f"the lab was started with CPUS={environment['CPUS']!r}, which is no number: remove "
-            "it (clusterlift lab down), and start it with clusterlift lab up --cpus X"
-        ) from error
-    return Lab(tuple(sorted(nodes, key=_by_number)), storages, cpus)
+            f"the lab was started with CPUS={text!r}, which is no number of processors: remove it "
+            "(clusterlift lab down), and start it with clusterlift lab up --cpus X"
+        )
+    return float(text)
 
 
 def running_lab() -> Lab:

@@ -32,6 +32,7 @@ from harness.records.document import checksum
 from harness.records.files import content_of
 from harness.records.reader import load
 from harness.records.writer import record_all
+from harness.runtime.option_values import plain_number
 
 MAX_BYTES = 10**8
 TIMES = ["test", "seconds"]
@@ -118,15 +119,8 @@ def read_published(
     return run, trials
 
 
-def _number(text: str) -> float:
-    """Return a number of digits, point and exponent alone: Python would read `1_0` as 10."""
-    if re.search(r"[^0-9.eE+-]", text):
-        raise ValueError(f"{text!r} is not a number")
-    return float(text)
-
-
 def _seconds(text: str) -> float:
-    seconds = _number(text)
+    seconds = plain_number(text)
     if not MIN_WALL_S <= seconds <= MAX_WALL_S:
         raise ValueError(
             f"{text!r} is not a time; {MIN_WALL_S:g} to {MAX_WALL_S:g} seconds are expected"
@@ -138,7 +132,9 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
     """Return what a test did in one second."""
     if not re.match(UNIT_FORM, unit):
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
-    return Work(_number(performance), unit, {DECLARED_PEAK: _number(peak)} if peak else {})
+    return Work(
+        plain_number(performance), unit, {DECLARED_PEAK: plain_number(peak)} if peak else {}
+    )
 
 
 def _require_same_unit(test: str, work: Work, first: Work) -> None:

@@ -1,6 +1,7 @@
 """The values that options have as text, for the entry scripts and for `clusterlift`."""
 
 import difflib
+import math
 import re
 from collections.abc import Collection, Iterable
 
@@ -16,11 +17,24 @@ def what_exists(name: str, known: Collection[str]) -> str:
     return f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(known)}"
 
 
+def plain_number(text: str) -> float:
+    """Return a finite number of digits, point and exponent alone: Python would read `1_0` and `٣`, too.
+
+    Raise ValueError for other text.
+    """
+    if re.search(r"[^0-9.eE+-]", text):
+        raise ValueError(f"{text!r} is not a number")
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text!r} is too large a number")
+    return number
+
+
 def parse_fraction(text: str) -> float:
     """Return 0.02 for `2%` or `0.02`. Raise ValueError unless it is between 0% and 100%."""
     number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
     try:
-        fraction = float(number) / (100 if percent else 1)
+        fraction = plain_number(number.strip()) / (100 if percent else 1)
     except ValueError:
         raise ValueError(f"'{text}' is not a percentage; write for example 2%") from None
     if not 0 < fraction < 1:

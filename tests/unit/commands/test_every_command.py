@@ -37,7 +37,7 @@ class TestValues:
         with pytest.raises(click.BadParameter, match="is not a whole number"):
             WholeNumber(1, 10).convert(text, None, None)
 
-    @pytest.mark.parametrize("text", ["nan", "11", "x"])
+    @pytest.mark.parametrize("text", ["nan", "inf", "11", "x", "1_0", "\u0663", "", "1e999"])
     def test_a_number_is_within_its_bounds(self, text: str) -> None:
         assert RealNumber(1, 10).convert("2.5", None, None) == 2.5
         with pytest.raises(click.BadParameter):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import socket
 import tarfile
 from collections.abc import Callable
@@ -133,6 +134,29 @@ class TestWithoutALab:
     )
     def test_conflicting_options_are_refused(self, arguments: list[str], complaint: str) -> None:
         assert complaint in refusal("lab", *arguments)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        *(["CPUS=x"], ["CPUS="], ["CPUS=nan"], ["CPUS=inf"], ["CPUS=-1"], ["CPUS=0.0"]),
+        *(["CPUS=1_0"], ["CPUS=٣"], ["CPUS=1e400"], ["without an equals sign"], [], None),
+    ],
+)
+@pytest.mark.parametrize("command", [("lab", "status"), ("lab", "up"), ("probe", "link", "--lab")])
+def test_a_lab_whose_processors_are_unknown_is_to_be_removed(
+    fake: InstallFakes, variables: list[str] | None, command: tuple[str, ...]
+) -> None:
+    labels = {"com.docker.compose.service": "worker-1"}
+    config = {"Env": variables, "Labels": labels}
+    found = json.dumps([{"Id": "a", "Config": config, "State": {"Status": "running"}}])
+    fake(
+        docker=f"case $1 in ps) echo a;; inspect) echo {shlex.quote(found)};; esac",
+        docker_compose="exit 0",
+    )
+    message = refusal(*command)
+    assert message.startswith("the lab was started with CPUS=")
+    assert "remove it (clusterlift lab down)" in message
 
 
 class TestCompose:
