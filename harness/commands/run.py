@@ -29,7 +29,7 @@ from harness.runtime.clock import duration_text
 from harness.runtime.queries import text_digests
 from harness.runtime.script_options import HELP
 from harness.runtime.series import PROVEN, SERIES
-from harness.runtime.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget
+from harness.runtime.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
 from harness.terminal import say, show
 from harness.words import count_of
 
@@ -184,9 +184,9 @@ def make_runs_within(
                 + (f"about {total}; " if budget.turn_s else f"{total} or more; ")
                 + (left if budget.left_s else over)
             )
-            end_by = {END_BY: str(time.time() + share_s / len(turn))}
+            end_by = {END_BY: str(machine_clock() + share_s / len(turn))}
             if may_shorten:
-                end_by[FEWER_ROUNDS_BY] = str(time.time() + rounds_s / len(turn))
+                end_by[FEWER_ROUNDS_BY] = str(machine_clock() + rounds_s / len(turn))
             code, made = _make_run(series, submissions[series], number, end_by)
             codes.append(code)
             if made is None:

@@ -9,12 +9,17 @@ from harness.model.limits import MIN_RUNS
 from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
-"""The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
+"""The environment variable with the time of `machine_clock`, in seconds, by which a run has to end."""
 FEWER_ROUNDS_BY = "CLUSTERLIFT_FEWER_ROUNDS_BY"
-"""The environment variable with the Unix time, in seconds, by which the rounds of a run are to end: rounds
-that would end later are left out, but for one warm-up and one measured round."""
+"""The environment variable with the time of `machine_clock`, in seconds, by which the rounds of a run are to
+end: rounds that would end later are left out, but for one warm-up and one measured round."""
 WANTED_RUNS = 3
 """Runs that the time is to suffice for, with fewer rounds if need be: the interval of two is very wide."""
+
+
+def machine_clock() -> float:
+    """Return seconds that all processes of this machine count alike, whatever its time of day is set to."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def seconds_left() -> float:
@@ -33,7 +38,7 @@ def seconds_for_rounds(once_s: float) -> float:
 
 def _seconds_until(variable: str) -> float:
     try:
-        return max(0.0, float(os.environ[variable]) - time.time())
+        return max(0.0, float(os.environ[variable]) - machine_clock())
     except (KeyError, ValueError):
         return math.inf
 

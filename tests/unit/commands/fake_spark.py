@@ -17,6 +17,7 @@ from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, tim
 from harness.records.writer import Recording
 from harness.runtime.interrupt import interruptible
 from harness.runtime.series import current_series
+from harness.runtime.time_budget import machine_clock
 
 home = Path(__file__).parent
 with (home / "calls").open("a") as calls:
@@ -34,7 +35,7 @@ if outcome == "refused":
     sys.exit(2)
 limit = os.environ.get("CLUSTERLIFT_END_BY")
 with (home / "limits").open("a") as limits:
-    limits.write(f"{float(limit) - time.time():.0f}\\n" if limit else "none\\n")
+    limits.write(f"{float(limit) - machine_clock():.0f}\\n" if limit else "none\\n")
 with (home / "proven").open("a") as proven:
     proven.write(os.environ["CLUSTERLIFT_PROVEN"] + "\\n")
 now = timestamp()

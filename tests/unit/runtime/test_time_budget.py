@@ -1,5 +1,7 @@
 """How a given time is divided among runs. Only turns advance the clock."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -7,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.limits import MIN_RUNS
+from harness.runtime import time_budget
 from harness.runtime.time_budget import (
     END_BY,
     FEWER_ROUNDS_BY,
     TimeBudget,
+    machine_clock,
     seconds_for_rounds,
     seconds_left,
 )
@@ -116,7 +120,7 @@ def test_turns_become_shorter_so_that_three_fit_and_no_time_is_left_for_another(
 def test_what_the_first_run_does_once_is_shared_among_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(FEWER_ROUNDS_BY, "1")
+    monkeypatch.setenv(FEWER_ROUNDS_BY, "0")
     assert seconds_for_rounds(once_s=30) == 20
     monkeypatch.delenv(FEWER_ROUNDS_BY)
     assert seconds_for_rounds(once_s=30) == float("inf")
@@ -124,11 +128,23 @@ def test_what_the_first_run_does_once_is_shared_among_all(
 
 class TestTheLimitOfARun:
     def test_is_what_is_left_until_a_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(END_BY, str(time.time() + 1000))
-        assert 900 < seconds_left() <= 1000
+        monkeypatch.setattr(time_budget, "machine_clock", lambda: 5000.0)
+        monkeypatch.setenv(END_BY, "6000")
+        assert seconds_left() == 1000
+
+    def test_is_the_same_for_another_process_and_when_the_time_of_day_is_set(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before_s = machine_clock()
+        monkeypatch.setattr(time, "time", lambda: 4e9)
+        program = "from harness.runtime.time_budget import machine_clock; print(machine_clock())"
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        assert before_s <= float(done.stdout) <= machine_clock()
 
     def test_is_nothing_once_that_time_is_over(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(END_BY, "1")
+        monkeypatch.setenv(END_BY, "0")
         assert seconds_left() == 0
 
     @pytest.mark.parametrize("value", [None, "", "soon"])
