@@ -126,6 +126,7 @@ class HostLink:
     - `shaped_bit_s`: the limit that tc sets, as a rate on the wire.
     - `has_unknown_limit`: whether tc sets a limit that its output does not show, or a port of USB does not
       tell its speed.
+    - `limit_unread`: why it could not be looked at whether tc sets a limit.
     - `counters`: packets with errors and dropped packets since the interface came up, such as `rx_errors`.
     """
 
@@ -148,6 +149,7 @@ class HostLink:
     carried_mbit_s: Speed | None = None
     slow_ports: tuple[SlowPort, ...] = ()
     has_invented_speed: bool | None = False
+    limit_unread: str | None = None
 
     @property
     def card_mbit_s(self) -> int | None:

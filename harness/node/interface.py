@@ -12,6 +12,7 @@ from harness.model.interface import MAX_SPEED_MBIT_S, OPEN_VSWITCH, TEAM, Bond, 
 from harness.model.link import TYPICAL_MTU, VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node.card import with_card
 from harness.node.kernel import (
+    MAX_TEXT,
     SYSCTLS,
     device_directory,
     known,
@@ -24,6 +25,7 @@ from harness.node.kernel import (
     sysctl_file,
 )
 from harness.node.queues import read_queues
+from harness.words import first_line, shorten, visible
 
 OFFLOADS = (
     "rx-checksumming",
@@ -98,6 +100,7 @@ def _read_device(
         queue=queue,
         shaped_bit_s=wire_bit_s(limit, link.mtu_bytes or TYPICAL_MTU) if limit else None,
         has_unknown_limit=limit is None,
+        limit_unread=shorten(visible(first_line(parts.get("no limits", ""))), MAX_TEXT) or None,
         offloads=read_offloads(parts.get("offloads", "")),
         bond=bond,
         sysctls={name: values[file] for name in SYSCTLS if (file := sysctl_file(name)) in values},

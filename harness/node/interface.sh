@@ -11,6 +11,12 @@ filters() {
     grep -E 'police|Redirect to device' | grep -v ' clusterlift0)'
 }
 
+# Why it cannot be known whether tc limits the device.
+no_limits() {
+  command -v tc > /dev/null || { echo 'tc is not installed'; return; }
+  { tc qdisc show dev "$1" && tc filter show dev "$1"; } 2>&1 > /dev/null | head -n 1
+}
+
 # Who made this machine, and whether a hypervisor did. The first guest of Xen has the real cards.
 maker() {
   ! grep -q -s control_d /proc/xen/capabilities || return 0
@@ -26,6 +32,7 @@ describe() {
   part device ip -j -d -s link show dev "$device"
   part queue tc -j qdisc show dev "$device"
   part filters filters "$device"
+  part 'no limits' no_limits "$device"
   part driver readlink "$at/device/driver"
   part place readlink -f "$at/device"
   part bond cat "/proc/net/bonding/$device"

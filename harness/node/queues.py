@@ -30,7 +30,8 @@ def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None,
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
     What filters do, or limits below the root queue, is not followed. `parts` come from interface.sh; `kind`
-    is the root queue by ip, in case tc prints no JSON.
+    is the root queue by ip, in case tc prints no JSON. Then NO_LIMIT says nothing of limits that ip does not
+    show: what interface.sh prints of `no limits` is the reason.
     """
     rows: list[Mapping[str, Any]] = []
     with suppress(ToolError):

@@ -78,6 +78,9 @@ def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
             yield Finding(name, "half duplex")
         for port in link.slow_ports:
             yield Finding(name, _slow_port_text(link, port))
+        if link.limit_unread and not link.has_unknown_limit:
+            text = f"whether tc limits it is unknown: {link.limit_unread}"
+            yield Finding(name, text, is_fault=False)
         if link.bond is not None:
             yield from (Finding(name, fault) for fault in bond_faults(link.bond))
         errors = (
