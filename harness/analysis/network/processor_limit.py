@@ -66,10 +66,14 @@ def _above(
 
 def rack_limit_text(case: MeasuredCase) -> str:
     """Return the end of a sentence on why processors may have bounded most draws; empty if they did not."""
-    if (stolen := case.median(RACK_STOLEN) or 0.0) >= MAX_STOLEN_PERCENT:
+    stolen = case.median(RACK_STOLEN)
+    busiest = case.median(RACK_BUSIEST)
+    if stolen is not None and stolen >= MAX_STOLEN_PERCENT:
         limit = f"a hypervisor took {stolen:.0f} % of a host's processors"
-    elif (case.median(RACK_BUSIEST) or 0.0) >= MAX_BUSY_PERCENT:
+    elif busiest is not None and busiest >= MAX_BUSY_PERCENT:
         limit = "a processor of a host was busy all the time"
+    elif stolen is None or busiest is None:
+        return "; whether processors were the limit is unknown"
     else:
         return ""
     return f"; {limit}, which may have been the limit"

@@ -3,6 +3,7 @@
 from harness.analysis.network.cases import measured_cases
 from harness.analysis.network.processor_limit import processor_limits, rack_limit_text
 from harness.model.network_metrics import (
+    ACROSS_RACKS,
     BOTH_WAYS,
     BUSIEST,
     IPERF_CPU,
@@ -57,10 +58,13 @@ def test_another_case_is_another_transfer() -> None:
 def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
     stolen = [RACK_STOLEN.of(("a", "b"), value) for value in (45.0, 50.0, 0.0)]
     busy = [RACK_BUSIEST.of(("b", "a"), 100.0), RACK_STOLEN.of(("b", "a"), 1.0)]
-    found = [*stolen, *busy, RACK_BUSIEST.of("a", 60.0)]
+    quiet = [RACK_BUSIEST.of("a", 60.0), RACK_STOLEN.of("a", 1.0)]
+    unknown = [ACROSS_RACKS.of("b", 1e9)]
+    found = [*stolen, *busy, *quiet, *unknown]
     texts = {case.subject: rack_limit_text(case) for case in measured_cases(found, RACKS)}
     assert texts["a -> b"] == (
         "; a hypervisor took 45 % of a host's processors, which may have been the limit"
     )
     assert "; a processor of a host was busy all the time" in texts["b -> a"]
     assert texts["a"] == ""
+    assert texts["b"] == "; whether processors were the limit is unknown"
