@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datagen import marker as markers
 from datagen import removal, written
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME
@@ -321,6 +322,66 @@ def test_an_exchanged_directory_below_is_not_entered(tmp_path: Path) -> None:
         place.below("link"),
     ):
         pass
+
+
+def opened_locally(place: Path) -> contextlib.AbstractContextManager[removal.Place]:
+    asked = SimpleNamespace(uri="file:place", local_path=str(place))
+    return opened(asked, follow_link=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o701])
+def test_nothing_is_moved_into_a_directory_that_others_can_enter(tmp_path: Path, mode: int) -> None:
+    """They could exchange what is there between the look and the deletion."""
+    (tmp_path / "rows").write_text("ours")
+    (tmp_path / "_aside").mkdir()
+    (tmp_path / "_aside").chmod(mode)
+    with (
+        pytest.raises(BadInput, match="it is not a directory of yours alone"),
+        opened_locally(tmp_path) as place,
+    ):
+        remove(place, lambda *_: True, "_aside")
+    assert (tmp_path / "rows").read_text() == "ours"
+
+
+def test_nothing_is_moved_into_a_directory_of_another_user(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give a directory to another user")
+    (tmp_path / "rows").write_text("ours")
+    (tmp_path / "_aside").mkdir(0o700)
+    os.chown(tmp_path / "_aside", 12345, -1)
+    with (
+        pytest.raises(BadInput, match="it is not a directory of yours alone"),
+        opened_locally(tmp_path) as place,
+    ):
+        remove(place, lambda *_: True, "_aside")
+    assert (tmp_path / "rows").read_text() == "ours"
+
+
+def test_what_comes_out_of_a_pipe_is_no_marker(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / MARKER)
+    writer = os.open(tmp_path / MARKER, os.O_RDWR)
+    try:
+        os.write(writer, b"a whole marker\n")
+        os.set_blocking(writer, False)
+        with opened_locally(tmp_path) as place:
+            assert place.text(MARKER) is None
+    finally:
+        os.close(writer)
+
+
+def test_a_process_whose_marker_was_replaced_clears_nothing_and_withdraws_no_other(
+    fs: AnyFileSystem,
+) -> None:
+    rows = directory(fs, ROWS)
+    fs.plant(f"{ROWS}/{FILE_NAME}", json.dumps({"files": {PART: 4}}))
+    fs.plant(f"{ROWS}/{PART}", "rows")
+    own = Marker.put(rows, DATASET)
+    Marker.put(rows, DATASET, taken_over=own)
+    with pytest.raises(ClusterliftError, match="another process took over writing"):
+        markers._clear(own)
+    with opened(rows, follow_link=True) as place:
+        own.withdraw(place)
+    assert fs.snapshot().keys() >= {f"{ROWS}/{MARKER}", f"{ROWS}/{PART}"}
 
 
 # The directory of a dataset.
