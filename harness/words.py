@@ -1,5 +1,7 @@
 """Words and numbers for people: counts, percentages, names, shortened and escaped text."""
 
+from __future__ import annotations  # for Python 3.8
+
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,5 +1,8 @@
 """The reason of a failure, among all that programs print."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from harness.failure_reason import (
@@ -9,6 +12,7 @@ from harness.failure_reason import (
     missing_program,
     stated_error,
 )
+from tests.tracked import ROOT
 
 BANNER = "****\r\nUse without permission is denied.\r\nReport errors to it@example.org\r\n****\r\n"
 PLAIN_BANNER = "Authorised use only.\nAll errors are logged; access is denied to others.\n"
@@ -289,3 +293,17 @@ def test_a_program_that_is_missing_is_named(line: str, program: str) -> None:
 )
 def test_a_lost_connection_is_worth_another_try(reason: str, *, is_lost: bool) -> None:
     assert is_lost_connection(reason) is is_lost
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9"])
+def test_reasons_are_found_with_older_pythons_too(version: str) -> None:
+    python = next(Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"), None)
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    program = (
+        "from harness.failure_reason import failure_reason; print(failure_reason('x: failed'))"
+    )
+    done = subprocess.run(
+        [python, "-B", "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("x: failed\n", "")

@@ -187,6 +187,18 @@ def test_storage_nodes_and_experiment_drop_what_a_trial_reads(
     assert (reads.failure, " ".join(calls)) == (failure, asked)
 
 
+def test_a_node_that_does_not_answer_may_have_kept_what_a_trial_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    storage = SimpleNamespace(drop_cached=lambda *_: lambda: "")
+    answers = NodeAnswers({"a": ("n1", "")}, {}, {"n2": "it was busy"})
+    monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
+    monkeypatch.setattr(cold_reads, "run_on_nodes", lambda *_: answers)
+    reads = ColdReads(SPARK, [a_dataset("203.0.113.1:1")])
+    reads.drop()
+    assert reads.failure == "n2 did not answer: it was busy"
+
+
 def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,8 +1,13 @@
 """What is said of a node whose Python cannot run what is measured there."""
 
+from typing import Any
+
 import pytest
 
-from jobs.node_python import python_fault
+from harness.model.errors import BadInput
+from jobs import node_python
+from jobs.executors import NO_TASK, ExecutorAnswers
+from jobs.node_python import python_fault, require_python_on_nodes
 from jobs.task_failure import MAX_LENGTH, NO_REASON, reason_of
 
 MISMATCH = """org.apache.spark.api.python.PythonException: Traceback (most recent call last):
@@ -75,3 +80,28 @@ def test_both_versions_and_all_hosts_are_named_and_what_to_do() -> None:
         "n4: Python 3.11 there, but ModuleNotFoundError: No module named 'zlib'. "
         "Set PYSPARK_PYTHON to a Python 3.11 that every node has"
     )
+
+
+@pytest.mark.parametrize(
+    ("silent", "refused"),
+    [
+        ({}, None),
+        ({"2": NO_TASK}, None),
+        ({"2": "ModuleNotFoundError: No module named 'x'"}, "n2: Python 3.9 there"),
+        ({"1": NO_TASK, "2": "OSError: no python3"}, "n2: Python 3.9 there"),
+    ],
+)
+def test_a_run_is_refused_if_a_node_has_answered_that_its_python_cannot_run_ours(
+    monkeypatch: pytest.MonkeyPatch, silent: dict[str, str], refused: str | None
+) -> None:
+    spark: Any = None
+    monkeypatch.setattr(node_python, "is_local", lambda _: False)
+    monkeypatch.setattr(node_python, "executor_hosts", lambda _: {"1": "n1", "2": "n2"})
+    monkeypatch.setattr(node_python, "run_on_executors", lambda *_: ExecutorAnswers({}, silent))
+    monkeypatch.setattr(node_python, "python_versions", lambda *_: {"2": "3.9"})
+    monkeypatch.setattr(node_python, "_program", lambda _: "python3")
+    if refused is None:
+        require_python_on_nodes(spark)
+    else:
+        with pytest.raises(BadInput, match=refused):
+            require_python_on_nodes(spark)

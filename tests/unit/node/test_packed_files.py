@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import struct
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,34 @@ def test_a_file_of_which_the_file_system_tells_nothing_may_be_packed(
     file.write_bytes(os.urandom(SIZE))
     monkeypatch.setattr(fcntl, "ioctl", refuse)
     assert have_packed([str(file)])
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_packed"),
+    [
+        (0x0, False),
+        (0x8, True),  # FIEMAP_EXTENT_ENCODED: compressed
+        (0x200, True),  # FIEMAP_EXTENT_DATA_INLINE: beside its name
+        (0x800, True),  # FIEMAP_EXTENT_UNWRITTEN: only zeros
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_file_with_a_part_that_disks_do_not_have_whole_is_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: int, *, is_first: bool, is_packed: bool
+) -> None:
+    last, half = 0x1, SIZE // 2
+    all_flags = [flags, 0x0] if is_first else [0x0, flags]
+    parts = [(0, all_flags[0]), (half, all_flags[1] | last)]
+
+    def answer(_file: int, _request: int, buffer: bytearray) -> None:
+        struct.pack_into("=L", buffer, 20, len(parts))
+        for number, (start, own_flags) in enumerate(parts):
+            struct.pack_into("=QQQ16xL12x", buffer, 32 + 56 * number, start, start, half, own_flags)
+
+    file = tmp_path / "data"
+    file.write_bytes(os.urandom(SIZE))
+    monkeypatch.setattr(fcntl, "ioctl", answer)
+    assert have_packed([str(file)]) == is_packed
 
 
 def test_the_page_cache_has_a_file_until_it_is_put_out(tmp_path: Path) -> None:
