@@ -1,7 +1,11 @@
 """`clusterlift run`: several runs of jobs/benchmark.py with the same arguments."""
 
+import json
+import os
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,6 +21,7 @@ from harness.model.run import QUERIES, Phase, RecordedRun, moment_of
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import RealNumber, WholeNumber, converted
+from harness.records.files import content_of
 from harness.records.series import (
     Series,
     is_complete,
@@ -37,6 +42,9 @@ MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
 DEFAULT_PRECISION_MINUTES = 60
+_MANIFEST = "_dataset.json"
+_MAX_MANIFEST_BYTES = 2**28
+_DEFAULT_FS = "spark.hadoop.fs.defaultFS"
 _NEEDED = (Phase.WARM_UP, Phase.MEASURED)
 """The shortest run has a round of each."""
 
@@ -259,6 +267,7 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     own = {name: getattr(given, name) for name in names}
     own["configuration"] = series.configuration  # a directory may have been renamed
     own |= _texts(text_digests(submission.queries))
+    own |= _local_dataset(submission)
     done = {
         recorded.source: {
             "streams": 1,
@@ -271,6 +280,25 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
         for recorded in series.of_configuration()
     }
     require_same_work(series.configuration, {**known, **own}, done)
+
+
+def _local_dataset(submission: Submission) -> dict[str, Any]:
+    """Return digest and format of a dataset on a file system of this machine; nothing of any other.
+
+    The script itself proves that its files are those of the manifest, and judges a manifest that is damaged.
+    """
+    uri = submission.given.dataset or ""
+    has_other_default = _DEFAULT_FS in submission.properties or "HADOOP_CONF_DIR" in os.environ
+    if has_other_default and not uri.startswith("file:"):
+        return {}
+    path = uri.removeprefix("file://").removeprefix("file:")
+    try:
+        manifest = json.loads(content_of(Path(path, _MANIFEST), _MAX_MANIFEST_BYTES))
+    except (BadInput, ValueError, RecursionError):
+        return {}
+    if not isinstance(manifest, dict):
+        return {}
+    return {name: manifest[name] for name in ("digest", "format") if name in manifest}
 
 
 def _texts(digests: Mapping[str, str]) -> dict[str, str]:

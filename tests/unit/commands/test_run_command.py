@@ -1,5 +1,6 @@
 """`clusterlift run`, tested with a spark-submit that records a run without Spark."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,9 +8,11 @@ import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from datagen.manifest import FILE_NAME
 from harness.cli import main
 from harness.commands.submission import SPARK_OPTIONS
 from harness.model.run import Ending
@@ -96,6 +99,49 @@ class TestCommandLine:
         assert "has configuration 1g, and new runs would have old" in refused
         assert main(["run", "--configuration", "1g", "--runs", "1"]) == 0
         assert len(spark.calls()) == 1
+
+    @pytest.mark.parametrize("prefix", ["", "file:", "file://"])
+    @pytest.mark.parametrize(
+        ("manifest", "refused"),
+        [
+            ({"digest": "b", "format": "csv"}, "has digest a, and new runs would have b"),
+            (
+                {"digest": "a", "format": "parquet"},
+                "has format csv, and new runs would have parquet",
+            ),
+            ({"digest": "a", "format": "csv"}, None),
+            ({}, None),
+            ([], None),
+            (None, None),
+        ],
+    )
+    def test_runs_of_another_dataset_on_this_machine_are_refused(
+        self, spark: FakeSpark, prefix: str, manifest: Any, refused: str | None
+    ) -> None:
+        dataset = {"uri": "file:/d", "layout": {}, "digest": "a", "format": "csv"}
+        record_all(Path("results"), a_run("1g", dataset=dataset), [])
+        data = Path("rows").absolute()
+        data.mkdir()
+        if manifest is not None:
+            (data / FILE_NAME).write_text(json.dumps(manifest))
+        command = ("run", "--runs", "1", "--configuration", "1g", "--dataset", f"{prefix}{data}")
+        if refused is None:
+            assert main(list(command)) == 0
+        else:
+            assert refused in refusal(*command)
+        assert len(spark.calls()) == (refused is None)
+
+    def test_a_path_that_leads_elsewhere_is_not_looked_at_on_this_machine(
+        self, spark: FakeSpark
+    ) -> None:
+        dataset = {"uri": "hdfs://n/d", "layout": {}, "digest": "a", "format": "csv"}
+        record_all(Path("results"), a_run("1g", dataset=dataset), [])
+        Path("rows").mkdir()
+        Path("rows", FILE_NAME).write_text(json.dumps({"digest": "b"}))
+        conf = ("--conf", "spark.hadoop.fs.defaultFS=hdfs://n")
+        path = str(Path("rows").absolute())
+        command = ("run", "--runs", "1", *conf, "--configuration", "1g", "--dataset", path)
+        assert main(list(command)) == 0
 
     def test_runs_of_another_text_of_a_query_are_others(self, spark: FakeSpark) -> None:
         Path("q").mkdir()

@@ -355,6 +355,13 @@ class TestRunsOfDifferentWork:
             ({"parameters": {"sink": "rdd-count"}}, "sink"),
             ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
             ({"parameters": {"sink": "noop", "streams": 4}}, "streams"),
+            ({"parameters": {"sink": "noop", "cache": "cold"}}, "cache"),
+            ({"parameters": {"sink": "noop", "repartition": 9}}, "repartition"),
+            ({"parameters": {"sink": "noop", "problem": {"n": 5}}}, "problem"),
+            (
+                {"dataset": {"uri": "file:/d", "layout": {}, "digest": "a", "format": "csv"}},
+                "format of the dataset",
+            ),
             ({"dataset": {"uri": "file:/d", "layout": {}, "digest": "b"}}, "dataset digest"),
         ],
     )
