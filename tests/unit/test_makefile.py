@@ -1,6 +1,7 @@
 """What make runs, and that it reports an unsuitable Java or Python in one line, before any download."""
 
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from tests.programs import shell_program
 from tests.tracked import ROOT
+from tests.unit.builders import known
 
 # Under `make test`, an inner make would inherit the options and print its level in messages.
 OUTSIDE_MAKE = {name: value for name, value in os.environ.items() if "MAKE" not in name}
@@ -128,6 +130,26 @@ class TestRuns:
             run = command("clusterlift run", "runs", *(f"{name}={text}" for name in options))
         for name in options:
             assert run[run.index(f"--{name.lower()}") + 1] == text
+
+    @pytest.mark.parametrize("from_environment", [False, True])
+    @pytest.mark.parametrize("text", ["`touch x`", "$(touch x)", "1; touch x", "a' touch x '"])
+    def test_leave_no_choice_to_the_shell(self, text: str, *, from_environment: bool) -> None:
+        """Whatever a goal makes of a variable, its text stands in quotes."""
+        quoted = "'" + text.replace("'", "'\\''") + "'"
+        goals = ("help", "bench", "aa", "table", "runs", "figure", "test", "test-kill")
+        chosen = re.search(
+            r"^CHOSEN +:= ((?:.*\\\n)*.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+        )
+        names = known(chosen)[1].replace("\\", "").split()
+        assert len(names) > 15
+        if from_environment:
+            lines = commands(*goals, **dict.fromkeys(names, text))
+        else:
+            lines = commands(*goals, *(f"{name}={text}" for name in names))
+        found = "\n".join(lines)
+        assert found.count(quoted) >= len(names)
+        rest = found.replace(quoted, "").replace(f"data/rows-{quoted[1:-1]}", "")
+        assert "touch x" not in rest
 
     @pytest.mark.parametrize("text", ["a$b", "a\"b'c", "`touch x`"])
     def test_get_it_through_another_make(self, text: str, tmp_path: Path) -> None:
