@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from unicodedata import category, east_asian_width
 
-_MAX_LISTED = 4
+MAX_LISTED = 4
+"""How many of several things `join_names` names."""
 _MIN_SHOWN = 1e-6
 _PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 
@@ -106,10 +107,13 @@ def quantity_text(value: float, unit: str) -> str:
     return f"{significant(value)} {unit}"
 
 
-def join_names(things: Sequence[object]) -> str:
-    """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
-    more = len(things) - _MAX_LISTED
-    named = ", ".join(map(str, things[:_MAX_LISTED]))
+def join_names(things: Sequence[object], number: int | None = None) -> str:
+    """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`.
+
+    `number` is how many there are, if these are only the first of them.
+    """
+    more = (len(things) if number is None else number) - MAX_LISTED
+    named = ", ".join(map(str, things[:MAX_LISTED]))
     return f"{named} and {more} more" if more > 0 else named
 
 

@@ -6,7 +6,7 @@ Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any
@@ -220,6 +220,23 @@ class RecordedRun:
     disturbed_throughout: Mapping[str, str] = field(default_factory=dict)
     stopped: str | None = None
     link_errors: LinkErrors | None = None
+
+    @cached_property
+    def under_way(self) -> tuple[datetime, datetime]:
+        """When the run started, and when it was last seen to be under way."""
+        start = moment_of(self.run.started_at)
+        ends = [
+            moment_of(trial.started_at)
+            + timedelta(seconds=(trial.wall_s or 0.0) * trial.executions)
+            for trial in self.trials
+        ]
+        return start, max([start, *ends])
+
+    @cached_property
+    def application(self) -> str | None:
+        """What identifies the Spark application of the run, on its master; None if that is unknown."""
+        found = [self.run.environment.get(key) for key in ("master", "application")]
+        return " ".join(map(str, found)) if all(found) else None
 
     @cached_property
     def by_workload(self) -> Mapping[str, Sequence[Trial]]:

@@ -1,13 +1,14 @@
 """Runs that ran at the same time as others: each may have disturbed the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from heapq import heappop, heappush
 
-from harness.model.run import RecordedRun, moment_of
+from harness.model.run import RecordedRun
 from harness.records.published import IMPORTED_DIGEST
 from harness.runtime.clock import duration_text
-from harness.words import join_names
+from harness.words import MAX_LISTED, join_names
 
 MIN_OVERLAP_S = 1.0
 """Clocks of two hosts may differ by less than this, and one run begins when the one before it ends."""
@@ -15,74 +16,84 @@ MIN_OVERLAP_S = 1.0
 
 @dataclass(frozen=True)
 class _Span:
-    """When a run was under way, as far as it recorded that."""
+    """When a run was under way, as far as it recorded that. `side` says on which side it is compared."""
 
     recorded: RecordedRun
-    start: datetime
-    end: datetime
+    side: int
 
     @property
-    def nodes(self) -> frozenset[str]:
-        return _nodes(self.recorded)
+    def start(self) -> datetime:
+        return self.recorded.under_way[0]
 
     @property
-    def application(self) -> tuple[object, ...] | None:
-        """What identifies the application on its master: configurations in turns share one."""
-        environment = self.recorded.run.environment
-        found = environment.get("master"), environment.get("application")
-        return found if all(found) else None
+    def end(self) -> datetime:
+        return self.recorded.under_way[1]
 
 
 def overlap_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield a line on those of these runs that ran at the same time as another of them."""
-    yield from _line(list(_overlapping(runs)))
+    yield from _line(_spans(runs, 0), {0: 0})
 
 
 def overlaps_with(runs: Sequence[RecordedRun], others: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield a line on those of these runs that ran at the same time as one of the others."""
-    own = {recorded.run.id for recorded in runs}
-    yield from _line(
-        [
-            (first, second)
-            for first, second in _overlapping([*runs, *others])
-            if (first.recorded.run.id in own) != (second.recorded.run.id in own)
-        ]
-    )
+    yield from _line([*_spans(runs, 0), *_spans(others, 1)], {0: 1, 1: 0})
 
 
-def _line(pairs: Sequence[tuple[_Span, _Span]]) -> Iterator[str]:
-    if pairs:
-        texts = [_text(first, second) for first, second in pairs]
+def _line(spans: Iterable[_Span], meets: Mapping[int, int]) -> Iterator[str]:
+    number = 0
+    texts: list[str] = []
+    for earlier, span in _overlapping(spans, meets):
+        number += len(earlier)
+        if len(texts) < MAX_LISTED:
+            texts += [_text(each, span) for each in earlier[:MAX_LISTED]]
+    if texts:
         yield (
             "runs at the same time, each of which may have disturbed the other: "
-            + join_names(texts)
+            + join_names(texts, number)
         )
 
 
-def _overlapping(runs: Sequence[RecordedRun]) -> Iterator[tuple[_Span, _Span]]:
-    """Yield the pairs of runs that overlap, but for configurations that took turns in one application."""
-    spans = sorted((span for each in runs if (span := _span(each))), key=lambda span: span.start)
-    active: list[_Span] = []
-    for span in spans:
-        least = span.start + timedelta(seconds=MIN_OVERLAP_S)
-        active = [earlier for earlier in active if earlier.end >= least]
-        for earlier in active:
-            in_turns = span.application is not None and span.application == earlier.application
-            if not in_turns and _overlap_s(earlier, span) >= MIN_OVERLAP_S:
-                yield earlier, span
-        active.append(span)
+def _overlapping(
+    spans: Iterable[_Span], meets: Mapping[int, int]
+) -> Iterator[tuple[list[_Span], _Span]]:
+    """Yield each run with the earlier ones that it overlaps. `meets` has the side of these, by its own.
+
+    Configurations that took turns in one application do not overlap.
+    """
+    least_overlap = timedelta(seconds=MIN_OVERLAP_S)
+    in_order = sorted(spans, key=lambda span: span.start)
+    ends: list[tuple[datetime, int]] = []
+    # By side, application and place in the order: thousands may be of the same application.
+    active: dict[int, dict[str | None, dict[int, _Span]]] = {side: {} for side in meets}
+    for place, span in enumerate(in_order):
+        least_end = span.start + least_overlap
+        while ends and ends[0][0] < least_end:
+            _, ended = heappop(ends)
+            gone = in_order[ended]
+            groups = active[gone.side]
+            application = gone.recorded.application
+            del groups[application][ended]
+            if not groups[application]:
+                del groups[application]
+        if span.end < least_end:
+            continue
+        own = span.recorded.application
+        earlier: list[tuple[int, _Span]] = []
+        for application, group in active[meets[span.side]].items():
+            if application is None or application != own:
+                earlier += group.items()
+        earlier.sort()
+        yield [each for _, each in earlier], span
+        active[span.side].setdefault(own, {})[place] = span
+        heappush(ends, (span.end, place))
 
 
-def _span(recorded: RecordedRun) -> _Span | None:
-    """Return when a run was under way; None if its times were imported, or its nodes are unknown."""
-    if IMPORTED_DIGEST in recorded.run.parameters or not _nodes(recorded):
-        return None
-    start = moment_of(recorded.run.started_at)
-    ends = [
-        moment_of(trial.started_at) + timedelta(seconds=(trial.wall_s or 0.0) * trial.executions)
-        for trial in recorded.trials
-    ]
-    return _Span(recorded, start, max([start, *ends]))
+def _spans(runs: Iterable[RecordedRun], side: int) -> Iterator[_Span]:
+    """Yield when runs were under way, without imported times, and without runs on unknown nodes."""
+    for recorded in runs:
+        if IMPORTED_DIGEST not in recorded.run.parameters and _nodes(recorded):
+            yield _Span(recorded, side)
 
 
 def _nodes(recorded: RecordedRun) -> frozenset[str]:
@@ -97,6 +108,10 @@ def _overlap_s(first: _Span, second: _Span) -> float:
 
 
 def _text(first: _Span, second: _Span) -> str:
-    where = "on the same nodes" if first.nodes & second.nodes else "on other nodes"
+    where = (
+        "on the same nodes"
+        if _nodes(first.recorded) & _nodes(second.recorded)
+        else "on other nodes"
+    )
     names = f"{first.recorded.run.id} and {second.recorded.run.id}"
     return f"{names} ({duration_text(_overlap_s(first, second))} {where})"

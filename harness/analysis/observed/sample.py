@@ -218,12 +218,5 @@ def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[
     by_column = [tuple(runs) for runs in columns]
     return RunTable(
         [[_run_medians(recorded, workloads) for recorded in runs] for runs in by_column],
-        [[_application(recorded) for recorded in runs] for runs in by_column],
+        [[recorded.application for recorded in runs] for runs in by_column],
     )
-
-
-def _application(recorded: RecordedRun) -> str | None:
-    """Return what identifies the Spark application of a run, on its master."""
-    environment = recorded.run.environment
-    found = [environment.get(key) for key in ("master", "application")]
-    return " ".join(map(str, found)) if all(found) else None

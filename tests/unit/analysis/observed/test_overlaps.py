@@ -70,3 +70,12 @@ def test_a_killed_run_lasted_at_least_until_its_last_trial_began() -> None:
     killed = replace(FIRST, trials=(replace(failed("a"), started_at=late),), ending=None)
     [line] = overlap_lines([killed, run_at("second", 30, 300)])
     assert "30 s" in line
+
+
+def test_of_many_runs_at_the_same_time_the_first_are_named_and_all_are_counted() -> None:
+    runs = [run_at(f"run-{number:03}", 0, 100) for number in range(100)]
+    [line] = overlap_lines(runs)
+    assert "run-000 and run-001 (1 min 40 s on the same nodes), run-000 and run-002" in line
+    assert line.endswith(" and 4946 more")  # 100 * 99 / 2 pairs, but for four
+    [line] = overlaps_with(runs[:40], runs[40:])
+    assert line.endswith(" and 2396 more")  # 40 * 60 pairs, but for four
