@@ -6,12 +6,12 @@ before it; in files of schema version 1, only the end of a run has one. Whatever
 names file and line.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import MISSING, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from harness.records.document import MAX_REASON, decoded
 from harness.records.files import lines_of
 from harness.records.node_names import naming, with_names
 from harness.records.shapes import CheckedRun
+from harness.records.table_trial import TableTrial
 from harness.records.writer import SCHEMA_VERSION
 from harness.runtime.disturbances import counted_trials
 from harness.runtime.warm_up import AUTO, needed_trials
@@ -90,42 +91,13 @@ class _Lines:
             self._checksums.check(line, DIGITS, is_needed=not is_first_version)
 
 
-def _struct_without(type_: type, names: Collection[str]) -> type[msgspec.Struct]:
-    """Return a type of the same fields as a dataclass, but for these: reading skips what it does not have."""
-    types = get_type_hints(type_, include_extras=True)
-    kept = [each for each in fields(type_) if each.name not in names]
-    required: list[tuple[str, Any]] = []
-    optional: list[tuple[str, Any, Any]] = []
-    for each in kept:
-        if each.default is not MISSING:
-            optional.append((each.name, types[each.name], each.default))
-        elif each.default_factory is not MISSING:
-            default = msgspec.field(default_factory=each.default_factory)
-            optional.append((each.name, types[each.name], default))
-        else:
-            required.append((each.name, types[each.name]))
-    return msgspec.defstruct(type_.__name__, [*required, *optional])
-
-
-_TrialWithoutSamples = _struct_without(Trial, {"timeline", "profile"})
-"""What was sampled while a trial ran is most of its line."""
-
-
-def _trial(line: bytes) -> Trial:
-    return decoded(line, Trial)
-
-
-def _trial_without_samples(line: bytes) -> Trial:
-    return Trial(**msgspec.structs.asdict(decoded(line, _TrialWithoutSamples)))
-
-
 def load(path: Path, *, samples: bool = True) -> RecordedRun:
     """Read the results file of a run, complete or cut off.
 
-    Without `samples`, its trials have neither timelines nor profiles: these take most of the time and the
-    memory. Raises BadInput, which names file and line, if the file is anything else.
+    Without `samples`, its trials have only what tables of times need, which takes a fraction of the time and
+    the memory. Raises BadInput, which names file and line, if the file is anything else.
     """
-    readers = {"trial": _trial if samples else _trial_without_samples}
+    readers = {"trial": partial(decoded, type_=Trial if samples else TableTrial)}
     run, trials, end, warnings = _read(path, "run", Run, readers)
     needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
     trials, throughout = counted_trials(trials, needed)
