@@ -1,8 +1,9 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any, Self
 
 MIN_SECONDS = 1e-9
@@ -11,14 +12,20 @@ MIN_QUANTITY, MAX_QUANTITY = 1e-30, 1e18
 """Whatever is computed from numbers between these, and from 0, stays finite."""
 
 _NUMBERS = frozenset({int, float})
+_READERS: dict[type, Callable[[object], tuple[Any, ...]]] = {}
+"""What reads all fields of an instance, by its class."""
 
 
 class Quantities:
-    """A record whose numbers are 0, or from MIN_QUANTITY to MAX_QUANTITY; None means unknown."""
+    """A dataclass whose numbers are 0, or from MIN_QUANTITY to MAX_QUANTITY; None means unknown."""
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            # A file has a hundred thousand of them, and most are plain numbers.
+        # A file has a hundred thousand of them, and most are plain numbers.
+        read = _READERS.get(type(self))
+        if read is None:
+            read = attrgetter(*(field.name for field in fields(self)))  # type: ignore[arg-type]
+            _READERS[type(self)] = read
+        for value in read(self):
             is_right = True
             if type(value) in _NUMBERS:
                 is_right = not value or MIN_QUANTITY <= value <= MAX_QUANTITY
@@ -26,9 +33,13 @@ class Quantities:
                 numbers = filter(None, value.values())
                 is_right = all(MIN_QUANTITY <= number <= MAX_QUANTITY for number in numbers)
             if not is_right:
-                raise ValueError(
-                    f"{name} is {value!r}, and must be 0, or {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"
-                )
+                self._refuse(value)
+
+    def _refuse(self, value: object) -> None:
+        name = next(name for name, own in vars(self).items() if own is value)
+        raise ValueError(
+            f"{name} is {value!r}, and must be 0, or {MIN_QUANTITY:g} to {MAX_QUANTITY:g}"
+        )
 
 
 @dataclass(frozen=True)
