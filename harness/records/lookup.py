@@ -1,5 +1,6 @@
 """From the name that a user gives - a file, a directory or a configuration - to the runs or probes there."""
 
+import gc
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,7 +31,10 @@ def find_runs(name: str, results: Path, *, samples: bool = True) -> tuple[Record
     files = _files(name, directories)
     if not files:
         raise BadInput(_not_found(name, directories, results))
-    loaded = (load(file, samples=samples) for file in files)
+    loaded: list[RecordedRun] = []
+    for file in files:
+        loaded.append(load(file, samples=samples))
+        gc.freeze()  # or Python would look through it for cycles, of which it has none, again and again
     runs = tuple(sorted(loaded, key=_start))
     check_no_run_twice(runs)
     return runs

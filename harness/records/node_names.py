@@ -60,6 +60,8 @@ def _addresses_like(addresses: Iterable[str]) -> re.Pattern[bytes]:
 def with_names(run: Run) -> Run:
     """Return a run with the names of its nodes. The URI of its dataset stays as the user gave it."""
     in_line = naming(run.environment)
+    if in_line is bytes:
+        return run
 
     def named(facts: Any) -> Any:
         return json.loads(in_line(json.dumps(facts).encode()))

@@ -61,12 +61,14 @@ def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
     Trials of profile rounds stay as they are.
     """
     ends = {name: found.ends_before for name, found in _warm_ups(trials, needed).items()}
-    return tuple(
-        t
-        if t.phase is Phase.PROFILE
-        else replace(t, phase=Phase.WARM_UP if t.round < ends[t.workload] else Phase.MEASURED)
-        for t in trials
-    )
+    return tuple(_with_phase(trial, ends) for trial in trials)
+
+
+def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
+    if trial.phase is Phase.PROFILE:
+        return trial
+    phase = Phase.WARM_UP if trial.round < ends[trial.workload] else Phase.MEASURED
+    return trial if trial.phase is phase else replace(trial, phase=phase)
 
 
 def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
