@@ -239,6 +239,11 @@ class RecordedRun:
         return " ".join(map(str, found)) if all(found) else None
 
     @cached_property
+    def counted(self) -> tuple[Trial, ...]:
+        """The trials that comparisons use, in their order."""
+        return tuple(trial for trial in self.trials if trial.counts)
+
+    @cached_property
     def by_workload(self) -> Mapping[str, Sequence[Trial]]:
         """The trials of each workload, in their order."""
         return by_workload(self.trials)

@@ -58,7 +58,7 @@ class ConfigurationRuns:
     @property
     def counted_runs(self) -> int:
         """How many runs have a time that counts; one that ended in its warm-up has none."""
-        return sum(any(t.counts and t.wall_s for t in recorded.trials) for recorded in self.runs)
+        return sum(any(trial.wall_s for trial in recorded.counted) for recorded in self.runs)
 
     @property
     def layouts(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import distinct_values, values_by_name
@@ -197,7 +198,7 @@ _IRRELEVANT = {
         spark.hadoop.dfs.replication spark.hadoop.ozone.replication*""",
 }
 """Patterns of properties that explain no difference, by the reason."""
-_IS_IRRELEVANT = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
+_IRRELEVANT_PROPERTY = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
 
 _ADDED_BY_SPARK = (
     *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
@@ -209,10 +210,14 @@ _ADDED_BY_SPARK = (
 
 def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
     """Return the properties that may affect times, and do not differ in every run."""
-    kept = {
-        key: _chosen(key, value) for key, value in conf.items() if not _IS_IRRELEVANT.match(key)
-    }
+    kept = {key: _chosen(key, value) for key, value in conf.items() if not _is_irrelevant(key)}
     return {key: value for key, value in kept.items() if value}
+
+
+@lru_cache(maxsize=1000)
+def _is_irrelevant(key: str) -> bool:
+    """Return whether a property explains no difference. All runs have the same few hundred."""
+    return bool(_IRRELEVANT_PROPERTY.match(key))
 
 
 def _chosen(key: str, value: str) -> str:

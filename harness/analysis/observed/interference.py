@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
-from harness.model.interference import DISTURBANCES, Disturbance
+from harness.model.interference import DISTURBANCES, Disturbance, NodeInterference
 from harness.model.run import RecordedRun
 from harness.words import count_of, join_names, names_by_text, percent
 
@@ -18,16 +18,22 @@ MAX_REASONS = 3
 _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
 
 
-def _mean(kind: Disturbance, runs: Iterable[RecordedRun]) -> float | None:
-    """Return the mean over all nodes and all trials that count; None if none has the quantity."""
-    nodes = (node for trial in measured_trials(runs) for node in trial.interference or ())
-    known = [
-        (part, whole)
-        for part, whole in map(kind.parts, nodes)
-        if part is not None and whole is not None
-    ]
-    whole = math.fsum(whole for _, whole in known)
-    return math.fsum(part for part, _ in known) / whole if whole else None
+def _means(runs: Iterable[RecordedRun]) -> dict[Disturbance, float]:
+    """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
+    nodes = [node for trial in measured_trials(runs) for node in trial.interference or ()]
+    found = {kind: _mean(kind, nodes) for kind in _COMPARED}
+    return {kind: mean for kind, mean in found.items() if mean is not None}
+
+
+def _mean(kind: Disturbance, nodes: Iterable[NodeInterference]) -> float | None:
+    parts: list[float] = []
+    wholes: list[float] = []
+    for part, whole in map(kind.parts, nodes):
+        if part is not None and whole is not None:
+            parts.append(part)
+            wholes.append(whole)
+    total = math.fsum(wholes)
+    return math.fsum(parts) / total if total else None
 
 
 def _text(kind: Disturbance, mean: float) -> str:
@@ -42,17 +48,17 @@ def _differ(kind: Disturbance, before: float, after: float) -> bool:
 
 def interference_facts(runs: Sequence[RecordedRun]) -> Mapping[str, str]:
     """Return each mean that is known, by what it is called."""
-    means = ((kind, _mean(kind, runs)) for kind in _COMPARED)
-    return {kind.compared_as: _text(kind, mean) for kind, mean in means if mean is not None}
+    return {kind.compared_as: _text(kind, mean) for kind, mean in _means(runs).items()}
 
 
 def different_interference(
     baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, mean before and mean after of what differs by its margin or more."""
-    for kind in _COMPARED:
-        before, after = _mean(kind, baseline), _mean(kind, other)
-        if before is not None and after is not None and _differ(kind, before, after):
+    means_before = _means(baseline)
+    for kind, after in _means(other).items():
+        before = means_before.get(kind)
+        if before is not None and _differ(kind, before, after):
             yield kind.compared_as, _text(kind, before), _text(kind, after)
 
 
@@ -60,8 +66,8 @@ def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
     found = [
         f"{kind.compared_as} was {_text(kind, mean)}"
-        for kind in _COMPARED
-        if kind.busy is not None and (mean := _mean(kind, runs) or 0.0) >= kind.busy
+        for kind, mean in _means(runs).items()
+        if kind.busy is not None and mean >= kind.busy
     ]
     return f"measured on a busy machine: {', '.join(found)}" if found else None
 

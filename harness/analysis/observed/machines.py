@@ -68,6 +68,8 @@ def unlike(peers: Mapping[str, MachineFacts]) -> Iterator[str]:
     Without a value that most of them have, all values are listed.
     """
     for key in fact_keys(peers.values()):
+        if len({facts.get(key) for facts in peers.values()}) == 1:
+            continue
         (usual, alike), *others = hosts_by_value(peers, key).items()
         if others and 2 * len(alike) <= len(peers):
             yield f"the nodes differ: {fact_name(key)} {values_by_name(peers)[fact_name(key)]}"

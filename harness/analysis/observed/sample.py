@@ -102,7 +102,7 @@ class Performance:
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
     """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
     for recorded in runs:
-        yield from (trial for trial in recorded.trials if trial.counts)
+        yield from recorded.counted
 
 
 def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
