@@ -11,6 +11,8 @@ from dataclasses import replace
 from os.path import commonprefix
 from typing import Any
 
+import msgspec
+
 from harness.model.run import Facts, Run
 from harness.node.machine import facts_by_node
 
@@ -64,7 +66,7 @@ def with_names(run: Run) -> Run:
         return run
 
     def named(facts: Any) -> Any:
-        return json.loads(in_line(json.dumps(facts).encode()))
+        return msgspec.json.decode(in_line(msgspec.json.encode(facts)))
 
     dataset = run.dataset and {
         key: named(value) if key == "placement" else value for key, value in run.dataset.items()

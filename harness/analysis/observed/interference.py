@@ -16,12 +16,15 @@ from harness.words import count_of, join_names, names_by_text, percent
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
 _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
+_BUSY = tuple(kind for kind in _COMPARED if kind.busy is not None)
 
 
-def _means(runs: Iterable[RecordedRun]) -> dict[Disturbance, float]:
+def _means(
+    runs: Iterable[RecordedRun], kinds: Iterable[Disturbance] = _COMPARED
+) -> dict[Disturbance, float]:
     """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
     nodes = [node for trial in measured_trials(runs) for node in trial.interference or ()]
-    found = {kind: _mean(kind, nodes) for kind in _COMPARED}
+    found = {kind: _mean(kind, nodes) for kind in kinds}
     return {kind: mean for kind, mean in found.items() if mean is not None}
 
 
@@ -66,7 +69,7 @@ def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
     found = [
         f"{kind.compared_as} was {_text(kind, mean)}"
-        for kind, mean in _means(runs).items()
+        for kind, mean in _means(runs, _BUSY).items()
         if kind.busy is not None and mean >= kind.busy
     ]
     return f"measured on a busy machine: {', '.join(found)}" if found else None
