@@ -64,7 +64,7 @@ def test_the_time_is_a_multiple_of_parsing(
 
 REAL_RUN = Path(__file__).parents[2] / "results" / "profiled-rates" / "100mbit-2x"
 COPIES = 200
-MAX_MEMORY_RATIO = 2.0
+MAX_MEMORY_RATIO = 1.0
 
 
 def copies_of(file: Path, number: int, results: Path) -> int:
