@@ -101,7 +101,7 @@ def test_what_was_killed_is_put_back_and_goes_on(
     dry = subprocess.run([*command, "--dry-run"], check=True, capture_output=True, text=True)
     for line in (
         f"{hosts[0]}: MTU of eth0: 1500 -> 1400",
-        f"{hosts[1]}: rate of eth0: unlimited -> 400mbit",
+        f"{hosts[1]}: rate of eth0 at MTU 1500: unlimited -> 400mbit",
     ):
         assert line in dry.stdout
     assert re.search("1 run: (slow, fast|fast, slow), run 1", dry.stdout)  # a random order
