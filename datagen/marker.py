@@ -42,7 +42,7 @@ PART = re.compile(
 )
 _COMMITTER_DIRECTORY = re.compile(rf"{UNCOMMITTED}|\d+|(attempt|task)_\d+_\d+_[a-z]+_\d+(_\d+)?")
 _MARKER_TEXT = re.compile(
-    r"(?P<writer>process \d+ on .*, since .*, (?P<token>[0-9a-f]{16}))\n"
+    r"process \d+ on .*, since .*, (?P<token>[0-9a-f]{16})\n"
     r"(?P<identity>.*)\n"
     r"(?P<purpose>[a-z ]+) (?P<uri>\S.*)\n"
     r"(?P<former>(after [0-9a-f]{16}\n)*)"

@@ -140,8 +140,3 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 def first_line(text: str, default: str = "") -> str:
     """Return the first line that is not blank, stripped; `default` if there is none."""
     return next((line.strip() for line in text.splitlines() if line.strip()), default)
-
-
-def last_line(text: str, default: str = "") -> str:
-    """Return the last line that is not blank, stripped; `default` if there is none."""
-    return first_line("\n".join(reversed(text.splitlines())), default)
