@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from harness.model.errors import BadInput
-from harness.terminal import say
-from harness.words import join_names
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import join_names
 
 NAMES = ("header", "sep", "quote", "escape", "multiLine", "encoding", "nullValue")
 """The options of Spark's reader that can be given."""

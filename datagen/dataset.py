@@ -15,8 +15,8 @@ from datagen.marker import MARKER, writer_of
 from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from harness.model.errors import BadInput
-from harness.words import count_of
+from harness.base.errors import BadInput
+from harness.base.words import count_of
 
 
 def is_data(entry: Entry) -> bool:

@@ -14,7 +14,7 @@ from datagen.marker import Marker
 from datagen.storage import Storage, locate
 from datagen.writer import appending_writer, prove_layout
 from datagen.written import SUFFIX, clear_executions, reserved
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.task_metrics import WrittenBytes
 

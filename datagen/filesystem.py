@@ -11,7 +11,7 @@ from py4j.java_gateway import is_instance_of
 from pyspark.sql import SparkSession
 
 from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 try:
-    from harness.runtime.interrupt import end_at_ctrl_c
+    from harness.base.interrupt import end_at_ctrl_c
 except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
     sys.stderr.write("generate.py: error: submit without --deploy-mode cluster\n")
     sys.exit(2)
@@ -21,12 +21,12 @@ from datagen.manifest import DEFAULT_FORMAT, Format
 from datagen.recipe import MAX_SEED, Recipe
 from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
+from harness.base.command_line import Parser, option_type, run_main, whole_number
+from harness.base.interrupt import interruptible
+from harness.base.terminal import show
+from harness.base.words import visible
 from harness.model.layout import FORMS, Layout
 from harness.model.limits import MAX_ROWS
-from harness.runtime.command_line import Parser, option_type, run_main, whole_number
-from harness.runtime.interrupt import interruptible
-from harness.terminal import show
-from harness.words import visible
 
 PROG = "generate.py"
 

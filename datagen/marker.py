@@ -25,11 +25,11 @@ from typing import Self
 from datagen.filesystem import TEMPORARY_PREFIX, Directory
 from datagen.manifest import FILE_NAME, named_files
 from datagen.removal import IsOurs, Path, Place, foreign, opened, remove
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.interrupt import deferred_signals
+from harness.base.words import first_line, join_names, shorten
 from harness.model.run import timestamp
 from harness.node.processes import own_identity
-from harness.runtime.interrupt import deferred_signals
-from harness.words import first_line, join_names, shorten
 
 MARKER = "_generating"
 DRAFT = f"{TEMPORARY_PREFIX}{FILE_NAME}"

@@ -9,7 +9,7 @@ from pathlib import Path
 # spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from harness.runtime.interrupt import end_at_ctrl_c
+from harness.base.interrupt import end_at_ctrl_c
 
 if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
@@ -28,11 +28,11 @@ from datagen.dataset import (
 )
 from datagen.manifest import FILE_NAME
 from datagen.spark import spark_errors_as_one_line, start_session
+from harness.base.command_line import Parser, run_main
+from harness.base.interrupt import interruptible
+from harness.base.terminal import show
 from harness.model.layout import layout_text
 from harness.records.outputs import OutputKind, write_file
-from harness.runtime.command_line import Parser, run_main
-from harness.runtime.interrupt import interruptible
-from harness.terminal import show
 
 PROG = "observe.py"
 

@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 
 from datagen.filesystem import Directory
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 Path = tuple[str, ...]
 """The names that lead from a directory to something below it."""

@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 import datagen
 import harness
-from harness.failure_reason import innermost_cause
-from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred_signals
-from harness.runtime.own_driver import require_own_driver
-from harness.terminal import say
-from harness.words import first_line
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.failure_reason import innermost_cause
+from harness.base.interrupt import deferred_signals
+from harness.base.own_driver import require_own_driver
+from harness.base.terminal import say
+from harness.base.words import first_line
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0

@@ -15,10 +15,10 @@ from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate, storages
 from datagen.table_formats import BY_DIRECTORY, formats_at, require_plain, require_whole
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import join_names
 from harness.model.layout import UNKNOWN
-from harness.terminal import say
-from harness.words import join_names
 
 BY_SUFFIX = ("parquet", "orc", "csv")
 """The formats that files have in their names."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
-from harness.model.errors import BadInput
-from harness.terminal import say
-from harness.words import join_names
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import join_names
 
 BY_DIRECTORY = {
     "delta": ("_delta_log",),

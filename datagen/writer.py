@@ -31,12 +31,12 @@ from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_
 from datagen.spark import cancel_jobs_on_error, completed_tasks, spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from harness import __version__
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.clock import Clock, duration_text
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.terminal import say
 from harness.model.layout import Layout
 from harness.model.run import timestamp
-from harness.runtime.clock import Clock, duration_text
-from harness.runtime.progress import task_progress
-from harness.terminal import say
+from harness.trials.progress import task_progress
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],

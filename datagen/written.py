@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from datagen.filesystem import Directory
 from datagen.marker import MARKER, Marker, is_from_spark, writer_of
 from datagen.removal import IsOurs, Path, opened, remove
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.interrupt import deferred_signals
+from harness.base.terminal import say
+from harness.base.words import first_line
 from harness.node.processes import has_ended
-from harness.runtime.interrupt import deferred_signals
-from harness.terminal import say
-from harness.words import first_line
 
 SUFFIX = ".written"
 PURPOSE = "written beside"

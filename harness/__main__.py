@@ -4,7 +4,7 @@ import gc
 import signal
 import sys
 
-from harness.model.errors import INTERRUPTED
+from harness.base.errors import INTERRUPTED
 
 NEW_OBJECTS = 100_000
 """Until Python looks for cycles. Results have none, and looking for them took an eighth of a report."""
@@ -14,7 +14,7 @@ def main() -> int:
     """Load the command line and run it. Loading, too, can be interrupted, or fail in one line."""
     gc.set_threshold(NEW_OBJECTS)
     try:
-        from harness import cli  # noqa: PLC0415  to be inside the `try`
+        from harness.commands import cli  # noqa: PLC0415  to be inside the `try`
 
         code = cli.main()
         gc.freeze()  # or Python would look through all objects again at its end: up to 0.1 s

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 try:
-    from harness.runtime.interrupt import end_at_ctrl_c
+    from harness.base.interrupt import end_at_ctrl_c
 except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
     sys.stderr.write("benchmark.py: error: submit without --deploy-mode cluster\n")
     sys.exit(2)
@@ -20,9 +20,9 @@ from contextlib import ExitStack
 
 import jobs
 from datagen.spark import spark_errors_as_one_line, start_session
+from harness.base.command_line import run_main
+from harness.base.interrupt import interruptible
 from harness.records.run_lock import RUN, configuration_lock
-from harness.runtime.command_line import run_main
-from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
 from jobs.run import benchmark
 

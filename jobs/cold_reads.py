@@ -12,12 +12,12 @@ from datagen.dataset import Dataset
 from datagen.spark import executors, scala_context
 from datagen.storage import storages
 from datagen.table import FilesIn
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.run import InputReader
 from harness.model.task_metrics import PackedInput
 from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, holders_of, mount_of
 from harness.node.packed_files import have_packed, in_memory, may_compress
-from harness.runtime.trials import DROP_CACHES, wait_for_release
+from harness.trials.trials import DROP_CACHES, wait_for_release
 from jobs.executors import run_on_nodes
 
 _ON_DISKS = frozenset(

@@ -30,8 +30,9 @@ from datagen.spark import (
     scala_context,
     wait_for_events,
 )
-from harness.child_process import finished
-from harness.model.errors import ToolError
+from harness.base.child_process import finished
+from harness.base.errors import ToolError
+from harness.base.words import visible
 from harness.model.interface import HostLink
 from harness.node import sampler
 from harness.node.counters import read_node
@@ -43,7 +44,6 @@ from harness.node.node_links import NodeLinks
 from harness.node.processes import Application
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
-from harness.words import visible
 from jobs.task_failure import reason_of
 
 JOB_GROUP = "clusterlift: between trials"

@@ -9,8 +9,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, is_local, java_packages
-from harness.model.errors import BadInput
-from harness.words import join_names, names_by_text
+from harness.base.errors import BadInput
+from harness.base.words import join_names, names_by_text
 from jobs.executors import (
     JOB_GROUP,
     NO_TASK,

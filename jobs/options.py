@@ -10,14 +10,14 @@ from typing import NotRequired, TypedDict
 
 from datagen.generate import parse as parse_request
 from datagen.writer import Request
+from harness.base.command_line import Parser
+from harness.base.errors import BadInput
+from harness.base.option_values import parse_facts, parse_pairs
 from harness.model.cache import COLD
-from harness.model.errors import BadInput
-from harness.runtime.command_line import Parser
-from harness.runtime.option_values import parse_facts, parse_pairs
-from harness.runtime.queries import QueryDirectory
-from harness.runtime.script_options import MAX_TIME_S, add_script_options
-from harness.runtime.time_budget import seconds_left
-from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
+from harness.trials.time_budget import seconds_left
+from harness.trials.warm_up import AUTO, DEFAULT_TRIALS
+from harness.work.queries import QueryDirectory
+from harness.work.script_options import MAX_TIME_S, add_script_options
 from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads
 

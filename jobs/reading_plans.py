@@ -8,8 +8,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from datagen.spark import java_packages, spark_errors_as_one_line
-from harness.model.errors import BadInput
-from harness.runtime.queries import QueryDirectory
+from harness.base.errors import BadInput
+from harness.work.queries import QueryDirectory
 
 READING = frozenset(
     (

@@ -19,24 +19,24 @@ from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import executors, wait_for_executors
 from datagen.table import Table, open_table
 from datagen.writer import Request, write_dataset
+from harness.base.errors import INTERRUPTED, BadInput
+from harness.base.terminal import say, show
+from harness.base.words import count_of, join_names, names_by_text, visible
 from harness.model.answer import VARIES
 from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
-from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.run import Ending, Phase, Status, Trial, answers_of, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import cache_directory, check_writable, locked
 from harness.records.writer import Recording
-from harness.runtime.disturbances import counted_trials
-from harness.runtime.progress import TrialProgress
-from harness.runtime.queries import SUFFIX
-from harness.runtime.rounds import Rounds
-from harness.runtime.series import PROVEN
-from harness.runtime.slow_down import slow_down
-from harness.runtime.time_budget import seconds_for_rounds, seconds_left
-from harness.runtime.trials import run_trials, wait_for_release
-from harness.runtime.warm_up import unsteady_workloads
-from harness.terminal import say, show
-from harness.words import count_of, join_names, names_by_text, visible
+from harness.trials.disturbances import counted_trials
+from harness.trials.progress import TrialProgress
+from harness.trials.rounds import Rounds
+from harness.trials.slow_down import slow_down
+from harness.trials.time_budget import seconds_for_rounds, seconds_left
+from harness.trials.trials import run_trials, wait_for_release
+from harness.trials.warm_up import unsteady_workloads
+from harness.work.queries import SUFFIX
+from harness.work.series import PROVEN
 from jobs.cold_reads import ColdReads, InputSource, Place, input_source, prefer_cold_reads
 from jobs.executors import describe_nodes
 from jobs.node_python import require_python_on_nodes

@@ -10,14 +10,14 @@ from datagen.dataset import Dataset
 from datagen.spark import executors, java_packages
 from datagen.table import Table
 from harness import __version__
+from harness.base.command_line import given_command
 from harness.model.run import COMMAND, QUERIES, SILENT, TABLES, Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
-from harness.runtime.command_line import given_command
-from harness.runtime.queries import text_digests
-from harness.runtime.series import current_series
-from harness.runtime.warm_up import AUTO
+from harness.trials.warm_up import AUTO
+from harness.work.queries import text_digests
+from harness.work.series import current_series
 from jobs.executors import NodesDescription
 from jobs.options import BenchmarkOptions
 from jobs.workload import Selection

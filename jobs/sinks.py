@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pyspark.sql import Column, DataFrame, Observation
 
 from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line, wait_for_events
+from harness.base.errors import WrongAnswer
 from harness.model.answer import RowsDigest
-from harness.model.errors import WrongAnswer
 from harness.model.run import Trial
 from harness.model.task_metrics import WrittenBytes
 from jobs.executors import outside_trials

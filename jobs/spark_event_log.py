@@ -15,8 +15,8 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_cores, java_packages, root_cause, scala_context, wait_for_events
+from harness.base.terminal import say
 from harness.eventlog.trial import TrialLog, read_log
-from harness.terminal import say
 
 _CONF = {
     "spark.eventLog.compress": "false",

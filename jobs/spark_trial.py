@@ -10,8 +10,9 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
+from harness.base.errors import ClusterliftError, SparkLost
+from harness.base.interrupt import deferred_signals
 from harness.model.answer import RowsDigest
-from harness.model.errors import ClusterliftError, SparkLost
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
 from harness.node.disks import disk_bytes_between
@@ -19,8 +20,7 @@ from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.snapshot import NodesSnapshot, silent_hosts
 from harness.node.traffic import wire_bytes
-from harness.runtime.interrupt import deferred_signals
-from harness.runtime.trials import PreparedTrial
+from harness.trials.trials import PreparedTrial
 from jobs.cold_reads import ColdReads, InputSource
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage

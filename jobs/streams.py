@@ -11,12 +11,12 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame
 
 from datagen.spark import cancel_jobs_on_error
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.words import join_names
 from harness.model.answer import RowsDigest, distinct
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Status, Trial
-from harness.runtime.order import shuffled
-from harness.runtime.trials import error_line
-from harness.words import join_names
+from harness.trials.order import shuffled
+from harness.trials.trials import error_line
 from jobs.sinks import Executions, sink_of
 from jobs.workload import Context, Selection, Workload
 

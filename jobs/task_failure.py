@@ -2,7 +2,7 @@
 
 import re
 
-from harness.words import first_line, shorten, visible
+from harness.base.words import first_line, shorten, visible
 
 MAX_LENGTH = 300
 NO_REASON = "no reason given"

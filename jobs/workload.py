@@ -23,9 +23,9 @@ import jobs.workloads
 from datagen.dataset import digest_expression, digest_text
 from datagen.destination import Destination
 from datagen.recipe import COLUMNS, Totals
+from harness.base.errors import BadInput, ClusterliftError, WrongAnswer
+from harness.base.option_values import what_exists
 from harness.model.answer import RowsDigest
-from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
-from harness.runtime.option_values import what_exists
 
 Answer = Mapping[str, Any]
 """The observed values of `Workload.observe`'s columns, by name."""

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 import vl_convert
 
-from harness.cli import main
+from harness.base.terminal import show
+from harness.commands.cli import main
 from harness.present.report import page
 from harness.present.report.figure import sections
-from harness.terminal import show
 
 TOP = "top"
 _CHROMIUM = "--headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,1180"

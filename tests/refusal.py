@@ -3,7 +3,7 @@
 import io
 from contextlib import redirect_stderr, redirect_stdout
 
-from harness.cli import main
+from harness.commands.cli import main
 
 PREFIX = "clusterlift: error: "
 

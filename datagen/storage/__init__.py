@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
 from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import Layout
 from harness.node.page_cache import drop_everything
 

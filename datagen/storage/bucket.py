@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from datagen.filesystem import Directory
-from harness.http_request import Credentials, Request, ask
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.http_request import Credentials, Request, ask
 from harness.model.spark_properties import S3A, S3A_OWN, S3A_STORE, recorded_s3a
 
 STANDARD = "STANDARD"

@@ -19,9 +19,9 @@ from typing import Any
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
 from datagen.storage.s3_server import S3Server
-from harness.child_process import finished
-from harness.failure_reason import failure_reason
-from harness.model.errors import BadInput
+from harness.base.child_process import finished
+from harness.base.errors import BadInput
+from harness.base.failure_reason import failure_reason
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import S3A_CEPH_CONF
 

@@ -7,7 +7,7 @@ from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
 from datagen.storage import Storage, require_nodes
 from datagen.storage.namenode import policy_layout, stored_files
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind
 
 REPLICATION = "REPLICATION"

@@ -6,7 +6,7 @@ from functools import partial
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.node.page_cache import drop_files
 

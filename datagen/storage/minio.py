@@ -12,7 +12,7 @@ from typing import Any
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.bucket import STANDARD, StoredObject
 from datagen.storage.s3_server import S3Server
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
 ADMIN = "/minio/admin/v3"

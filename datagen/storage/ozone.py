@@ -24,7 +24,7 @@ from datagen.observed_layout import (
     striped_file,
 )
 from datagen.storage import Storage
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import OZONE_READS_BY, recorded_ozone
 

@@ -15,7 +15,7 @@ from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
 from datagen.storage import Storage, require_nodes
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
 PARAMS = "fs.qfs.createParams"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from datagen.observed_layout import StoredFiles
 from datagen.storage.bucket import Bucket
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import Layout
 
 

@@ -16,11 +16,11 @@ from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.s3_server import S3Server
-from harness.model.errors import UNEXPECTED, BadInput
+from harness.base.errors import UNEXPECTED, BadInput
+from harness.base.terminal import say
 from harness.model.layout import UNKNOWN, Layout
 from harness.model.spark_properties import S3A_STORE
 from harness.node.page_cache import drop_everything
-from harness.terminal import say
 
 SERVERS: dict[str, type[S3Server]] = {server.name: server for server in (Ceph, Minio)}
 STREAM = "input.stream.type"

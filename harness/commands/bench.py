@@ -9,6 +9,10 @@ import click
 
 from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import find_configuration
+from harness.base.command_line import whole_number
+from harness.base.errors import BadInput
+from harness.base.option_types import RealNumber, WholeNumber
+from harness.base.terminal import say, show
 from harness.commands.command import command
 from harness.commands.options import configuration_option, results_option
 from harness.commands.run import (
@@ -20,17 +24,13 @@ from harness.commands.run import (
     precision_option,
     time_for_runs,
 )
-from harness.commands.submission import Submission
-from harness.model.errors import BadInput
 from harness.model.limits import MAX_ROWS, MAX_RUNS
-from harness.option_types import RealNumber, WholeNumber
 from harness.present import text
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
-from harness.runtime.command_line import whole_number
-from harness.runtime.warm_up import AUTO
-from harness.terminal import say, show
+from harness.submit.submission import Submission
+from harness.trials.warm_up import AUTO
 
 DEFAULT_MINUTES = 5.0
 WORKLOADS = "group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf"

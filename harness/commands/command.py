@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from harness.terminal import show
+from harness.base.terminal import show
 
 MAX_SUMMARY = 400
 

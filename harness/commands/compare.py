@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import compare, require_several
-from harness.analysis.compare.limits import EXIT_CODES, judge
 from harness.analysis.observed.configuration import find_columns
+from harness.analysis.ready.limits import EXIT_CODES, judge
+from harness.base.errors import BadInput
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
@@ -17,11 +19,9 @@ from harness.commands.options import (
     event_logs_option,
     results_option,
 )
-from harness.model.errors import BadInput
 from harness.present import comparison_json, markdown, text
 from harness.present.table import Table
 from harness.records.lookup import check_no_run_twice, find_probes
-from harness.terminal import show
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
 """`clusterlift doctor`: what is wrong with the machines, before the first trial."""
 
-from harness.analysis.observed.health import health, unknown_of
 from harness.analysis.observed.machines import disk_lines
+from harness.analysis.ready.health import health, unknown_of
+from harness.base.errors import BadInput
+from harness.base.terminal import show
+from harness.base.words import count_of, join_names, visible
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, read_states, this_machine
 from harness.commands.site import on_site
 from harness.hosts.transports.host import HostError, by_docker, by_netns
-from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
 from harness.probes.site import Site
-from harness.terminal import show
-from harness.words import count_of, join_names, visible
 
 
 @command("doctor")

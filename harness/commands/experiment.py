@@ -9,6 +9,10 @@ import click
 from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, compare
 from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_configuration
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.interrupt import interruptible
+from harness.base.terminal import show
+from harness.base.words import count_of, visible
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment
@@ -25,17 +29,13 @@ from harness.experiments.runs import (
 from harness.experiments.site import Site
 from harness.lab.compose import LabSpec
 from harness.model.disk_rate import disk_rate_text
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.scaling import split_scaled_name
 from harness.present import markdown, text
 from harness.present import scaling as scaling_tables
 from harness.records.directories import configuration_directory
 from harness.records.outputs import OutputKind, write_file
-from harness.runtime.interrupt import interruptible
 from harness.settings.guard import LEASE_S
 from harness.settings.in_force import NotPutBack, plan
-from harness.terminal import show
-from harness.words import count_of, visible
 
 
 @command("experiment")

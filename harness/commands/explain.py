@@ -8,10 +8,10 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import find_columns, probe_measurements
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import event_logs_option, results_option
 from harness.present.explanation import render
-from harness.terminal import show
 
 
 @command("explain")

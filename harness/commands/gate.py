@@ -6,21 +6,21 @@ from pathlib import Path
 import click
 
 from harness.analysis.network.disks import disk_cases
-from harness.analysis.network.gate import Expectation, Network, expectation_faults, upgrade_faults
 from harness.analysis.network.soak import transfer_seconds
+from harness.analysis.ready.gate import Expectation, Network, expectation_faults, upgrade_faults
+from harness.base.clock import duration_text
+from harness.base.errors import BadInput
+from harness.base.terminal import show
+from harness.base.words import count_of, visible
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
 from harness.model.disk_rate import parse_disk_rate
-from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
 from harness.records.lookup import check_no_run_twice, find_probes
-from harness.runtime.clock import duration_text
-from harness.terminal import show
-from harness.words import count_of, visible
 
 BEFORE_AND_AFTER = 2
 

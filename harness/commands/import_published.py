@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from harness.base.option_values import parse_facts
+from harness.base.terminal import show
+from harness.base.words import visible
 from harness.commands.command import command
 from harness.commands.options import configuration_option, fact_option, results_option
 from harness.records.published import import_published
-from harness.runtime.option_values import parse_facts
-from harness.terminal import show
-from harness.words import visible
 
 
 @command("import")

@@ -7,6 +7,10 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
+from harness.base.errors import BadInput
+from harness.base.interrupt import interruptible
+from harness.base.option_types import RealNumber, WholeNumber, converted
+from harness.base.terminal import show
 from harness.commands.command import group
 from harness.commands.options import mtu_option
 from harness.hosts.transports.host import expand_names
@@ -16,13 +20,9 @@ from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
 from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
-from harness.local_spark import BENCHMARK, GENERATE
-from harness.model.errors import BadInput
 from harness.model.link import Link, parse_rate
-from harness.option_types import RealNumber, WholeNumber, converted
-from harness.runtime.interrupt import interruptible
-from harness.runtime.script_options import read_script_options
-from harness.terminal import show
+from harness.submit.local_spark import BENCHMARK, GENERATE
+from harness.work.script_options import read_script_options
 
 script_arguments = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")
 conf_option = click.option(

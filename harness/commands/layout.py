@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from harness.base.terminal import show
 from harness.commands.command import command
-from harness.local_spark import spark_submit
 from harness.present import layout
-from harness.terminal import show
+from harness.submit.local_spark import spark_submit
 
 
 @command("layout")

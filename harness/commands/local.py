@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 import click
 
+from harness.base.interrupt import interruptible
+from harness.base.option_types import WholeNumber, converted
+from harness.base.terminal import show
 from harness.commands.command import Group, group
 from harness.minicluster.beside import check_program, run_beside
 from harness.minicluster.ceph import CephCluster
@@ -11,11 +14,8 @@ from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import Service, running
 from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.qfs_home import qfs_home
-from harness.minicluster.spark_configuration import properties_text
 from harness.model.layout import Layout
-from harness.option_types import WholeNumber, converted
-from harness.runtime.interrupt import interruptible
-from harness.terminal import show
+from harness.submit.spark_configuration import properties_text
 
 MAX_SERVERS = 64
 DEFAULT_LAYOUT = "replicated:2"

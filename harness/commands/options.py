@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from harness.base.option_types import WholeNumber, converted
+from harness.base.option_values import parse_configuration, parse_fraction
 from harness.model.link import MAX_MTU, MIN_MTU
-from harness.option_types import WholeNumber, converted
-from harness.runtime.option_values import parse_configuration, parse_fraction
 
 Decorator = Callable[[Any], Any]
 """Gives a command an option."""

@@ -4,13 +4,13 @@ import platform
 from collections.abc import Sequence
 from contextlib import suppress
 
-from harness.analysis.observed.health import health
+from harness.analysis.ready.health import health
+from harness.base.errors import ClusterliftError
+from harness.base.terminal import say
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError, by_local
-from harness.model.errors import ClusterliftError
 from harness.node.state import NodeState, read_state, state_command
 from harness.present.findings import finding_lines
-from harness.terminal import say
 
 
 def warn_of_faults() -> None:

@@ -13,13 +13,13 @@ from harness.analysis.predict.disks import disk_target
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, ledger_of, score
 from harness.analysis.predict.target import target_of
+from harness.base.errors import BadInput
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import cost_option, mtu_option, results_option
-from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, parse_rate, rate_text
 from harness.present.prediction import render, render_score
 from harness.records.predictions import freeze
-from harness.terminal import show
 
 
 @command("predict")

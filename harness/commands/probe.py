@@ -7,13 +7,16 @@ from typing import Any
 
 import click
 
+from harness.base.errors import INTERRUPTED
+from harness.base.interrupt import interruptible
+from harness.base.option_types import WholeNumber
+from harness.base.terminal import show
+from harness.base.words import visible
 from harness.commands.command import Command, Group, command, group
 from harness.commands.options import configuration_option, results_option
 from harness.commands.site import on_site
-from harness.model.errors import INTERRUPTED
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.option_types import WholeNumber
 from harness.present.probes import remarks
 from harness.probes.kind import ProbeKind
 from harness.probes.kinds import findings, kinds
@@ -21,9 +24,6 @@ from harness.probes.options import integer_option
 from harness.probes.plan import run_probes
 from harness.probes.site import Site
 from harness.records.lookup import recorded_probes
-from harness.runtime.interrupt import interruptible
-from harness.terminal import show
-from harness.words import visible
 
 
 class _Probes(Group):

@@ -8,14 +8,17 @@ import click
 
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.base.errors import INTERRUPTED, BadInput
+from harness.base.option_types import RealNumber, WholeNumber, converted
+from harness.base.option_values import parse_facts
+from harness.base.terminal import show
+from harness.base.words import count_of, visible
 from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, fact_option, results_option
 from harness.commands.site import on_site
-from harness.model.errors import INTERRUPTED, BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
-from harness.option_types import RealNumber, WholeNumber, converted
 from harness.present import text
 from harness.probes.options import integer_option, time_option
 from harness.probes.site import Site
@@ -23,9 +26,6 @@ from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Option, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
-from harness.runtime.option_values import parse_facts
-from harness.terminal import show
-from harness.words import count_of, visible
 
 
 @group("program")

@@ -6,15 +6,15 @@ from pathlib import Path
 import click
 
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
-from harness.analysis.predict.readiness import network_check, readiness
+from harness.analysis.ready.readiness import network_check, readiness
+from harness.base.errors import BadInput
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
-from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.present.readiness import render
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
-from harness.terminal import show
 
 
 @command("ready")

@@ -10,6 +10,9 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import find_columns
+from harness.base.errors import BadInput
+from harness.base.terminal import show
+from harness.base.words import visible
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
@@ -18,12 +21,9 @@ from harness.commands.options import (
     event_logs_option,
     results_option,
 )
-from harness.model.errors import BadInput
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
-from harness.terminal import show
-from harness.words import visible
 
 
 @command("report")

@@ -9,18 +9,19 @@ from typing import Any
 
 import click
 
+from harness.base.clock import duration_text
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.option_types import RealNumber, WholeNumber, converted
+from harness.base.terminal import say, show
+from harness.base.words import count_of
 from harness.commands.command import command
 from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
-from harness.commands.submission import Submission, run_script
-from harness.local_spark import BENCHMARK
 from harness.model.cache import WARM
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.limits import MAX_RUNS, MIN_RUNS
 from harness.model.run import QUERIES, Phase, RecordedRun, moment_of
 from harness.model.scaling import parse_nodes, scaled_name
-from harness.node.kernel import positive
-from harness.option_types import RealNumber, WholeNumber, converted
+from harness.node.iproute2 import positive
 from harness.records.files import content_of
 from harness.records.series import (
     Series,
@@ -30,13 +31,12 @@ from harness.records.series import (
     proven_content,
     require_same_work,
 )
-from harness.runtime.clock import duration_text
-from harness.runtime.queries import text_digests
-from harness.runtime.script_options import HELP
-from harness.runtime.series import PROVEN, SERIES
-from harness.runtime.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
-from harness.terminal import say, show
-from harness.words import count_of
+from harness.submit.local_spark import BENCHMARK
+from harness.submit.submission import Submission, run_script
+from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
+from harness.work.queries import text_digests
+from harness.work.script_options import HELP
+from harness.work.series import PROVEN, SERIES
 
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3

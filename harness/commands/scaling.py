@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.scaling import find_family, scaling
+from harness.base.errors import BadInput
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import results_option
-from harness.model.errors import BadInput
 from harness.present.scaling import render
-from harness.terminal import show
 
 
 @command("scaling")

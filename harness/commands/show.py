@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
+from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present import run
 from harness.records.lookup import find_runs
 from harness.records.reader import load
 from harness.records.series import is_complete
-from harness.terminal import show
 
 
 @command("show")

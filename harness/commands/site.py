@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from harness.base.errors import BadInput
 from harness.hosts.transports.host import TRANSPORTS, Host, by_local
 from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
-from harness.model.errors import BadInput
 from harness.node.devices import DIRECTORIES
 from harness.probes.site import Site
 

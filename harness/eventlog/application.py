@@ -13,6 +13,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from harness.base.failure_reason import innermost_cause
+from harness.base.redaction import digest, without_credentials
+from harness.base.words import first_line, shorten
 from harness.eventlog.events import (
     Decode,
     Event,
@@ -27,7 +30,6 @@ from harness.eventlog.events import (
 from harness.eventlog.passing_words import Step, steps
 from harness.eventlog.plans import outline, tables
 from harness.eventlog.trial import TrialAggregator
-from harness.failure_reason import innermost_cause
 from harness.model.run import (
     MAX_WALL_S,
     Ending,
@@ -39,8 +41,6 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.spark_properties import recorded_properties
-from harness.redaction import digest, without_credentials
-from harness.words import first_line, shorten
 
 WRITTEN_BY = "Spark's event log"
 NOT_LOGGED = (

@@ -8,28 +8,28 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from harness.base.errors import BadInput
+from harness.base.option_values import what_exists
+from harness.base.words import shorten
 from harness.experiments.experiment import Configuration, Data, Experiment, Measuring, Name
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
 from harness.hosts.transports.host import Host
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.lab.storages import layout_problem
-from harness.local_spark import ROOT
 from harness.model.cache import COLD
 from harness.model.disk_rate import parse_disk_rate
-from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.limits import MAX_NODES, MAX_PER_HOST, MAX_ROWS
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.model.scaling import scaled_name
-from harness.node.kernel import positive
+from harness.node.iproute2 import positive
 from harness.programs.mpi import Placement
 from harness.programs.program import Program, programs
 from harness.records.document import converted, toml_values
-from harness.runtime.option_values import what_exists
-from harness.runtime.queries import read_queries, text_digests
 from harness.settings.setting import Setting
 from harness.settings.simple import own_command
-from harness.words import shorten
+from harness.submit.local_spark import ROOT
+from harness.work.queries import read_queries, text_digests
 
 EXECUTOR_CORES = "spark.executor.cores"
 CORES_MAX, EXECUTORS = "spark.cores.max", "spark.executor.instances"

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from harness.child_process import run_to_its_end
+from harness.base.child_process import run_to_its_end
+from harness.base.errors import ToolError
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
@@ -12,12 +13,11 @@ from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
 from harness.hosts.remote_process import answers_of_all
 from harness.hosts.transports.host import Host, HostError, by_netns
-from harness.local_spark import script_path, spark_environment, spark_submit_command
-from harness.model.errors import ToolError
 from harness.model.link import TYPICAL_MTU
 from harness.settings.in_force import Settings, in_force
 from harness.settings.journal import Journal
 from harness.settings.setting import Setting
+from harness.submit.local_spark import script_path, spark_environment, spark_submit_command
 
 
 class HostsSite(Site):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from harness.base.errors import BadInput
 from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
-from harness.model.errors import BadInput
 from harness.model.interface import DEVICE_NAME
 from harness.settings.disk_rate import GROUPS, disk_rate
 from harness.settings.setting import Setting

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from harness.base.errors import BadInput
+from harness.base.terminal import say
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
@@ -13,12 +15,10 @@ from harness.lab.disks import ENGINE, disk_rates, how_limited
 from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links
 from harness.lab.submit import facts, spark_submit
-from harness.model.errors import BadInput
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings, in_force
 from harness.settings.journal import PUT_BACK, Journal
 from harness.settings.setting import Change, Setting
-from harness.terminal import say
 
 
 class LabSite(Site):

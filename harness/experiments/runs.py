@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from harness.base.clock import duration_text
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.terminal import say
+from harness.base.words import join_names, shorten
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
-from harness.local_spark import BENCHMARK, GENERATE
 from harness.model.cache import COLD
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
 from harness.probes.all_probes import all_probes
@@ -28,15 +30,13 @@ from harness.records.directories import configuration_directory, probes_director
 from harness.records.reader import load, load_probes
 from harness.records.series import is_complete, proven_content
 from harness.records.writer import record_all
-from harness.runtime.clock import duration_text
-from harness.runtime.order import in_turns
-from harness.runtime.series import PROVEN
-from harness.runtime.trials import DROP_CACHES
-from harness.runtime.warm_up import AUTO
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
-from harness.terminal import say
-from harness.words import join_names, shorten
+from harness.submit.local_spark import BENCHMARK, GENERATE
+from harness.trials.order import in_turns
+from harness.trials.trials import DROP_CACHES
+from harness.trials.warm_up import AUTO
+from harness.work.series import PROVEN
 
 JOURNAL = "settings.journal"
 NUMBER = "round"

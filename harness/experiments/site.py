@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.base.errors import ToolError
 from harness.experiments.experiment import Configuration, Data
 from harness.hosts.remote_process import ask_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
 from harness.node.page_cache import DROP
-from harness.runtime.trials import HOLD_FILE
 from harness.settings.in_force import Settings, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
+from harness.trials.trials import HOLD_FILE
 
 _DONE = "dropped"
 

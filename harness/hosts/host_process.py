@@ -18,12 +18,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, cast
 
-from harness.child_process import ENGLISH
-from harness.failure_reason import failure_reason, is_lost_connection, stated_error
+from harness.base.child_process import ENGLISH
+from harness.base.errors import BadInput
+from harness.base.failure_reason import failure_reason, is_lost_connection, stated_error
 from harness.hosts.lease import STAY
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 
 ANSWER_S = 30.0
 MAX_ANSWER_BYTES = 2**20

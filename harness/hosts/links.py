@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from harness.hosts.remote_process import ask, ask_all
 from harness.hosts.transports.host import Host, HostError, next_hosts
 from harness.model.interface import HostLink
-from harness.node import kernel
+from harness.node import iproute2
 from harness.node.interface import link_command, parse_link
 
 LINK_PROGRAMS = ("ip",)
@@ -29,7 +29,7 @@ def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLin
 
 def _devices(hosts: Sequence[Host]) -> Mapping[Host, str | HostError]:
     if len(hosts) == 1:
-        return ask_all(hosts, kernel.DEFAULT_ROUTE, kernel.read_route)
+        return ask_all(hosts, iproute2.DEFAULT_ROUTE, iproute2.read_route)
     peers = next_hosts(hosts).items()
-    routes = {host: (host, kernel.route_to(peer.address)) for host, peer in peers}
-    return ask(routes, lambda _, done: kernel.read_route(done.output))
+    routes = {host: (host, iproute2.route_to(peer.address)) for host, peer in peers}
+    return ask(routes, lambda _, done: iproute2.read_route(done.output))

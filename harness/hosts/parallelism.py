@@ -4,7 +4,7 @@ import resource
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 T = TypeVar("T")
 

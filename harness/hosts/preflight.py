@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, ip_address
 
+from harness.base.errors import ToolError
+from harness.base.words import join_names
 from harness.hosts.remote_process import CompletedCommand, ask, ask_all
 from harness.hosts.transports.host import Host, HostError, is_ip_address, next_hosts
-from harness.model.errors import ToolError
-from harness.node import kernel
-from harness.words import join_names
+from harness.node import iproute2
 
 _MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
 _PACKAGES = {
@@ -59,10 +59,10 @@ def _equipped(host: Host, completed: CompletedCommand) -> Host:
 class _OwnAddresses:
     """All addresses of a host, and those by which others may reach it."""
 
-    every: Sequence[kernel.IPAddress]
-    reachable: Sequence[kernel.IPAddress]
+    every: Sequence[iproute2.IPAddress]
+    reachable: Sequence[iproute2.IPAddress]
 
-    def has(self, address: kernel.IPAddress) -> bool:
+    def has(self, address: iproute2.IPAddress) -> bool:
         """Whether the host answers at the address. All of 127.0.0.0/8 is the host itself."""
         return address.is_loopback or address in self.every
 
@@ -71,8 +71,8 @@ class _OwnAddresses:
 
 
 def _read_own_addresses(text: str) -> _OwnAddresses:
-    reachable = [address.ip for address in kernel.read_addresses(text)]
-    return _OwnAddresses(kernel.read_all_addresses(text), reachable)
+    reachable = [address.ip for address in iproute2.read_addresses(text)]
+    return _OwnAddresses(iproute2.read_all_addresses(text), reachable)
 
 
 def _with_addresses(hosts: Sequence[Host]) -> dict[str, Host | HostError]:
@@ -83,7 +83,7 @@ def _with_addresses(hosts: Sequence[Host]) -> dict[str, Host | HostError]:
     """
     unknown = [host for host in hosts if not is_ip_address(host.address)]
     by_name = _look_up(unknown, hosts)
-    own = ask_all(hosts, kernel.ALL_ADDRESSES, _read_own_addresses)
+    own = ask_all(hosts, iproute2.ALL_ADDRESSES, _read_own_addresses)
     located: dict[str, Host | HostError] = {}
     for host in hosts:
         if host in by_name:
@@ -96,7 +96,7 @@ def _with_addresses(hosts: Sequence[Host]) -> dict[str, Host | HostError]:
 
 def _look_up(
     unknown: Sequence[Host], hosts: Sequence[Host]
-) -> dict[Host, Sequence[kernel.IPAddress]]:
+) -> dict[Host, Sequence[iproute2.IPAddress]]:
     """Return the addresses that the next of the `hosts` finds under each name, none if it finds none.
 
     A loopback address that a peer finds leads to the peer itself, and is left out.
@@ -107,7 +107,7 @@ def _look_up(
     for host in unknown:
         name = host.address or host.name.rpartition("@")[2]
         lookups[host] = (following[host], ("getent", "ahostsv4", name))
-    found: dict[Host, Sequence[kernel.IPAddress]] = {}
+    found: dict[Host, Sequence[iproute2.IPAddress]] = {}
     for host, addresses in ask(lookups, _read_lookup).items():
         known = [] if isinstance(addresses, HostError) else addresses
         is_alone = following[host] == host
@@ -115,7 +115,7 @@ def _look_up(
     return found
 
 
-def _read_lookup(_: Host, completed: CompletedCommand) -> list[kernel.IPAddress]:
+def _read_lookup(_: Host, completed: CompletedCommand) -> list[iproute2.IPAddress]:
     words = (line.split()[0] for line in completed.output.splitlines() if line.strip())
     return [IPv4Address(word) for word in dict.fromkeys(words)]
 
@@ -130,7 +130,7 @@ def _at_given_address(host: Host, own: _OwnAddresses | HostError) -> Host | Host
 
 
 def _at_found_address(
-    host: Host, found: Sequence[kernel.IPAddress], own: _OwnAddresses | HostError
+    host: Host, found: Sequence[iproute2.IPAddress], own: _OwnAddresses | HostError
 ) -> Host | HostError:
     """Return the host at the address under its name that is its own, or else at its only address."""
     if isinstance(own, HostError):

@@ -14,8 +14,9 @@ from functools import partial
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
-from harness.child_process import SIGNALLED
-from harness.failure_reason import OWN, Rank, failure_reason, missing_program, stated_error
+from harness.base.child_process import SIGNALLED
+from harness.base.errors import UNEXPECTED, ToolError
+from harness.base.failure_reason import OWN, Rank, failure_reason, missing_program, stated_error
 from harness.hosts import lease
 from harness.hosts.host_process import (
     ANSWER_S,
@@ -26,7 +27,6 @@ from harness.hosts.host_process import (
 )
 from harness.hosts.parallelism import MAX_COMMANDS, allow_commands
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import UNEXPECTED, ToolError
 
 K = TypeVar("K")
 T = TypeVar("T")

@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from harness.http_request import Credentials
+from harness.base.http_request import Credentials
 from harness.lab.storages import ceph_bucket, ceph_layouts
 from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
 from harness.minicluster.ceph_configuration import CephPlan
 from harness.minicluster.s3a import s3a_properties
-from harness.minicluster.spark_configuration import properties_text
 from harness.model.spark_properties import S3A_CEPH_CONF
+from harness.submit.spark_configuration import properties_text
 
 DIRECTORY, DATA = Path("/secret/ceph"), Path("/data")
 """Directories that all nodes share, and that each has for itself."""

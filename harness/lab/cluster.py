@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from harness.base.errors import BadInput, ClusterliftError
 from harness.hosts.transports.host import Host, by_docker
 from harness.lab.engine import docker
 from harness.lab.storages import ceph_bucket
-from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import cache_directory, locked
 
 MASTER = "master"

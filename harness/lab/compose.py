@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.child_process import ENGLISH
-from harness.failure_reason import failure_reason
+from harness.base.child_process import ENGLISH
+from harness.base.errors import ClusterliftError
+from harness.base.failure_reason import failure_reason
+from harness.base.words import count_of
 from harness.lab.cluster import MASTER, Lab, project
 from harness.lab.engine import NO_OUTPUT
-from harness.local_spark import ROOT
-from harness.model.errors import ClusterliftError
 from harness.records.directories import kept_in
-from harness.words import count_of
+from harness.submit.local_spark import ROOT
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4

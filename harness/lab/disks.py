@@ -6,10 +6,10 @@ A container cannot change its own group, so this is set where the Docker engine 
 import os
 from pathlib import Path
 
+from harness.base.errors import BadInput
 from harness.hosts.transports.host import by_local
 from harness.lab.cluster import Lab, Node
 from harness.lab.engine import docker
-from harness.model.errors import BadInput
 from harness.node.cgroup import io_group
 from harness.settings.disk_rate import OLD_GROUPS, disk_rate
 from harness.settings.setting import Setting

@@ -3,9 +3,9 @@
 import re
 import shutil
 
-from harness.child_process import finished
-from harness.failure_reason import failure_reason
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.child_process import finished
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.failure_reason import failure_reason
 
 NO_OUTPUT = "no message"
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)

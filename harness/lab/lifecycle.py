@@ -4,15 +4,15 @@ import os
 import time
 from dataclasses import replace
 
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.terminal import say
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks
 from harness.lab.compose import FILE, Compose, LabSpec, shape_of
 from harness.lab.engine import compose_program, docker, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
 from harness.minicluster.daemon import LOCALHOST, port_problem
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import TYPICAL_MTU
-from harness.terminal import say
 
 READY_S = 600.0
 POLL_S = 1.0

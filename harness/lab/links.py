@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from harness.base.errors import BadInput, ClusterliftError
 from harness.lab.cluster import Node
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
-from harness.node.kernel import json_rows
+from harness.node.iproute2 import json_rows
 from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
 from harness.settings.setting import ShellCommand, why_it_failed
 

@@ -6,8 +6,8 @@ import tarfile
 from io import BytesIO
 
 from harness.lab.engine import docker
-from harness.local_spark import ROOT
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
+from harness.submit.local_spark import ROOT
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")

@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from harness.child_process import END_WITH_INPUT, run_to_its_end
+from harness.base.child_process import END_WITH_INPUT, run_to_its_end
+from harness.base.errors import ClusterliftError
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US
 from harness.lab.engine import docker_program
 from harness.lab.links import read_links
-from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.model.run import EMULATED
 

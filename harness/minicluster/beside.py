@@ -6,11 +6,11 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.interrupt import deferred_signals, signal_handlers
+from harness.base.terminal import say
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import COMMAND
-from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred_signals, signal_handlers
-from harness.terminal import say
 
 # If we are killed before the guard can know of it, the directory is gone, and the command never runs.
 _WHEN_KNOWN = 'echo $$ >"$0" && exec "$@"'

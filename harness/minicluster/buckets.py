@@ -5,8 +5,8 @@ Standard library only, because the lab's master uses it, too.
 
 import secrets
 
-from harness.http_request import Credentials, Request, ask
-from harness.model.errors import ClusterliftError
+from harness.base.errors import ClusterliftError
+from harness.base.http_request import Credentials, Request, ask
 from harness.model.layout import Layout
 
 ANSWER_S = 10.0

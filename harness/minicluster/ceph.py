@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from harness.child_process import finished
-from harness.failure_reason import failure_reason
-from harness.http_request import Credentials
+from harness.base.child_process import finished
+from harness.base.errors import BadInput
+from harness.base.failure_reason import failure_reason
+from harness.base.http_request import Credentials
 from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
 from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.s3a import class_path_properties, s3a_properties
-from harness.minicluster.spark_configuration import DEFAULTS, write_spark_configuration
-from harness.model.errors import BadInput
 from harness.model.layout import Layout, LayoutKind
 from harness.model.spark_properties import S3A_CEPH_CONF
+from harness.submit.spark_configuration import DEFAULTS, write_spark_configuration
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 OLDEST = 18

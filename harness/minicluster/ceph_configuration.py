@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.http_request import Credentials
+from harness.base.http_request import Credentials
 from harness.minicluster.buckets import bucket_name
 from harness.model.layout import Layout, LayoutKind
 

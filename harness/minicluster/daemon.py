@@ -18,9 +18,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.failure_reason import failure_reason
-from harness.model.errors import ClusterliftError
-from harness.runtime.interrupt import deferred_signals
+from harness.base.errors import ClusterliftError
+from harness.base.failure_reason import failure_reason
+from harness.base.interrupt import deferred_signals
 
 LOCALHOST = "127.0.0.1"
 COMMAND = "command.pid"

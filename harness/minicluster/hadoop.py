@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from harness.http_request import Request, ask
-from harness.local_spark import spark_home
+from harness.base.errors import BadInput
+from harness.base.http_request import Request, ask
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.jar import minicluster_jar
-from harness.model.errors import BadInput
+from harness.submit.local_spark import spark_home
 
 ANSWER_S = 5.0
 

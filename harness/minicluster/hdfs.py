@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from harness.http_request import Request
+from harness.base.http_request import Request
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import answer_of, java_command, write_properties
-from harness.minicluster.spark_configuration import write_spark_configuration
+from harness.submit.spark_configuration import write_spark_configuration
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"

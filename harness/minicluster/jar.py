@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.failure_reason import failure_reason
-from harness.local_spark import hadoop_version, run_spark_submit, spark_home
-from harness.model.errors import ClusterliftError
+from harness.base.errors import ClusterliftError
+from harness.base.failure_reason import failure_reason
+from harness.base.terminal import say
 from harness.records.directories import cache_directory, locked
-from harness.terminal import say
+from harness.submit.local_spark import hadoop_version, run_spark_submit, spark_home
 
 FETCHING = ".fetching-"
 # Spark brings these, or their packages have the same classes a second time.

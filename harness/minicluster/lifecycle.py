@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import ClassVar, Protocol
 
+from harness.base.errors import ClusterliftError
+from harness.base.interrupt import deferred_signals
+from harness.base.terminal import say
+from harness.base.words import count_of
 from harness.minicluster.cluster import Cluster, root
 from harness.minicluster.daemon import Daemon, Launch, free_ports, guarded, start
-from harness.model.errors import ClusterliftError
 from harness.records.directories import kept_in
-from harness.runtime.interrupt import deferred_signals
-from harness.terminal import say
-from harness.words import count_of
 
 ATTEMPTS = 3
 READY_S = 120.0

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from subprocess import TimeoutExpired
 from typing import ClassVar
 
-from harness.child_process import finished
+from harness.base.child_process import finished
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, qfs_home
-from harness.minicluster.spark_configuration import write_spark_configuration
+from harness.submit.spark_configuration import write_spark_configuration
 
 CLUSTER_KEY = "clusterlift"
 ANSWER_S = 5.0

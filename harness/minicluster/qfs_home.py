@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 METASERVER, CHUNKSERVER, PING = "bin/metaserver", "bin/chunkserver", "bin/tools/qfsping"
 EXPECTED = (

@@ -6,11 +6,11 @@ Standard library only, because docker/Dockerfile copies this file, and the lab's
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.http_request import Credentials
-from harness.local_spark import hadoop_version, spark_home
+from harness.base.errors import BadInput
+from harness.base.http_request import Credentials
 from harness.minicluster.jar import Artifact, fetched
-from harness.model.errors import BadInput
 from harness.model.spark_properties import S3A, S3A_STORE
+from harness.submit.local_spark import hadoop_version, spark_home
 
 JARS = Path(__file__).with_name("s3a-jars.txt")
 """Checksum and coordinates of each jar: hadoop-aws, and the modules of the SDK that it uses."""

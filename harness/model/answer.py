@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.base.words import count_of, significant
 from harness.model.bounds import Count
-from harness.words import count_of, significant
 
 TOLERANCES = {64: 1e-9, 32: 1e-6}
 """Of the sum of a column's absolute values, by the bits of its numbers.

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Self
 
+from harness.base.words import percent
 from harness.model.run import InputReader, Trial
-from harness.words import percent
 
 COLD, WARM = "cold", "warm"
 """What a run can ask for: the input of each trial is put out of the page cache before, or stays in it."""

@@ -2,7 +2,7 @@
 
 import re
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.link import UNITS
 
 MIN_BYTES_S, MAX_BYTES_S = 10**6, 10**11

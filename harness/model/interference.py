@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from harness.base.words import percent, significant
 from harness.model.task_metrics import MIN_SECONDS, Quantities
-from harness.words import percent, significant
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 MIN_BIT_S, MAX_SHAPED_BIT_S, MAX_BIT_S = 10**6, 40 * 10**9, 10**12

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Collection, Mapping
 
-from harness.redaction import HIDDEN, SENSITIVE_NAME, digest
+from harness.base.redaction import HIDDEN, SENSITIVE_NAME, digest
 
 _KNOWN = {
     "how many processors and how much memory the application gets": """

@@ -15,7 +15,7 @@ from harness.model.link import (
     pcie_mbit_s,
     usb_mbit_s,
 )
-from harness.node.kernel import device_directory, positive
+from harness.node.iproute2 import device_directory, positive
 
 _USB, _PCI = "usb", "pci"
 _INFINIBAND = re.compile('"link_type" ?: ?"infiniband"')

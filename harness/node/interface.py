@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
+from harness.base.words import first_line, shorten, visible
 from harness.model.interface import MAX_SPEED_MBIT_S, OPEN_VSWITCH, TEAM, Bond, BondMember, HostLink
 from harness.model.link import TYPICAL_MTU, VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node.card import with_card
-from harness.node.kernel import (
+from harness.node.iproute2 import (
     MAX_TEXT,
     SYSCTLS,
     device_directory,
@@ -25,7 +26,6 @@ from harness.node.kernel import (
     sysctl_file,
 )
 from harness.node.queues import read_queues
-from harness.words import first_line, shorten, visible
 
 OFFLOADS = (
     "rx-checksumming",

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
+from harness.base.words import count_of, first_line, shorten, visible
 from harness.model.interface import DEVICE_NAME, MAX_SPEED_MBIT_S
 from harness.model.link import rate_text
 from harness.model.soak import LinkEventKind
 from harness.node.interface import BELOW, LOWER_DEVICES
-from harness.node.kernel import MAX_TEXT, count, device_directory, known, positive, read_files
+from harness.node.iproute2 import MAX_TEXT, count, device_directory, known, positive, read_files
 from harness.node.kernel_log import SUBJECT, TROUBLE, KernelLog, kernel_trouble, newest_moment
 from harness.node.pause_frames import pause_frames
-from harness.words import count_of, first_line, shorten, visible
 
 _SCRIPT = LOWER_DEVICES + (files(__package__) / "link_reading.sh").read_text()
 _HEADING = re.compile("^== (host|cards|newest|kernel log|no log)$", re.MULTILINE)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Any
 
-from harness.failure_reason import missing_program
+from harness.base.failure_reason import missing_program
+from harness.base.words import join_names, shorten
 from harness.node import cgroup, devices
-from harness.node.kernel import SYSCTLS, sysctl_file
-from harness.words import join_names, shorten
+from harness.node.iproute2 import SYSCTLS, sysctl_file
 
 MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from harness.model.errors import ToolError
-from harness.node.kernel import MAX_TEXT, json_rows, mapping, positive
-from harness.words import shorten
+from harness.base.errors import ToolError
+from harness.base.words import shorten
+from harness.node.iproute2 import MAX_TEXT, json_rows, mapping, positive
 
 Limit = int | None
 NO_LIMIT = 0

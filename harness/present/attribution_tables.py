@@ -7,11 +7,11 @@ from itertools import zip_longest
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
+from harness.base.words import shorten, visible
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.text import WIDTH, fill, with_fillers, without_fillers
 from harness.statistics.change import Verdict
-from harness.words import shorten, visible
 
 NAMES: Mapping[str, str] = {
     "fetch_wait_s": "fetch wait",

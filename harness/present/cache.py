@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
+from harness.base.words import names_by_text
 from harness.model.cache import cache_text, disk_share
-from harness.words import names_by_text
 
 
 def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:

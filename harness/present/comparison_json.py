@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.comparison import Cell, Comparison
-from harness.analysis.compare.limits import Judgement
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.ready.limits import Judgement
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Performance
+from harness.base.words import count_of, percent, quantity_text
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
@@ -21,7 +22,6 @@ from harness.present.table import (
     too_few_sentence,
 )
 from harness.statistics.change import Change, ControlShift, Verdict
-from harness.words import count_of, percent, quantity_text
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",

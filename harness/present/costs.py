@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, Saving
 from harness.analysis.cost.costs import Money
+from harness.base.words import quantity_text, significant
 from harness.present import quantities
 from harness.present.data_table import DataTable
-from harness.words import quantity_text, significant
 
 _CENT = 0.01
 HEADINGS = ("rank", "configuration", "cost", "saved per round", "cost per second saved")

@@ -15,6 +15,7 @@ from harness.analysis.explain.attribution import (
 from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
+from harness.base.words import names_by_text, percent, shorten, visible
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.cache import cache_sentences
@@ -24,7 +25,6 @@ from harness.present.text import fill, footnotes
 from harness.present.use_table import SIDES, FullTimes, LinkUses, disk_section, link_section
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
-from harness.words import names_by_text, percent, shorten, visible
 
 CAVEATS = """\
 With {slots} slots, one second of one task counts as {second}; idle is slot time that no task used. \

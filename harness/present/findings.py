@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.base.clock import HOUR, MINUTE
+from harness.base.words import visible
 from harness.model.finding import Finding
-from harness.runtime.clock import HOUR, MINUTE
-from harness.words import visible
 
 MAX_FINDINGS = 50
 """Of one list; more are only counted."""

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.base.words import count_of, visible
 from harness.present import quantities
 from harness.present.text import simple_table
-from harness.words import count_of, visible
 
 MAX_NAMES = 10
 """Differing files that are listed by name; further ones are only counted."""

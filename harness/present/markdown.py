@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from harness.analysis.compare.comparison import Comparison
+from harness.base.words import visible
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes, Table
-from harness.words import visible
 
 _MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
 _HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

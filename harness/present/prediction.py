@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.predict.score import Score, Summary, summarise
+from harness.base.words import count_of, join_names, percent, shorten, visible
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import cost_table
 from harness.present.quantities import TOO_FEW_RUNS, change, if_known, time_text, uncertainty
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.words import count_of, join_names, percent, shorten, visible
 
 _NAME_WIDTH = 28
 _CAPTION = (

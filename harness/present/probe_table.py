@@ -1,6 +1,7 @@
 """Comparisons of probes as tables."""
 
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
+from harness.base.words import significant
 from harness.present.comparison_table import time_sentences, verdict_sentences
 from harness.present.table import (
     HEADINGS,
@@ -14,7 +15,6 @@ from harness.present.table import (
     fields,
     too_few_sentence,
 )
-from harness.words import significant
 
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import MIN_SHARE, UNKNOWN, ClassTime, ProfiledTime
+from harness.base.words import percent, shorten, visible
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
-from harness.words import percent, shorten, visible
 
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
-from harness.runtime.clock import HOUR, duration_text
-from harness.words import percent, significant
+from harness.base.clock import HOUR, duration_text
+from harness.base.words import percent, significant
 
 UNKNOWN = "-"
 """Stands in a table for what is not known."""

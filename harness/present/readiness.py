@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from tabulate import tabulate
 
-from harness.analysis.predict.readiness import Check, DetectableChange, Readiness
+from harness.analysis.ready.readiness import Check, DetectableChange, Readiness
+from harness.base.words import given_percent, percent, shorten, visible
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import MAX_RUNS, POWER
-from harness.words import given_percent, percent, shorten, visible
 
 _SDS = "SD: the standard deviation of the trials of a run, and of the medians of these runs."
 _NAME_WIDTH = 36

@@ -11,11 +11,11 @@ from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import relevant_spark_conf
 from harness.analysis.observed.overlaps import overlaps_with
+from harness.base.words import join_names, quantity_text, shorten, visible
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
 from harness.present.profile_table import profile_section
-from harness.words import join_names, quantity_text, shorten, visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50

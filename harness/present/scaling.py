@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from harness.analysis.compare.scaling import Point, Scaling
+from harness.base.words import visible
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import workload_entry
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes, simple_table
-from harness.words import visible
 
 _HEADINGS = ("nodes", "result", "±", "speed-up", "±", "efficiency")
 _EXPLANATION = (

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import product
 
 from harness.analysis.compare.comparison import Comparison
+from harness.base.words import display_width, padded, shorten, visible
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Fields, Footnotes, Table, abbreviated, superscript
-from harness.words import display_width, padded, shorten, visible
 
 WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (16, 12), (10, 12), (8, 8))

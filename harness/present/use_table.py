@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
+from harness.base.words import percent, shorten, visible
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
-from harness.words import percent, shorten, visible
 
 LinkUses = Mapping[str, LinkUse]
 FullTimes = Mapping[str, FullTime]

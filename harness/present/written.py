@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.analysis.explain.attribution import Explanation
 from harness.analysis.explain.written import PerWrittenByte, per_written_byte
-from harness.words import visible
+from harness.base.words import visible
 
 _MEANING = (
     "Stored: on all nodes together. Sent: by all nodes, without shuffled rows, but with input for tasks on "

@@ -7,9 +7,10 @@ import click
 
 from harness.analysis.network.cases import MeasuredCase
 from harness.analysis.network.disks import disk_cases, unlike_before, unlike_peers
+from harness.base.errors import BadInput
+from harness.base.option_types import WholeNumber
 from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.network_metrics import (
     DISK,
@@ -23,7 +24,6 @@ from harness.model.network_metrics import (
     SYNC_P99,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
 from harness.probes.options import integer_option

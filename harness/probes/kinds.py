@@ -8,7 +8,7 @@ from importlib import import_module
 
 import harness.probes
 from harness.analysis.network.failures import record_findings
-from harness.analysis.network.gate import Network
+from harness.analysis.ready.gate import Network
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.probe import LinkSnapshot, RecordedProbes

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from math import inf
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.base.words import join_names
 from harness.hosts.parallelism import MAX_PAIRS, batches
 from harness.hosts.preflight import missing_programs
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
@@ -36,7 +37,6 @@ from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
-from harness.words import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64

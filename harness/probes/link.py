@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from tabulate import tabulate
 
 from harness.analysis.observed.machines import values_by_name
+from harness.base.words import count_of, shorten, visible
 from harness.hosts.links import LINK_PROGRAMS
 from harness.model.finding import Finding
 from harness.model.interface import (
@@ -22,7 +23,6 @@ from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.probes.kind import ProbeKind
 from harness.probes.plan import ProbePlan
-from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 24
 _SHORT_NAMES = {

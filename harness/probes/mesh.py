@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from harness.analysis.network.judge import mesh_findings
+from harness.base.option_types import WholeNumber
+from harness.base.words import join_names
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, MAX_PAIRS, allow_commands, batches
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
@@ -24,7 +26,6 @@ from harness.model.network_metrics import (
     EndMetrics,
 )
 from harness.model.probe import Measurement, Metric, Pair
-from harness.option_types import WholeNumber
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
@@ -46,7 +47,6 @@ from harness.probes.plan import (
 from harness.probes.site import Site
 from harness.probes.tools.cpu import Cpu
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.words import join_names
 
 PAIR_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0

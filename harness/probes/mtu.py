@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from harness.analysis.network.path_mtu import path_mtu_findings
+from harness.base.errors import BadInput
+from harness.base.terminal import say
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.link import MIN_IPV6_MTU
 from harness.model.network_metrics import MTU
@@ -29,7 +30,6 @@ from harness.probes.traffic import Load
 from harness.settings.in_force import NotPutBack, in_force, put_back
 from harness.settings.journal import Journal, open_journal
 from harness.settings.simple import mtu
-from harness.terminal import say
 
 
 def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Journal) -> SetMtu:

@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 import click
 
+from harness.base.errors import BadInput
+from harness.base.option_types import WholeNumber, converted
+from harness.base.option_values import parse_time
 from harness.hosts.parallelism import MAX_PAIRS
-from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
-from harness.node.kernel import count
-from harness.option_types import WholeNumber, converted
+from harness.node.iproute2 import count
 from harness.probes.traffic import FIRST_PORT
-from harness.runtime.option_values import parse_time
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from harness.base.words import join_names
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.probe import Measurement
@@ -11,7 +12,6 @@ from harness.probes.path_mtu import SetMtu, await_paths, send_pings
 from harness.probes.plan import ProbeStep, round_robin_round
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.words import join_names
 
 PACKET_PROGRAMS = ("iperf3",)
 SET_UP_S = 2.0

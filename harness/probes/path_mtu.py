@@ -5,17 +5,17 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from harness.base.words import join_names
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement
-from harness.node.kernel import RememberedMtu, read_remembered_mtu, route_to
+from harness.node.iproute2 import RememberedMtu, read_remembered_mtu, route_to
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, flows_both_ways
-from harness.words import join_names
 
 MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from harness.base.clock import Clock, duration_text
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import count_of
 from harness.hosts.links import read_links
 from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.probe import (
     AFTER,
@@ -29,9 +32,6 @@ from harness.model.probe import (
 from harness.model.run import Ending
 from harness.model.soak import SoakEvent, SoakFlow
 from harness.records.writer import ProbeRecording
-from harness.runtime.clock import Clock, duration_text
-from harness.terminal import say
-from harness.words import count_of
 
 T = TypeVar("T")
 

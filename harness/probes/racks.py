@@ -13,9 +13,10 @@ import click
 
 from harness.analysis.network.cases import measured_cases
 from harness.analysis.network.processor_limit import rack_limit_text
+from harness.base.errors import BadInput
+from harness.base.option_types import WholeNumber
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import (
@@ -27,7 +28,6 @@ from harness.model.network_metrics import (
     WITHIN_RACK,
 )
 from harness.model.probe import Measurement, Metric, Pair, ProbeSample, RecordedProbes, samples
-from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
 from harness.probes.mesh import PAIR_PROGRAMS

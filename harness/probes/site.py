@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.base.errors import BadInput
 from harness.hosts.transports.host import Host, Transport, parse_hosts
-from harness.model.errors import BadInput
 
 RACKS = 2
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from harness.analysis.network.soak import soak_findings
+from harness.base.clock import Clock
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import count_of
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput
 from harness.model.soak import (
     READ_EVERY_ROUND,
     LinkEvent,
@@ -29,9 +32,6 @@ from harness.probes.options import port_option, seed_option, streams_option, tim
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, run_flows
-from harness.runtime.clock import Clock
-from harness.terminal import say
-from harness.words import count_of
 
 SOAK_PROGRAMS = ("ip", "iperf3", "grep")
 SET_UP_S = 3.0

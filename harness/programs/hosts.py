@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.base.terminal import say
+from harness.base.words import join_names
 from harness.hosts.remote_process import answers_of_all, ask_all
 from harness.hosts.transports.host import Host
 from harness.model.task_metrics import MAX_QUANTITY
 from harness.node.counters import kernel_counters
-from harness.node.kernel import positive
+from harness.node.iproute2 import positive
 from harness.node.machine import (
     MachineFacts,
     lines_by_path,
@@ -18,8 +20,6 @@ from harness.node.machine import (
 from harness.node.processor_ticks import ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.node.snapshot import NodeReading
-from harness.terminal import say
-from harness.words import join_names
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _COUNTERS = (

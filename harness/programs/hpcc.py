@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from harness.model.errors import BadInput, ToolError
+from harness.base.errors import BadInput, ToolError
 from harness.model.work import DGEMM_PEAK, Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import (

@@ -15,7 +15,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.failure_reason import failure_reason
+from harness.base.errors import ToolError
+from harness.base.failure_reason import failure_reason
+from harness.base.words import join_names, shorten
 from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
@@ -23,9 +25,7 @@ from harness.hosts.remote_process import (
     answers_of_all,
 )
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
-from harness.node import kernel
-from harness.words import join_names, shorten
+from harness.node import iproute2
 
 MPI_EXECUTABLES = ("mpirun", "orted")
 
@@ -191,7 +191,7 @@ def networks(hosts: Sequence[Host]) -> list[str]:
     Raise HostError if a host does not answer, or has no or several addresses in its network.
     """
     networks = []
-    answers = answers_of_all(hosts, kernel.OWN_ADDRESSES, kernel.read_addresses)
+    answers = answers_of_all(hosts, iproute2.OWN_ADDRESSES, iproute2.read_addresses)
     for host, answer in answers.items():
         addresses = {str(address.ip): address for address in answer}
         if host.address not in addresses:

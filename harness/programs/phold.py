@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from harness.model.errors import BadInput, ToolError
+from harness.base.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import Achieved, Option, Outcomes, Problem, Program, whole_number

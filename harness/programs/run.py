@@ -5,10 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import __version__
+from harness.base.command_line import given_command
+from harness.base.errors import BadInput, ToolError
+from harness.base.interrupt import interruptible
+from harness.base.terminal import say
+from harness.base.words import join_names
 from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
 from harness.model.interference import EarlierTrials
 from harness.model.run import (
@@ -34,12 +38,8 @@ from harness.programs.program import Achieved, Outcomes, Problem, Program
 from harness.records.reader import load
 from harness.records.run_lock import RUN, configuration_lock
 from harness.records.writer import Recording
-from harness.runtime.command_line import given_command
-from harness.runtime.disturbances import judged
-from harness.runtime.interrupt import interruptible
-from harness.runtime.rounds import Rounds
-from harness.terminal import say
-from harness.words import join_names
+from harness.trials.disturbances import judged
+from harness.trials.rounds import Rounds
 
 MIN_EXCHANGED_BYTES = 100_000
 """A program that computes on several hosts exchanges more than this; Open MPI's start alone does not."""

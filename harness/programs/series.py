@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.base.terminal import say
 from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.program import Problem
 from harness.programs.run import ProgramRun, run_program
 from harness.records.series import Series, locked_series, missing_runs, require_same_work
-from harness.terminal import say
 
 
 def on_first_hosts(planned: ProgramRun, nodes: Sequence[int]) -> list[ProgramRun]:

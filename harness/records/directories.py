@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import shorten
 from harness.records.files import own_file
-from harness.words import shorten
 
 SUFFIX = ".jsonl"
 PROBES = "probes"

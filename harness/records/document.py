@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import shorten
 from harness.records.files import content_of
-from harness.words import shorten
 
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""

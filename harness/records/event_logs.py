@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import BadInput
+from harness.base.words import join_names, names_by_text, shorten
 from harness.eventlog.application import Application
-from harness.model.errors import BadInput
 from harness.records.document import MAX_REASON
 from harness.records.log_files import logs_in
 from harness.records.log_lines import lines_of
 from harness.records.log_shapes import decoded_event
-from harness.words import join_names, names_by_text, shorten
 
 _LOG_STARTS = b'{"Event":"SparkListenerLogStart"'
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 MAX_DEPTH = 12
 """Directories below each other."""

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 import msgspec
 
+from harness.base.words import shorten
 from harness.records.document import MAX_REASON
-from harness.words import shorten
 
 
 def _shape(name: str, **types: Any) -> Any:

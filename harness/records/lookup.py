@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.terminal import say
 from harness.model.probe import RecordedProbes
 from harness.model.run import RecordedRun
 from harness.records.directories import (
@@ -17,7 +18,6 @@ from harness.records.directories import (
     results_files,
 )
 from harness.records.reader import load, load_probes
-from harness.terminal import say
 
 
 def find_runs(name: str, results: Path, *, samples: bool = True) -> tuple[RecordedRun, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.records.directories import sync
 from harness.records.files import readable_by_others
 

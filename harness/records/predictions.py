@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import PREDICTIONS, not_writable, results_files
 from harness.records.document import checksum, decoded

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness import __version__
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.option_values import plain_number
 from harness.model.run import (
     MAX_WALL_S,
     MIN_WALL_S,
@@ -32,7 +33,6 @@ from harness.records.document import checksum
 from harness.records.files import content_of
 from harness.records.reader import load
 from harness.records.writer import record_all
-from harness.runtime.option_values import plain_number
 
 MAX_BYTES = 10**8
 TIMES = ["test", "seconds"]

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import shorten
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial, moment_of
 from harness.records.checksums import DIGITS, FIRST_VERSION_DIGITS, RESTORE, Checksums
@@ -25,9 +26,8 @@ from harness.records.node_names import naming, with_names
 from harness.records.shapes import CheckedRun
 from harness.records.table_trial import TableTrial
 from harness.records.writer import SCHEMA_VERSION
-from harness.runtime.disturbances import counted_trials
-from harness.runtime.warm_up import AUTO, needed_trials
-from harness.words import shorten
+from harness.trials.disturbances import counted_trials
+from harness.trials.warm_up import AUTO, needed_trials
 
 MAX_FILE, MAX_LINE = 2**30, 2**24
 """Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every

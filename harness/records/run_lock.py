@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.terminal import say
+from harness.base.words import shorten, visible
 from harness.records.directories import configuration_directory, not_writable
 from harness.records.files import own_file
-from harness.terminal import say
-from harness.words import shorten, visible
 
 RUN, SERIES = "run", "series"
 """What is locked: a single run, while it lasts; or several, from the first to the last of them."""

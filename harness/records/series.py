@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
 from harness.records.run_lock import SERIES, configuration_lock
-from harness.runtime.order import in_turns
+from harness.trials.order import in_turns
 
 
 @dataclass(frozen=True)

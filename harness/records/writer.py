@@ -18,7 +18,9 @@ from io import FileIO, RawIOBase
 from pathlib import Path
 from typing import Any, Self
 
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.interrupt import deferred_signals
+from harness.base.redaction import redacted
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
 from harness.records.checksums import Checksums
@@ -30,8 +32,6 @@ from harness.records.directories import (
     sync,
 )
 from harness.records.files import readable_by_others
-from harness.redaction import redacted
-from harness.runtime.interrupt import deferred_signals
 
 SCHEMA_VERSION = 2
 """In version 1, only the last line of a run that ended had a checksum."""

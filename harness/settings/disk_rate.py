@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from harness.failure_reason import failure_reason
+from harness.base.errors import ToolError
+from harness.base.failure_reason import failure_reason
 from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
 from harness.settings.setting import Setting, ShellCommand
 
 GROUPS = "/sys/fs/cgroup"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Self
 
-from harness.failure_reason import failure_reason
+from harness.base.failure_reason import failure_reason
 from harness.hosts.host_process import ANSWER_S, HostProcess, as_line
 from harness.hosts.lease import HEAR, Renewal
 from harness.hosts.parallelism import allow_commands

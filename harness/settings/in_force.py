@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
-from harness.failure_reason import failure_reason
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.failure_reason import failure_reason
 from harness.hosts.parallelism import MAX_OPENING, batches
 from harness.hosts.remote_process import Script, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.interface import DEVICE_NAME
 from harness.model.link import TYPICAL_MTU
 from harness.settings.guard import Guards

@@ -14,13 +14,13 @@ from typing import Literal
 
 import msgspec
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import shorten
 from harness.model.run import timestamp
 from harness.records.directories import locked, sync
 from harness.records.document import MAX_REASON
 from harness.records.files import own_file
 from harness.settings.setting import Change
-from harness.words import shorten
 
 State = Literal["set", "put back"]
 SET: State = "set"

@@ -8,11 +8,11 @@ is shaped like the outgoing one.
 import shlex
 from collections.abc import Iterator, Sequence
 
+from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.link import Link, parse_rate, rate_text, wire_bit_s
-from harness.node.kernel import json_rows
+from harness.node.iproute2 import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
 HANDLE = "c1f7:"

@@ -4,10 +4,10 @@ import hashlib
 import shlex
 from collections.abc import Callable
 
-from harness.failure_reason import failure_reason
+from harness.base.errors import ToolError
+from harness.base.failure_reason import failure_reason
 from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
-from harness.node.kernel import json_rows
+from harness.node.iproute2 import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
 UP, DOWN = "up", "down"

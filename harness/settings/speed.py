@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Sequence
 from functools import partial
 
+from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
 from harness.settings.setting import Setting, ShellCommand
 
 UP_S = 20

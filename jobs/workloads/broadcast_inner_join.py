@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.workload import Bottleneck, Context
 from jobs.workloads.inner_join import InnerJoin, rows_per_prefix2
 

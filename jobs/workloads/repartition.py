@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.workload import Bottleneck, Context, EveryRow, shuffles
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from datagen.recipe import COLUMNS
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.workload import (
     Answer,
     Bottleneck,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.workload import Answer, Bottleneck, Context, EveryRow, shuffles
 
 STRETCHES = 1000

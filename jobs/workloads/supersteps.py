@@ -10,7 +10,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffles
 
 SUPERSTEPS = 20

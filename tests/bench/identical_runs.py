@@ -21,11 +21,11 @@ import click
 
 from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.observed.sample import table_model
+from harness.base.words import percent
 from harness.model.run import RecordedRun
 from harness.records.directories import results_files
 from harness.statistics.change import changes_of_table
 from harness.statistics.run_table import Run, RunTable
-from harness.words import percent
 from tests.bench.simulation import claims_any
 
 MIN_RUNS = 4

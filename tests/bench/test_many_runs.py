@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.run import Phase
 from harness.records.writer import record_all
 from tests.unit.builders import a_run, ok, write_lines

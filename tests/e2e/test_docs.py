@@ -15,7 +15,7 @@ import click
 import pytest
 
 from datagen import generate
-from harness.cli import clusterlift
+from harness.commands.cli import clusterlift
 from jobs import options
 from tests.tracked import name_in_repository, tracked
 

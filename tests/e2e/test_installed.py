@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import __version__
-from harness.cli import COMPLETE
+from harness.commands.cli import COMPLETE
 from harness.model.run import Ending
 from harness.records.reader import load
 from tests.tracked import name_in_repository, tracked

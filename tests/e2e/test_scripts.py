@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.node.machine import facts_by_node
 from harness.records.reader import load

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.http_request import Request
-from harness.local_spark import spark_environment, spark_home
+from harness.base.http_request import Request
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import answer_of, java_command, java_program, write_properties
 from harness.minicluster.jar import Artifact, fetched
-from harness.minicluster.spark_configuration import write_spark_configuration
+from harness.submit.local_spark import spark_environment, spark_home
+from harness.submit.spark_configuration import write_spark_configuration
 
 SERVER = "org.apache.hadoop.yarn.server"
 RESOURCEMANAGER = f"{SERVER}.resourcemanager.ResourceManager"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.link import TYPICAL_MTU
 from harness.model.probe import ExcludedHost
 from harness.probes import plan

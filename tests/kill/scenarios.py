@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from harness.local_spark import spark_environment, spark_submit_command
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.reader import load
+from harness.submit.local_spark import spark_environment, spark_submit_command
 from tests.jvm import COLD_SPARK
 
 from .processes import MARK, Ended, Interruption, run

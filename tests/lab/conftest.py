@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.base.errors import ClusterliftError
+from harness.commands.cli import main
 from harness.lab.cluster import Lab, find_lab, running_lab
 from harness.lab.engine import compose_program
 from harness.lab.lifecycle import PORTS
-from harness.model.errors import ClusterliftError
 from harness.model.run import RecordedRun
 from harness.records.reader import load
 from tests import waiting

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
 from harness.model.run import Ending, RecordedRun

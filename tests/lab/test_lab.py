@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.lab.cluster import Lab, lab_filter
 from harness.lab.engine import docker
 from harness.lab.links import read_links

@@ -14,8 +14,8 @@ from shutil import which
 
 import pytest
 
-from harness.analysis.network.gate import Expectation
-from harness.cli import main
+from harness.analysis.ready.gate import Expectation
+from harness.commands.cli import main
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.model.probe import Measurement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.link import Link
 from tests.probes.networks import many
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.hosts.links import read_links
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.interface import HostLink

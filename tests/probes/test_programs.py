@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.base.errors import ClusterliftError
+from harness.commands.cli import main
 from harness.hosts.transports.host import Host, HostError, by_netns
-from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.model.run import Status
 from harness.programs.hpcc import Hpcc

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.analysis.network.soak import soak_findings, transfer_seconds
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.finding import Finding
 from harness.model.link import Link
 from harness.model.probe import RecordedProbes

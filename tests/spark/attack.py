@@ -11,7 +11,7 @@ from datagen.destination import destination_beside
 from datagen.filesystem import Directory
 from datagen.marker import DATASET, MARKER, Marker, attempt_of
 from datagen.written import PURPOSE, SUFFIX
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 from .conftest import Write
 

@@ -17,7 +17,7 @@ from datagen.marker import MARKER, Marker
 from datagen.recipe import Recipe
 from datagen.writer import Request, write_dataset
 from datagen.written import PURPOSE
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.task_metrics import WrittenBytes
 from jobs.sinks import StorageSink
 from tests.unit.builders import known

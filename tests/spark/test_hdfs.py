@@ -22,11 +22,11 @@ from datagen.storage import locate, namenode
 from datagen.table import open_table
 from datagen.writer import Request, write_dataset
 from datagen.written import PURPOSE
+from harness.base.errors import BadInput, ClusterliftError
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
 from harness.model.cache import disk_share
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import InputReader
 from harness.model.task_metrics import WrittenBytes

@@ -13,10 +13,10 @@ from datagen.dataset import open_dataset
 from datagen.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
+from harness.base.errors import BadInput, ClusterliftError
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
 from harness.minicluster.qfs import QfsCluster
-from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import kill
 
 from .attack import attack

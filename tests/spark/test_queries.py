@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.table import open_table
+from harness.base.errors import BadInput
 from harness.model.answer import VARIES, RowsDigest
-from harness.model.errors import BadInput
 from harness.model.run import RecordedRun, Status, answers_of
 from harness.records.reader import load
 from jobs.options import parse

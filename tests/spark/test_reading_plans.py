@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.model.errors import BadInput
-from harness.runtime.queries import QueryDirectory
+from harness.base.errors import BadInput
+from harness.work.queries import QueryDirectory
 from jobs.reading_plans import require_queries
 
 SCRIPT = "(SELECT TRANSFORM(id) USING 'sh -c true' FROM t)"

@@ -14,10 +14,10 @@ from datagen.marker import MARKER
 from datagen.recipe import Recipe
 from datagen.spark import scala_context
 from datagen.writer import Request, write_dataset
+from harness.base.errors import BadInput, ClusterliftError
 from harness.minicluster.ceph import CephCluster
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from tests.daemons import kill
 from tests.waiting import eventually

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from harness.base.errors import ClusterliftError, WrongAnswer
+from harness.base.interrupt import interruptible
 from harness.model.answer import RowsDigest
-from harness.model.errors import ClusterliftError, WrongAnswer
 from harness.model.run import RecordedRun, Status
 from harness.records.reader import load
-from harness.runtime.interrupt import interruptible
 from jobs.options import parse
 from jobs.queries import queries_of
 from jobs.run import benchmark, build_context

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.table import Table, open_table
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 NAMES = {
     "files of one directory": [

@@ -23,7 +23,7 @@ from datagen.destination import destination_beside
 from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
-from harness.model.errors import WrongAnswer
+from harness.base.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
 from jobs.sinks import SINKS, sink_of
 from jobs.spark_event_log import EventLog

@@ -18,7 +18,7 @@ from datagen.marker import DATASET, MARKER, Marker
 from datagen.observe import observe
 from datagen.recipe import Recipe, rows
 from datagen.writer import Request, write_dataset
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
 from harness.model.layout import UNKNOWN, Layout
 
 from .conftest import Write

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.commands.local import file_system, local
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import Launch

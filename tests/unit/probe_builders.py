@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
+from harness.analysis.ready.gate import Expectation, expectation_faults, upgrade_faults
 from harness.model.interface import HostLink
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import (

@@ -21,7 +21,8 @@ from harness.analysis.observed.configuration import (
 )
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.score import summarise
-from harness.cli import main
+from harness.base.words import percent
+from harness.commands.cli import main
 from harness.experiments.experiment_file import ConfigurationTable, DatasetTable, ExperimentFile
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
@@ -29,7 +30,6 @@ from harness.present import markdown
 from harness.present.report.figure import Evidence
 from harness.present.report.figures import link_use
 from harness.programs.program import programs
-from harness.words import percent
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.bench.backtest import backtest, chance_error, model_errors, without_profiles

@@ -17,14 +17,14 @@ from harness.analysis.observed.sample import (
     take_sample,
     units,
 )
+from harness.base.errors import BadInput
+from harness.base.words import count_of, join_names
 from harness.model.answer import VARIES
-from harness.model.errors import BadInput
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, ControlShift, changes_of_table, shift_of_controls
 from harness.statistics.interval import Interval
 from harness.statistics.run_table import RunTable
-from harness.words import count_of, join_names
 
 MIN_CONFIGURATIONS = 2
 

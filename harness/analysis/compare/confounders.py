@@ -26,9 +26,9 @@ from harness.analysis.observed.environment import (
 )
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
+from harness.base.words import shorten
 from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
-from harness.words import shorten
 
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""

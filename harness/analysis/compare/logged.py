@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from harness.analysis.observed.sample import measured_trials
+from harness.base.words import quantity_text
 from harness.eventlog.application import is_from_event_log
 from harness.model.run import RecordedRun
-from harness.words import quantity_text
 
 MIN_DIFFERENCE = 0.02
 """Of the bytes of input: the same files read again differ by less."""

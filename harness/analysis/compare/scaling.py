@@ -18,13 +18,13 @@ from harness.analysis.observed.configuration import (
 )
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.sample import table_model
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import join_names
 from harness.model.limits import MIN_RUNS
 from harness.model.scaling import scaled_name, split_scaled_name
 from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.interval import Interval
-from harness.words import join_names
 
 MIN_POINTS = 2
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.model.errors import BadInput
-from harness.words import join_names, shorten
+from harness.base.errors import BadInput
+from harness.base.words import join_names, shorten
 
 MAX_AMOUNT = 10**12
 """Larger amounts are taken for mistakes."""

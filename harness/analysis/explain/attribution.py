@@ -10,11 +10,11 @@ from harness.analysis.compare.comparison import Cell, Comparison, Row
 from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import percent
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
-from harness.words import percent
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
 PARTS = (*(field.name for field in fields(TaskTime)), IDLE)

@@ -5,11 +5,11 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
 from harness.model.finding import Finding
 from harness.model.network_metrics import DISK, DISK_READ, DISK_WRITE, RANDOM_READS, RANDOM_WRITES
 from harness.model.probe import Measurement, Metric
-from harness.words import percent
 
 _SPEEDS: Mapping[Metric, str] = {
     DISK_WRITE: "writes",

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.analysis.network.judge import MIN_PEERS
+from harness.base.words import count_of
 from harness.model.finding import Finding
 from harness.model.probe import Measurement, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
-from harness.words import count_of
 
 
 def record_findings(probed: RecordedProbes) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from harness.model.link import (
     throughput_text,
 )
 from harness.model.run import Run
-from harness.node.kernel import count
+from harness.node.iproute2 import count
 from harness.node.node_links import links_by_host
 
 MEASURED = "measured by probes"

@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import median
 
 from harness.analysis.network.mesh import RECEIVES, SENDS
+from harness.base.words import natural_order
 from harness.model.probe import ProbeSample
-from harness.words import natural_order
 
 MAX_HOSTS_BY_PAIR = 10
 """Pairs of so few hosts are shown one by one: ten hosts have 90."""

@@ -11,12 +11,12 @@ from statistics import median
 
 from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matrix, typical_bit_s
 from harness.analysis.network.processor_limit import processor_limits
+from harness.base.words import percent
 from harness.model.finding import Finding
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import goodput_bit_s, throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
-from harness.words import percent
 
 SLOW = 1 - GOODPUT_TOLERANCE
 """A goodput below this fraction of the reference is slow. Repeated measurements of a healthy pair differ by a

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
+from harness.base.words import natural_order
 from harness.model.probe import Measurement, Metric, Pair, samples
-from harness.words import natural_order
 
 SENDS, RECEIVES = "sends", "receives"
 

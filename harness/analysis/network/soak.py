@@ -19,12 +19,12 @@ from harness.analysis.network.processor_limit import (
     MAX_STOLEN_PERCENT,
     slowed_by_busy_processors,
 )
+from harness.base.clock import HOUR, duration_text
+from harness.base.words import count_of, join_names, natural_order
 from harness.model.finding import Finding
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Pair, RecordedProbes
 from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakFlow
-from harness.runtime.clock import HOUR, duration_text
-from harness.words import count_of, join_names, natural_order
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}

@@ -13,11 +13,11 @@ from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import count_of, unique_name
 from harness.model.probe import Measurement
 from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
-from harness.words import count_of, unique_name
 
 
 @dataclass(frozen=True)

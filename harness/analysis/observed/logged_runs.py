@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
+from harness.base.words import join_names
 from harness.eventlog.application import Application, Described
 from harness.eventlog.passing_words import Step
 from harness.model.run import RecordedRun, Status
 from harness.records.event_logs import Logs, read_logs
-from harness.words import join_names
 
 
 @dataclass(frozen=True)

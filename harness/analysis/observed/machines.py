@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from harness.base.words import join_names, names_by_text, visible
 from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, OF_DISKS, MachineFacts, facts_by_node
-from harness.words import join_names, names_by_text, visible
 
 _DISK_NAMES = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from harness.base.words import join_names
 from harness.eventlog.application import Described
-from harness.words import join_names
 
 NamesOfRun = Mapping[str, Described]
 """The workloads of a run as Spark describes them, by their names."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 
+from harness.base.clock import duration_text
+from harness.base.words import MAX_LISTED, join_names
 from harness.model.run import RecordedRun
 from harness.records.published import IMPORTED_DIGEST
-from harness.runtime.clock import duration_text
-from harness.words import MAX_LISTED, join_names
 
 MIN_OVERLAP_S = 1.0
 """Clocks of two hosts may differ by less than this, and one run begins when the one before it ends."""

@@ -7,14 +7,14 @@ from decimal import Decimal
 from enum import StrEnum
 from statistics import median
 
+from harness.base.errors import BadInput
 from harness.model.answer import RowsDigest
-from harness.model.errors import BadInput
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.records.published import IMPORTED_DIGEST
-from harness.runtime.slow_down import slow_down
-from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.interval import Interval
 from harness.statistics.run_table import CLOCK_S, RunMedian, RunTable, run_median
+from harness.trials.slow_down import slow_down
+from harness.trials.warm_up import AUTO, needed_trials, unsteady_workloads
 
 
 class Outcome(StrEnum):

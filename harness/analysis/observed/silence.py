@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.analysis.observed.sample import measured_trials
+from harness.base.words import count_of, join_names, names_by_text
 from harness.model.run import SILENT, RecordedRun, Trial
 from harness.model.timeline import Timeline
-from harness.words import count_of, join_names, names_by_text
 
 
 def silent_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:

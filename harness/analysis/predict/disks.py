@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from harness.analysis.network.disks import disk_cases, typical
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.observed.declared import declared_disk_rate
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.network_metrics import DISK_READ, DISK_WRITE, GOODPUT_TOLERANCE
 from harness.model.prediction import MAX_FACTOR, Target
 

@@ -20,13 +20,13 @@ from harness.analysis.observed.sample import measured_trials, table_model
 from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.analysis.predict.waits import CONTROL, WaitTime, disk_times, network_times
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import join_names, percent
 from harness.model.limits import MIN_RUNS
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import Run, timestamp
 from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
-from harness.words import join_names, percent
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.stdev:.2f})"
 DISK_MODEL = "disk waits, version 1"

@@ -12,12 +12,12 @@ from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors
 from harness.analysis.predict.prediction import conditions
 from harness.analysis.predict.target import known_link
+from harness.base.words import count_of, percent
 from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.node.machine import FACT_NAMES, OF_DISKS
 from harness.records.predictions import frozen_predictions
-from harness.words import count_of, percent
 
 DISK_FACTS = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
 """Conditions that need not hold if disks were bought."""

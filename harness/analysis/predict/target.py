@@ -8,7 +8,7 @@ from harness.analysis.network.mesh import pair_matrix, typical_bit_s
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.observed.declared import declared_mtu
 from harness.analysis.observed.environment import link_mtus
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.link import TYPICAL_MTU, goodput_bit_s, rate_text, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import Target

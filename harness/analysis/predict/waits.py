@@ -10,7 +10,7 @@ from harness.analysis.explain.profile import MIN_SHARE, ProfiledTime, profiled_t
 from harness.analysis.explain.timeline import busy_shares, run_shares, trial_disks, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.predict.saturation import ANY_EFFECT, EFFECT, WHOLE
-from harness.words import percent
+from harness.base.words import percent
 
 NORMAL_95 = NormalDist().inv_cdf(0.975)
 SHARE_SD = 0.03

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import MAX_ERROR
-from harness.words import shorten
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.terminal import MAX_ERROR
+from harness.base.words import shorten
 
 SSH = (
     *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),

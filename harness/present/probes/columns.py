@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from harness.analysis.network.cases import MeasuredCase
+from harness.base.words import count_of, shorten, visible
 from harness.model.probe import Metric, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
-from harness.words import count_of, shorten, visible
 
 R = TypeVar("R")
 

@@ -6,6 +6,7 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.network.mesh import PairMatrix, pair_matrix
+from harness.base.words import count_of, shorten, visible
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -18,7 +19,6 @@ from harness.model.network_metrics import (
 from harness.model.probe import Pair, RecordedProbes
 from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
-from harness.words import count_of, shorten, visible
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.network.soak import soak_flows
+from harness.base.words import natural_order
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.present.probes.columns import Column, ProbeTable
-from harness.words import natural_order
 
 
 @dataclass(frozen=True)

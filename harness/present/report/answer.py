@@ -8,12 +8,12 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.costs import cost_summary
 from harness.present.report.outcome import Outcome, outcomes
 from harness.statistics.change import ControlShift, Verdict
-from harness.words import count_of
 
 MAX_DIFFERENCES = 4
 """The answer lists at most this number of differences; the table of environments has all."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import vl_convert
 
-from harness.words import shorten, unique_name, visible
+from harness.base.words import shorten, unique_name, visible
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""

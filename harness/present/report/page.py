@@ -10,6 +10,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
+from harness.base.words import count_of, visible
 from harness.model.run import COMMAND
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
@@ -20,7 +21,6 @@ from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, Verdict
-from harness.words import count_of, visible
 
 DIRECTORY = Path(__file__).parent
 MAX_NAMES = 3

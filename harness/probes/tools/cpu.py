@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
 from harness.node.processor_ticks import (
     ProcessorTicks,
     ticks_of_all_processors,

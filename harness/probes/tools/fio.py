@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.child_process import SIGNALLED
-from harness.model.errors import ToolError
+from harness.base.child_process import SIGNALLED
+from harness.base.errors import ToolError
 from harness.node import devices
 from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number

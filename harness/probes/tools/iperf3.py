@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
 from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number, number_or_none
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
 
 _PROGRAM, _LINE_BY_LINE = "ib_send_lat", "stdbuf"
 PROGRAMS = {_PROGRAM: "perftest", _LINE_BY_LINE: "coreutils"}

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.failure_reason import failure_reason
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
+from harness.base.failure_reason import failure_reason
 
 _IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
 """The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
 from harness.model.network_metrics import LATENCY_PERCENTILES
 
 LISTENING = "block on socket"

@@ -6,8 +6,8 @@ from harness.analysis.network.goodput import goodput
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.environment import link_mtus
+from harness.base.words import natural_order
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.words import natural_order
 from tests.unit.builders import a_run, known, recorded
 
 HUGE = "9" * 5000

@@ -16,7 +16,7 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import PARTS, Explanation, explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.cli import main
+from harness.commands.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import InputReader, RecordedRun, Trial

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from harness.cli import clusterlift
+from harness.commands.cli import clusterlift
 from tests.unit.builders import known
 
 Names = tuple[str, ...]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime.time_budget import TimeBudget
+from harness.trials.time_budget import TimeBudget
 from tests.unit.commands.fake_spark import FakeSpark
 
 
@@ -16,7 +16,7 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.delenv("CLUSTERLIFT_FS", raising=False)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     monkeypatch.setattr("harness.commands.run.warn_of_faults", lambda: None)  # the tests' own load
-    monkeypatch.setattr("harness.runtime.order.shuffled", lambda items, *_: list(items))
+    monkeypatch.setattr("harness.trials.order.shuffled", lambda items, *_: list(items))
     return FakeSpark(tmp_path / "spark")
 
 

@@ -15,9 +15,9 @@ import argparse, json, os, signal, sys, time
 from pathlib import Path
 from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
 from harness.records.writer import Recording
-from harness.runtime.interrupt import interruptible
-from harness.runtime.series import current_series
-from harness.runtime.time_budget import machine_clock
+from harness.base.interrupt import interruptible
+from harness.work.series import current_series
+from harness.trials.time_budget import machine_clock
 
 home = Path(__file__).parent
 with (home / "calls").open("a") as calls:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.records.writer import record_all
-from harness.runtime.time_budget import TimeBudget
+from harness.trials.time_budget import TimeBudget
 from tests.refusal import refusal
 from tests.unit.builders import a_run, ok
 from tests.unit.commands.fake_spark import ROOT, FakeSpark

@@ -13,8 +13,8 @@ import click
 import pytest
 
 from harness import __version__
-from harness.cli import SUMMARIES, clusterlift, main
 from harness.commands.bench import show_with_earlier
+from harness.commands.cli import SUMMARIES, clusterlift, main
 from harness.commands.compare import FORMATS
 from harness.records.writer import Recording, record_all
 from tests.refusal import refusal
@@ -250,7 +250,7 @@ def test_the_help_of_a_group_cuts_no_summary(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_no_command_is_imported_before_it_is_called() -> None:
-    program = "import sys, harness.cli; harness.cli.main(['--help']); print(*sys.modules)"
+    program = "import sys, harness.commands.cli; harness.commands.cli.main(['--help']); print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.commands.own_machine import warn_of_faults
 from harness.hosts.transports.host import Host, HostError
 from harness.node.state import NodeState
 from tests.refusal import refusal
-from tests.unit.analysis.observed.test_health import QUIET, node
+from tests.unit.analysis.ready.test_health import QUIET, node
 from tests.unit.commands.fake_spark import FakeSpark
 
 SAVING = node(governor="powersave", turbo="on")

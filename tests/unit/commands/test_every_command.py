@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from harness.cli import main
-from harness.option_types import RealNumber, WholeNumber
+from harness.base.option_types import RealNumber, WholeNumber
+from harness.commands.cli import main
 from tests.refusal import refusal
 from tests.tracked import ROOT
 from tests.unit.commands.command_tree import Names, leaves
@@ -144,6 +144,6 @@ def test_too_little_memory_is_one_line(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("harness.cli.LazyGroup.get_command", fail)
+    monkeypatch.setattr("harness.commands.cli.LazyGroup.get_command", fail)
     assert main(SHOWN) == 1
     assert capsys.readouterr().err == "clusterlift: error: cannot continue: out of memory\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.experiments.runs import ExperimentOutcome
 from harness.records.writer import record_all
 from tests.refusal import refusal

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from datagen.storage.qfs import REED_SOLOMON
-from harness.cli import main
+from harness.base.errors import BadInput, ClusterliftError
+from harness.commands.cli import main
 from harness.lab import qfs_tarball
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
 from harness.lab.storages import LAYOUTS, layout_problem
-from harness.model.errors import BadInput, ClusterliftError
 from tests.programs import shell_program
 from tests.refusal import refusal
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.cli import main
+from harness.base.errors import BadInput
 from harness.commands import layout as command
-from harness.model.errors import BadInput
+from harness.commands.cli import main
 from harness.present import layout
 from tests.refusal import refusal
 

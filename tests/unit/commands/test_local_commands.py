@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.commands import local
+from harness.commands.cli import main
 from harness.minicluster.cluster import root
 from tests.daemons import find_all, kill, running_daemons
 from tests.tracked import ROOT

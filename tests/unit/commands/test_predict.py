@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.records.writer import record_all
 from tests.e2e.conftest import ROOT
 from tests.refusal import refusal

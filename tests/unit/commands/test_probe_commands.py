@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import DISK_WRITE, MESH_GOODPUT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cli import main
+from harness.commands.cli import main
 from tests.refusal import refusal
 from tests.tracked import ROOT
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from datagen.manifest import FILE_NAME
-from harness.cli import main
-from harness.commands.submission import SPARK_OPTIONS
+from harness.commands.cli import main
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
 from harness.records.writer import record_all
-from harness.runtime.queries import text_digest
+from harness.submit.submission import SPARK_OPTIONS
+from harness.work.queries import text_digest
 from jobs.options import _parser, parse
 from tests.refusal import refusal
 from tests.tracked import ROOT

@@ -10,7 +10,7 @@ from datagen.dataset import observe_files
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
 from datagen.storage import Storage
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 LOST_STRIPES = (
     'Cannot invoke "RawErasureDecoder.preferDirectBuffer()" because "this.decoder" is null'

@@ -19,7 +19,7 @@ from datagen.marker import (
     generating,
 )
 from datagen.removal import opened, remove
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
 
 from .fake_hadoop import FileSystem, Killed, directory
 

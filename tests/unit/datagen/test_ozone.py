@@ -9,7 +9,7 @@ import pytest
 
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage.ozone import STORAGE, _replication, _stored_file
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.spark_properties import recorded_ozone
 

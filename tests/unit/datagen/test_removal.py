@@ -30,7 +30,7 @@ from datagen.marker import (
 )
 from datagen.removal import opened, remove
 from datagen.written import PURPOSE, SUFFIX, clear_executions, reserved
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
 
 from . import fake_hadoop, local_hadoop
 from .fake_hadoop import FileSystem, Killed

@@ -15,7 +15,7 @@ from datagen.storage.bucket import Bucket, endpoint, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import Layout
 from tests.programs import shell_program
 from tests.unit.probe_builders import output

@@ -8,7 +8,7 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from datagen.spark import STOPPED, completed_tasks, root_cause, spark_errors_as_one_line
-from harness.model.errors import ClusterliftError
+from harness.base.errors import ClusterliftError
 
 ended = pytest.mark.parametrize(
     "error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")]

@@ -12,7 +12,7 @@ from datagen.observed_layout import StoredFile
 from datagen.storage import locate, qfs, storages
 from datagen.storage.metaserver import Metaserver
 from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 
 # The JSON of Hadoop's BlockLocation, without the fields that are not read.

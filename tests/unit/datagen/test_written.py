@@ -10,7 +10,7 @@ from datagen import written
 from datagen.filesystem import Directory
 from datagen.marker import MARKER, UNCOMMITTED, Marker
 from datagen.written import SUFFIX, clear_executions, reserved
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 
 from .fake_hadoop import FileSystem, Killed, directory
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from datagen.manifest import Format
+from harness.base.errors import BadInput, ClusterliftError
 from harness.experiments import runs
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.experiment_file import DatasetTable, ExperimentFile, read_experiment
@@ -23,7 +24,6 @@ from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.compose import LabSpec
 from harness.lab.storages import LAYOUTS
 from harness.model.cache import COLD
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.present.probes import remarks
@@ -33,13 +33,13 @@ from harness.programs.run import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording
-from harness.runtime.trials import DROP_CACHES
 from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
 from harness.settings.speed import speed
+from harness.trials.trials import DROP_CACHES
 from jobs import sinks
 from jobs.options import parse
 from tests.tracked import ROOT, name_in_repository, tracked
@@ -48,7 +48,7 @@ from tests.unit.builders import a_run, failed, ok
 
 @pytest.fixture(autouse=True)
 def _the_order_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.runtime.order.shuffled", lambda items, *_: list(items))
+    monkeypatch.setattr("harness.trials.order.shuffled", lambda items, *_: list(items))
 
 
 def schema_choices(table: type, key: str) -> set[str]:

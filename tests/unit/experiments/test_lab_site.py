@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import BadInput
 from harness.experiments import lab_site
 from harness.experiments.experiment import Configuration
 from harness.experiments.lab_site import LabSite
 from harness.lab import cluster, disks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
-from harness.model.errors import BadInput
 from harness.settings.disk_rate import disk_rate
 from harness.settings.journal import SET, Entry, Journal
 from harness.settings.simple import own_command

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import BadInput
 from harness.hosts.transports.host import (
     by_docker,
     by_local,
@@ -14,7 +15,6 @@ from harness.hosts.transports.host import (
     expand_names,
     parse_hosts,
 )
-from harness.model.errors import BadInput
 
 
 class TestNames:

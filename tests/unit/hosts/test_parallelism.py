@@ -4,8 +4,8 @@ import resource
 
 import pytest
 
+from harness.base.errors import BadInput
 from harness.hosts.parallelism import allow_commands, batches
-from harness.model.errors import BadInput
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from datagen.observed_layout import StoredFile, StoredFiles
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.run import InputReader
 from harness.model.task_metrics import PackedInput

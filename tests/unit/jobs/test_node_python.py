@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from jobs import node_python
 from jobs.executors import NO_TASK, ExecutorAnswers
 from jobs.node_python import python_fault, require_python_on_nodes

@@ -7,9 +7,9 @@ import pytest
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.run import QUERIES, TABLES, Run
-from harness.runtime.queries import text_digests
+from harness.work.queries import text_digests
 from jobs.options import BenchmarkOptions, parse
 from jobs.queries import queries_of
 from jobs.run_description import _parameters

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import jobs.workloads
+from harness.base.errors import BadInput, ClusterliftError
 from harness.commands.bench import WORKLOADS as WORKLOADS_OF_BENCH
-from harness.model.errors import BadInput, ClusterliftError
 from jobs.queries import queries_of
 from jobs.workload import discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf

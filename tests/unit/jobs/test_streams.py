@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from jobs.queries import queries_of
 from jobs.streams import Streams, in_streams
 from jobs.workload import Selection, select_workloads

@@ -2,10 +2,10 @@
 
 import pytest
 
+from harness.base.errors import ClusterliftError
 from harness.lab import lifecycle
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import Compose, LabSpec
-from harness.model.errors import ClusterliftError
 
 
 @pytest.mark.parametrize("ended", ["master", "worker-1"])

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.base.errors import ClusterliftError
 from harness.lab.cluster import Node
 from harness.lab.links import commands_to_change, read_link, run_link_command, set_links
-from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.settings.rate import limit_outgoing
 from tests.unit.settings.test_settings import limited

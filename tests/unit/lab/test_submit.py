@@ -7,7 +7,7 @@ import pytest
 
 from harness.lab.cluster import Lab, Node
 from harness.lab.submit import spark_submit, with_facts
-from harness.local_spark import BENCHMARK
+from harness.submit.local_spark import BENCHMARK
 
 from .conftest import Install
 
@@ -15,8 +15,8 @@ LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2"
 HELD = {"CLUSTERLIFT_HOLD_FILE": "/opt/clusterlift/results/turn"}
 WAIT = """
 import sys, time
-from harness.runtime.interrupt import interruptible
-from harness.runtime.trials import wait_for_release
+from harness.base.interrupt import interruptible
+from harness.trials.trials import wait_for_release
 with interruptible():
     try: wait_for_release("slow"); print("released", flush=True)
     except KeyboardInterrupt: print("ended by itself", flush=True); sys.exit(130)

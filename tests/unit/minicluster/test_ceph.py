@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.http_request import Credentials, Request, signed_headers
-from harness.local_spark import hadoop_version, spark_home
+from harness.base.errors import BadInput, ClusterliftError
+from harness.base.http_request import Credentials, Request, signed_headers
 from harness.minicluster.ceph import PROGRAMS, CephCluster, endpoint
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.s3a import s3a_artifacts, s3a_class_path
-from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
+from harness.submit.local_spark import hadoop_version, spark_home
 from tests.programs import shell_program
 from tests.refusal import refusal
 from tests.web import Asked, server

@@ -12,14 +12,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.cli import main
-from harness.local_spark import hadoop_version, spark_home
+from harness.base.errors import BadInput, ClusterliftError
+from harness.commands.cli import main
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import MINICLUSTER_SHA256, minicluster_jar
 from harness.minicluster.qfs import QfsCluster
-from harness.minicluster.spark_configuration import with_properties
-from harness.model.errors import BadInput, ClusterliftError
+from harness.submit.local_spark import hadoop_version, spark_home
+from harness.submit.spark_configuration import with_properties
 from tests.programs import shell_program
 from tests.refusal import refusal
 from tests.web import server

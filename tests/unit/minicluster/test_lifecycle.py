@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import BadInput, ClusterliftError
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import Daemon, Launch, guarded, start
 from harness.minicluster.lifecycle import running
-from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import find_all, running_daemons
 from tests.unit.builders import known
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem

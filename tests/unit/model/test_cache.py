@@ -18,9 +18,9 @@ from harness.model.cache import (
 )
 from harness.model.run import InputReader, Trial
 from harness.model.task_metrics import DiskBytes, PackedInput
-from harness.runtime.disturbances import counted_trials
-from harness.runtime.rounds import MAX_FAILED_TRIALS, Rounds
-from harness.runtime.trials import next_executions
+from harness.trials.disturbances import counted_trials
+from harness.trials.rounds import MAX_FAILED_TRIALS, Rounds
+from harness.trials.trials import next_executions
 from tests.unit.builders import ok
 from tests.unit.metrics_builders import task_metrics
 

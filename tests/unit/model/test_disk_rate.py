@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import BadInput
 from harness.model.disk_rate import MAX_BYTES_S, MIN_BYTES_S, disk_rate_text, parse_disk_rate
-from harness.model.errors import BadInput
 
 
 @given(st.integers(MIN_BYTES_S // 10**6, MAX_BYTES_S // 10**6))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.link import (
     MAX_BIT_S,
     Link,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.base.redaction import digest
 from harness.model.spark_properties import recorded_properties, recorded_s3a
-from harness.redaction import digest
 
 
 @pytest.mark.parametrize(

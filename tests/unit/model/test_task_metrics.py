@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.task_metrics import (
     MAX_QUANTITY,
     MIN_QUANTITY,

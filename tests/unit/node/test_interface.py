@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.model.errors import ToolError
+from harness.base.errors import ToolError
 from harness.model.interface import HostLink, counter_growth, max_goodput_bit_s
 from harness.node.interface import parse_link
 from tests.unit.probe_builders import MBIT, a_link, output

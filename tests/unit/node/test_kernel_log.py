@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.child_process import finished
+from harness.base.child_process import finished
 from harness.node.kernel_log import KernelLog, LogLine, kernel_trouble
 from harness.node.link_reading import link_command
 from tests.programs import shell_program

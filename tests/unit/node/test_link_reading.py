@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.child_process import finished
+from harness.base.child_process import finished
 from harness.model.soak import LinkEventKind
 from harness.node.kernel_log import KernelLog, LogLine
 from harness.node.link_reading import (

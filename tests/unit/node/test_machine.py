@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.child_process import finished
+from harness.base.child_process import finished
 from harness.node.machine import (
     FACT_NAMES,
     FACTS,

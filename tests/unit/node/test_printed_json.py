@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from harness.model.errors import ToolError
-from harness.node.kernel import json_rows
+from harness.base.errors import ToolError
+from harness.node.iproute2 import json_rows
 from harness.node.printed_json import printed_json
 from harness.probes.tools import fio, iperf3
 from tests.unit.probe_builders import output

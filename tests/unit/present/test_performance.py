@@ -11,7 +11,8 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import Costs, Money
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import quantity_text
 from harness.model.run import RecordedRun
 from harness.model.work import Work
 from harness.present import comparison_json, quantities, text
@@ -21,7 +22,6 @@ from harness.present.report.answer import Tone, answers
 from harness.present.report.figure import Evidence
 from harness.statistics.change import Change, Verdict
 from harness.statistics.interval import Interval
-from harness.words import quantity_text
 from tests.unit.builders import a_run, configured, ok, recorded
 
 CONTROL_HPL = {"controls": ["hpl"]}

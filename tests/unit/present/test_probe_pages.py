@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from harness.analysis.network.gate import Expectation, expectation_faults
+from harness.analysis.ready.gate import Expectation, expectation_faults
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,

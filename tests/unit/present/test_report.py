@@ -23,6 +23,7 @@ from harness.analysis.cost.costs import Costs, Money
 from harness.analysis.explain.attribution import wall_parts
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.base.words import visible
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Ending, InputReader, Phase
@@ -38,7 +39,6 @@ from harness.present.report.figure import Evidence, Figure, sections
 from harness.present.report.figures import change, disk_use, link_use, mesh, time_spent, trials
 from harness.present.report.outcome import outcomes
 from harness.present.use_table import link_section
-from harness.words import visible
 from tests.tracked import ROOT
 from tests.unit import report_data
 from tests.unit.builders import (

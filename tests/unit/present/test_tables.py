@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare, overview
 from harness.analysis.compare.probe_comparison import compare_probes
+from harness.base.words import shorten, visible
 from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
@@ -18,7 +19,6 @@ from harness.present import comparison_json, markdown, quantities, run, text
 from harness.present.comparison_table import comparison_table
 from harness.present.probe_table import probe_table
 from harness.present.table import Footnotes
-from harness.words import shorten, visible
 from tests.unit.builders import (
     SIX,
     a_run,

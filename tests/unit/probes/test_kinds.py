@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.gate import Expectation
-from harness.analysis.predict.readiness import network_check
-from harness.cli import main
+from harness.analysis.ready.gate import Expectation
+from harness.analysis.ready.readiness import network_check
+from harness.commands.cli import main
 from harness.commands.gate import verdict
 from harness.commands.probe_figures import probe_sections
 from harness.model.finding import Finding
@@ -28,7 +28,7 @@ from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.writer import record_all
 from tests.simulated_hosts import SimulatedNetwork, measured
-from tests.unit.analysis.predict.test_readiness import of_runs
+from tests.unit.analysis.ready.test_readiness import of_runs
 from tests.unit.probe_builders import (
     FOUR,
     MBIT,

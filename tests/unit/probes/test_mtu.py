@@ -12,7 +12,7 @@ from harness.hosts.transports.host import Host, by_local
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
-from harness.node.kernel import RememberedMtu, read_remembered_mtu
+from harness.node.iproute2 import RememberedMtu, read_remembered_mtu
 from harness.probes.path_mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import a_link

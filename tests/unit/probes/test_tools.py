@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.model.errors import ToolError
-from harness.node import interface, kernel
+from harness.base.errors import ToolError
+from harness.node import interface, iproute2
 from harness.node.queues import read_queues
 from harness.probes.tools import cpu, fio, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
@@ -250,7 +250,7 @@ class TestRoute:
         ],
     )
     def test_leads_to_the_only_device(self, route: str, device: str) -> None:
-        assert kernel.read_route(f"[{route}]") == device
+        assert iproute2.read_route(f"[{route}]") == device
 
     @pytest.mark.parametrize(
         ("route", "reason"),
@@ -265,12 +265,12 @@ class TestRoute:
     )
     def test_without_an_only_device_is_an_error(self, route: str, reason: str) -> None:
         with pytest.raises(ToolError, match=reason.replace("(", r"\(").replace(")", r"\)")):
-            kernel.read_route(f"[{route}]")
+            iproute2.read_route(f"[{route}]")
 
     def test_without_json_needs_the_version_that_prints_it(self) -> None:
         """As iproute2 4.15 prints it."""
         with pytest.raises(ToolError, match="needs iproute2 5"):
-            kernel.read_route("10.0.0.2 dev eth0 src 10.0.0.1 uid 0 \n    cache \n")
+            iproute2.read_route("10.0.0.2 dev eth0 src 10.0.0.1 uid 0 \n    cache \n")
 
     @pytest.mark.parametrize(
         "printed",
@@ -283,14 +283,14 @@ class TestRoute:
     )
     def test_that_is_broken_json_is_no_sign_of_an_old_version(self, printed: str) -> None:
         with pytest.raises(ToolError, match="broken JSON, a fault of this version of iproute2"):
-            kernel.read_route(printed)
+            iproute2.read_route(printed)
 
     @pytest.mark.parametrize(
         "name", ["", "e;id>q;#", "-x", "a/b", "a b", "x" * 16, "e\x1b[2J", ["a"]]
     )
     def test_leads_to_no_device_that_a_program_could_misread(self, name: object) -> None:
         with pytest.raises(ToolError):
-            kernel.read_route(json.dumps([{"dev": name}]))
+            iproute2.read_route(json.dumps([{"dev": name}]))
 
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
@@ -306,17 +306,17 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
     "perftest": (perftest.read_latency, PERFTEST),
-    "ip route": (kernel.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
-    "ip address": (kernel.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
-    "ip link": (partial(kernel.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
+    "ip route": (iproute2.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
+    "ip address": (iproute2.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
+    "ip link": (partial(iproute2.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
     "tc qdisc": (
         lambda text: read_queues({"queue": text}, None),
         '[{"kind":"tbf","root":true,"options":{"rate":125000}}]',
     ),
     "link": (partial(interface.parse_link, "node1", "br0"), output("link-bridge-6.1.txt")),
     "ethtool": (interface.read_offloads, output("link-virtio.txt")),
-    "bonding": (kernel.read_bond, output("link-bond.txt")),
-    "files": (kernel.read_files, output("link-usb.txt")),
+    "bonding": (iproute2.read_bond, output("link-bond.txt")),
+    "files": (iproute2.read_files, output("link-usb.txt")),
 }
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import BadInput, ToolError
 from harness.hosts.transports.host import by_local
-from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.hpcc import Hpcc, problem_size, process_grid
 from harness.programs.mpi import Placement

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
+from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand, run_all
 from harness.hosts.transports.host import Host, HostError, by_local
-from harness.model.errors import ToolError
 from harness.programs import mpi
 from harness.programs.mpi import MpiJob, Placement, output_of
 from tests.unit.probe_builders import output

@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.base.errors import BadInput, ToolError
 from harness.hosts.transports.host import by_local
-from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.mpi import Placement
 from harness.programs.phold import Phold

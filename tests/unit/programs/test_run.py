@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import BadInput, ToolError
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work

@@ -13,9 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from harness.cli import main
+from harness.base.errors import BadInput
+from harness.commands.cli import main
 from harness.eventlog.application import Application
-from harness.model.errors import BadInput
 from harness.records import log_lines
 from harness.records.event_logs import read_logs
 from harness.records.log_files import logs_in

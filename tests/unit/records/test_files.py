@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.records.directories import locked
 from harness.records.files import own_file
 from harness.records.outputs import OutputKind, write_file

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import BadInput
+from harness.base.terminal import MAX_ERROR
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES
-from harness.model.errors import BadInput
 from harness.model.probe import ExcludedHost, ProbeRun
-from harness.node.kernel import MAX_TEXT
+from harness.node.iproute2 import MAX_TEXT
 from harness.records import reader
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording
 from harness.settings.guard import PUT_BACK_S
-from harness.terminal import MAX_ERROR
 
 RUN = ProbeRun("x", ("a",))
 PAGE = Path(__file__).parents[3] / "docs" / "security.md"

@@ -13,11 +13,11 @@ import pytest
 from harness.analysis.compare.comparison import overview
 from harness.analysis.explain.attribution import attribute
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.base.words import visible
 from harness.present import run, text
 from harness.probes.kinds import findings
 from harness.records.reader import load, load_probes
-from harness.words import visible
 from tests.json_values import JSON_VALUES
 
 RESULTS = Path(__file__).parents[3] / "results"

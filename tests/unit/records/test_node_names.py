@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import Ending
 from harness.node.machine import facts_by_node, machine_groups

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.records.outputs import OutputKind, write_file
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.records.predictions import freeze, frozen_predictions
 

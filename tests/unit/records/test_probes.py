@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.analysis.observed.configuration import find_configuration
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.interface import HostLink, SlowPort
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
+from harness.commands.cli import main
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST, read_published

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness.model.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError
 from harness.model.interference import NodeInterference
 from harness.model.run import (
     MAX_WALL_S,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.records.run_lock import RUN, SERIES, configuration_lock
 
 HOLD = """

@@ -15,9 +15,9 @@ from zlib import crc32
 
 import pytest
 
+from harness.base.errors import ClusterliftError
 from harness.hosts.remote_process import CompletedCommand, Script
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ClusterliftError
 from harness.settings import guard, in_force, journal
 from harness.settings.in_force import InForce
 from harness.settings.journal import open_journal

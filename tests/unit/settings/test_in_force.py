@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import BadInput
 from harness.hosts.remote_process import CompletedCommand, Script
 from harness.hosts.transports.host import Host, HostError, by_local
-from harness.model.errors import BadInput
 from harness.settings import guard
 from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back

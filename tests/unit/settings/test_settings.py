@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
 from harness.model.link import MIN_BIT_S, Link, parse_rate
 from harness.settings.disk_rate import disk_rate
 from harness.settings.rate import HANDLE, limit_outgoing, rate

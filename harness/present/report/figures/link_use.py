@@ -7,13 +7,13 @@ from typing import NamedTuple
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
 from harness.analysis.network.mesh import RECEIVES, SENDS
+from harness.base.words import percent
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Measured, Section, grouped, picture
-from harness.words import percent
 
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}

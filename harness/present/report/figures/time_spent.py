@@ -6,7 +6,7 @@ from functools import partial
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.attribution import PARTS, Parts, attribute, explain
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES
 from harness.present.data_table import DataTable

@@ -7,8 +7,8 @@ import pytest
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.base.errors import BadInput
 from harness.model.answer import VARIES, RowsDigest
-from harness.model.errors import BadInput
 from harness.present import text
 from harness.records.writer import record_all
 from tests.unit.builders import a_run, ok, recorded

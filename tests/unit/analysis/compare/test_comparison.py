@@ -15,7 +15,7 @@ from scipy.stats import t
 from harness.analysis.compare.comparison import Cell, Comparison, compare, overview
 from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.observed.sample import Outcome, Sample, Summary, take_sample
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.records.writer import record_all
 from harness.statistics.change import Change, Verdict

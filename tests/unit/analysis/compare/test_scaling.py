@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.scaling import Family, Point, find_family, scaling
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
 from harness.present import scaling as tables

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import CostBenefit, cost_benefits, saving
 from harness.analysis.cost.costs import Costs, Money, given_costs, parse_money
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.present.costs import cost_table, money_text
 from tests.unit.builders import SIX, column, in_runs, known, scaled
 from tests.unit.present.test_tables import drifting

@@ -20,7 +20,7 @@ from harness.analysis.explain.attribution import (
     explain,
     wall_parts,
 )
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, Trial
 from tests.unit.builders import a_run, configured, failed, known, ok, recorded

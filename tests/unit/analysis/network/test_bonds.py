@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.network.gate import Expectation
 from harness.analysis.network.judge import mesh_findings
+from harness.analysis.ready.gate import Expectation
 from harness.model.interface import Bond, BondMember, HostLink, SlowPort, max_goodput_bit_s
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU

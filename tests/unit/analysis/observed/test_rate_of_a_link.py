@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.network.gate import Expectation
 from harness.analysis.network.goodput import goodput, rate_bit_s
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import contradictions
-from harness.analysis.predict.readiness import readiness
+from harness.analysis.ready.gate import Expectation
+from harness.analysis.ready.readiness import readiness
 from harness.model.link import goodput_bit_s, parse_rate
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.present.report.environment import fact_rows

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.observed.sample import take_sample
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.model.work import Work
 from tests.unit.builders import a_run, failed, ok, recorded

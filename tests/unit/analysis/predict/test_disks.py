@@ -12,7 +12,7 @@ from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors, 
 from harness.analysis.predict.prediction import NO_DISK_TIMES, Predictor
 from harness.analysis.predict.score import is_outcome
 from harness.analysis.predict.waits import BY_BUSY_DISKS, BY_DISK_WAITS, BY_SERVER_WAITS
-from harness.model.errors import BadInput
+from harness.base.errors import BadInput
 from harness.model.network_metrics import DISK_READ, DISK_WRITE
 from harness.model.prediction import PredictedTime, Target
 from harness.model.probe import Measurement

@@ -8,11 +8,11 @@ from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import Predictor
-from harness.analysis.predict.readiness import readiness
 from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
 from harness.analysis.predict.waits import BY_FULL_LINKS, BY_PROFILE, network_times
-from harness.model.errors import BadInput
+from harness.analysis.ready.readiness import readiness
+from harness.base.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target

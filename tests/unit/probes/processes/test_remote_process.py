@@ -16,6 +16,8 @@ from typing import NoReturn
 
 import pytest
 
+from harness.base.errors import BadInput, ToolError
+from harness.base.terminal import MAX_ERROR
 from harness.hosts import host_process, lease
 from harness.hosts.host_process import HostProcess
 from harness.hosts.remote_process import (
@@ -29,8 +31,6 @@ from harness.hosts.remote_process import (
     run_all,
 )
 from harness.hosts.transports.host import TRANSPORTS, Host, HostError, by_docker, by_local, by_ssh
-from harness.model.errors import BadInput, ToolError
-from harness.terminal import MAX_ERROR
 from tests.unit.builders import known
 from tests.waiting import eventually
 

@@ -1,0 +1,1 @@
+"""What every room uses: errors, words, the terminal, processes, HTTP. Only option_types needs click."""

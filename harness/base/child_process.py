@@ -1,0 +1,100 @@
+"""Programs that are run to their end, or are interrupted when this process ends, however that happens."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import IO
+
+from harness.base.interrupt import deferred_signals, interruptible
+from harness.base.terminal import say
+
+ENGLISH = {"LC_ALL": "C", "LANGUAGE": "C", "TZ": "UTC"}
+"""Environment of programs that we read: English words, decimal points and one time zone.
+
+Python's translations follow LANGUAGE whatever LC_ALL says. Spark and local daemons keep the user's locale, as
+Java cannot open a file whose name is not ASCII in the locale C.
+"""
+
+# Run a command until the shell's standard input is closed: then interrupt it. The input is also
+# closed when the process that submitted the command dies. The shell leads the command's process group.
+END_WITH_INPUT = """
+exec 3<&0 </dev/null
+{ cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
+exec "$@" 3<&-
+"""
+_POLL_S = 0.05
+SIGNALLED = 128
+"""An exit code above this one says that a signal ended the command."""
+
+
+def finished(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    stdin: IO[str] | int = subprocess.DEVNULL,
+    timeout_s: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end in ENGLISH, and capture its output."""
+    return subprocess.run(  # noqa: S603  no shell, and argument vectors of ours
+        command,
+        env={**(os.environ if environment is None else environment), **ENGLISH},
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout_s,
+        check=False,
+    )
+
+
+def run_to_its_end(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    meanwhile: Callable[[], None] = lambda: None,
+    *,
+    ends_with_input: bool = False,
+) -> int:
+    """Run a command to its end and return its exit code; call `meanwhile` several times a second.
+
+    Ctrl-C and SIGTERM interrupt it, as does the death of this process, by a shell around the command unless
+    the command itself `ends_with_input`. Raise KeyboardInterrupt then, and if another signal ended it.
+    """
+    if not ends_with_input:
+        command = ["sh", "-c", END_WITH_INPUT, "run", *command]
+    try:
+        with (
+            interruptible(once=True),
+            subprocess.Popen(  # noqa: S603  Spark's program, or Docker's
+                command,
+                env=environment,
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+                # A command in the background of a shell ignores interrupts, which this one must not.
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
+            ) as process,
+        ):
+            try:
+                while (code := _wait(process)) is None:
+                    meanwhile()
+            except BaseException:
+                # Popen's own block would not wait for the end after a KeyboardInterrupt.
+                assert process.stdin is not None  # noqa: S101  it is a pipe
+                process.stdin.close()
+                process.wait()
+                raise
+            if code < 0 or code > SIGNALLED:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        say("the same command continues")
+        raise
+    return code
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int | None:
+    """Wait for a moment, and return the exit code; None if there is none yet."""
+    time.sleep(_POLL_S)
+    # An exception amid Popen's own steps would leave its lock taken, and the next wait without an end.
+    with deferred_signals():
+        return process.poll()

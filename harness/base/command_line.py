@@ -1,0 +1,113 @@
+"""The command lines of the entry scripts: parser, option types, and errors in one line."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from harness.base.errors import INTERRUPTED, ClusterliftError
+from harness.base.interrupt import end_at_ctrl_c, raise_at_ctrl_c
+from harness.base.redaction import redacted_command
+from harness.base.terminal import OutputLost, say, say_error, show
+from harness.base.words import first_line, shorten
+
+T = TypeVar("T")
+
+_MAX_COMMAND = 10_000
+
+
+class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows the default of each option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        has_default = action.default is not None and action.default is not False
+        return super()._get_help_string(action) if has_default else action.help
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports a wrong option in one line, with exit code 2; `--help` shows the defaults."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        super().__init__(
+            prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False
+        )
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # For `--option=--`, argparse of Python 3.11 would return an empty list.
+        if arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected a value, not '--'")
+        return super()._get_values(action, arg_strings)
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help to standard output, whatever `file` is. Raise OutputLost like `show`."""
+        show(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Exit without printing the usage, which would hide the error message."""
+        say_error(self.prog, f"{message}; see --help")
+        sys.exit(2)
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    """Return an option type: whole numbers within bounds, such as `10_000`, `10,000` or `1e6`."""
+
+    def read(text: str) -> int:
+        try:
+            value = _integer(text.replace(",", ""))
+        except ValueError:
+            raise ValueError(f"'{text}' is not a whole number") from None
+        if not minimum <= value <= maximum:
+            raise ValueError(
+                f"{value:,} is out of range: it must be from {minimum:,} to {maximum:,}"
+            )
+        return value
+
+    return option_type(read)
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        if (real := float(text)).is_integer():
+            return int(real)
+        raise
+
+
+def option_type(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return an option type: `parse`, with its ValueError or ClusterliftError as the message."""
+
+    def option(text: str) -> T:
+        try:
+            return parse(text)
+        except (ValueError, ClusterliftError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return option
+
+
+def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
+    """Run a script's main function and exit with its code; print a ClusterliftError in one line."""
+    # pyspark and py4j would also log the whole Java stack of an error.
+    logging.disable(logging.CRITICAL)
+    raise_at_ctrl_c()
+    try:
+        code = main()
+    except (ClusterliftError, OutputLost) as error:
+        if message := str(error):
+            say_error(prog, message)
+        code = error.exit_code
+    except (MemoryError, OSError) as error:  # the machine refuses
+        say_error(prog, f"cannot continue: {first_line(str(error), 'out of memory')}")
+        code = 1
+    except KeyboardInterrupt:
+        say(f"{prog}: interrupted")
+        code = INTERRUPTED
+    end_at_ctrl_c()
+    sys.exit(code)
+
+
+def given_command(*program: str) -> str:
+    """Return how this process was started, for a shell; credentials are hidden, and a long text is cut."""
+    return shorten(redacted_command([*program, *sys.argv[1:]]), _MAX_COMMAND)

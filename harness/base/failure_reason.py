@@ -1,0 +1,282 @@
+"""Why a program failed: the one line, among all that it printed, which says most about that.
+
+Programs print more than the reason: ssh warns, login shells greet, launchers say in a box that something
+ended, Java prints where it was, and how a program is used follows what was wrong. So each line has a rank by
+what it is evidence of, and the first line of the highest rank is the reason.
+"""
+
+from __future__ import annotations  # for Python 3.8
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from harness.base.words import first_line, shorten
+
+OWN = "clusterlift: error: "
+"""What begins a line by which a script of ours says why it ends."""
+_MAX_TEXT = 2**16
+"""Characters, half of them at the beginning and half at the end, among which the reason is looked for."""
+_MAX_HEAD = 1_000
+"""Characters of a line that say what it is."""
+
+
+class Rank(IntEnum):
+    """What a message is evidence of, from nothing to the cause itself."""
+
+    NOISE = 0
+    """It is printed whether the program fails or not."""
+    WARNING = 1
+    TEXT = 2
+    """It may be a reason."""
+    ENDED = 3
+    """It says only that something failed."""
+    BOX = 4
+    """A launcher's message between two lines of dashes."""
+    KILLED = 5
+    ERROR = 6
+    """It has a word such as "error" or "cannot"."""
+    CONNECTION = 7
+    """ssh says that its connection has ended."""
+    CAUSE = 8
+    """A loader, ssh or MPI says why it cannot go on."""
+    OWN = 9
+    """A script of ours says it, after what its programs say."""
+
+
+class _Message(NamedTuple):
+    rank: Rank
+    text: str
+
+
+# A terminal's colours, its title, and what else begins with an escape character.
+_CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])")
+_NOISE = re.compile(
+    r"ERROR: ld\.so: object .* ignored|Warning: Permanently added|^\*\* |^debug\d: |^OpenSSH_"
+    r"|^(?:bash|-?[a-z]*sh|perl|manpath|man):.*(?:warning: )?set(?:ting )?locale|^perl: warning"
+    r"|can't set the locale"
+    # What needs a terminal, in a login shell that has none.
+    r"|Inappropriate ioctl for device|is not a tty|^TERM |no job control|^tput: |cannot set terminal"
+    r"|^X11 forwarding request|^Warning: No xauth|^Warning: untrusted X11|^ControlSocket "
+    r"|^(?:groups|id): cannot find name|^Could not chdir to home directory"
+    r"|^Last login: |^You have (?:new |no )?mail"
+    r"|multi-call binary|^(?:Try|For more information,? try|See) ['\"`]?.*--?h(?:elp)?\b"
+    r"|^An error occurred while calling |^(?:Driver|JVM) stacktrace:|^\s*[{}\"]"
+    # A line of a banner's frame.
+    r"|^([*#@|]).*\1$"
+)
+_FORWARDING = re.compile(
+    r"^bind \[|^bind: Address already in use|^channel_setup_fwd_listener|"
+    r"^Could not request (?:local|remote|dynamic)|^Warning: remote port forwarding|^mux_client_"
+)
+"""Ports of ~/.ssh/config that cannot be forwarded. ssh goes on, unless it was told to give up."""
+_WARNING = re.compile(
+    r"(?i)\bwarn(?:ing)?\b|deprecated|(?:will be|is) (?:disabled|ignored|used instead)|^By default"
+    r"|help message|error messages|job step aborted"
+    r"|^\S+ [\d:.,]+ (?:INFO|DEBUG|TRACE)\b|\b(?:0|no) (?:errors?|fail)|errors?[:=] *0\b"
+)
+_BANNER = re.compile(r"^([*#@~])\1{3,}$.*?^\1{4,}$", re.MULTILINE | re.DOTALL)
+# Open MPI prints between dashed lines, MPICH and Intel MPI between double ones.
+_BOX = re.compile(r"^([-=])\1{4,}$(.+?)^\1{5,}$", re.MULTILINE | re.DOTALL)
+_SENTENCE_END = re.compile(r"\. | NOTE:")
+_LOG_OF_OPEN_MPI = re.compile(r"^\[(?!mpiexec|proxy)[\w.-]+:\d+\]")
+_MPI_ERROR = re.compile(r"\bMPI_ERR_\w+: .+")
+_KILLED = re.compile("(?i)MPI_ABORT|exited on signal|killed by signal|failed to TCP connect")
+_FAILED = "(?:non-zero|exit code|exited (?:due to|improperly)|bad termination|terminated with exit|exiting$)"
+_ENDED = re.compile(f"(?i){_FAILED}")
+_LOADER = re.compile(
+    "error while loading shared libraries|cannot open shared object|symbol lookup error|"
+    r"not found \(required by|Error (?:loading shared library|relocating)"
+)
+_SSH_CAUSE = re.compile(
+    r"^ssh: |Permission denied \(|^Received disconnect from .*:|^Unable to negotiate|"
+    r"^channel \d+: open failed|^Host key (?:for .* has changed|verification failed)|"
+    r"^No \S+ host key is known|"
+    r"^ssh_dispatch_run_fatal|Bad (?:configuration option|owner or permissions)|request failed on channel|"
+    r"^Connection timed out during|^Connection to \S+ timed out|Timeout, server|^client_loop: |"
+    r"^Connection to \S+ closed by|^Load key .*: bad permissions|"
+    r"^Your account |not permitted to log in|^Password change required"
+)
+_CONNECTION = re.compile(
+    r"^(?:ssh_exchange|kex_exchange)_identification: |^Connection (?:closed|reset) by |^Disconnected from "
+)
+_ERROR = re.compile(
+    r"(?i)error|exception\b|fatal|severe|panic|cannot|can[`']t|couldn't|could not|unable to|not found|"
+    r"no such|fail|denied|refused|unreachable|"
+    r"not (?:permitted|installed|supported|responding|available|running)|"
+    r"unrecognized|unknown|invalid|illegal|\bbad\b|missing|too many|timed out|out of memory|no space|"
+    r"already in use|terminate called|undefined symbol|segmentation fault|\bkilled\b|abort"
+)
+_RANKS = (
+    (Rank.NOISE, _NOISE),
+    (Rank.WARNING, _LOG_OF_OPEN_MPI),
+    (Rank.WARNING, _WARNING),
+    (Rank.WARNING, _FORWARDING),
+    (Rank.CAUSE, _LOADER),
+    (Rank.CAUSE, _SSH_CAUSE),
+    (Rank.CONNECTION, _CONNECTION),
+    (Rank.ENDED, re.compile(f"(?i)^(?=.*error).*{_FAILED}")),
+    (Rank.WARNING, _ENDED),
+    (Rank.ERROR, _ERROR),
+    (Rank.TEXT, re.compile("")),
+)
+"""The rank of a line is that of the first pattern that is found in it."""
+_USAGE = re.compile(r"(?i)^usage\b")
+_WHAT_FOLLOWS = re.compile(r"^(?:>>> |what\(\):)")
+
+_QUOTE = "['`\"\u2018\u2019]"
+# A program that is not there, as shells and the programs that start others say it.
+_NOT_FOUND = (
+    re.compile(r"(?i)(?:command not found|unknown command): (\S+)$"),
+    re.compile(r"(?i)(?:^|[: ])([^\s:]+): (?:command |inaccessible or )?not found\b"),
+    re.compile(
+        "(?:failed to (?:run command|execute)|execution of|^(?:env|nice|nohup):) "
+        rf"{_QUOTE}?([^:\s]+?){_QUOTE}?: No such file"
+    ),
+)
+
+_TRACEBACK = "Traceback (most recent call last):"
+_JAVA_FRAME = re.compile(r"^\s+(?:at \S|\.\.\. \d+ (?:more|common))")
+_JAVA_CLASS = r"(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?"
+_JAVA_ERROR = re.compile(
+    rf"(?:^Caused by: |^: |^Exception in thread \"[^\"]*\" )({_JAVA_CLASS}(?::.*)?$)"
+    rf"|^({_JAVA_CLASS}(?:Exception|Error)(?::.*)?$)"
+)
+_OF_A_TASK = re.compile(
+    r".*most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \([^)]*\): "
+)
+
+
+def failure_reason(*texts: str, least: Rank = Rank.WARNING) -> str:
+    """Return the line that says why a program failed; empty if none has the `least` rank.
+
+    `texts` are what it printed, the one that is trusted most first: its errors, and then its output. The next
+    one counts only if those before say no more than that it failed.
+    """
+    best = _Message(Rank.NOISE, "")
+    for text in texts:
+        message = _strongest(text)
+        if message.rank > best.rank:
+            best = message
+        if best.rank >= Rank.BOX:
+            break
+    return best.text if best.rank >= least else ""
+
+
+def stated_error(output: str) -> str:
+    """Return the line of an output that states an error; empty if it has only results and other text."""
+    return failure_reason(output, least=Rank.BOX)
+
+
+def is_lost_connection(reason: str) -> bool:
+    """Whether a reason says only that ssh was turned away, as by a server that has too much to do."""
+    return bool(_CONNECTION.match(reason)) or reason.endswith("Connection refused")
+
+
+def missing_program(text: str) -> str:
+    """Return the program that a shell did not find, by its line; empty if it says something else."""
+    for pattern in _NOT_FOUND:
+        if found := pattern.search(text):
+            return found[1]
+    return ""
+
+
+def innermost_cause(text: str) -> str:
+    """Return the innermost cause in a stack of Java, or the error after one of Python; empty without one.
+
+    A cause whose whole message stands in the one around it, which has more, is left out.
+    """
+    causes = list(_causes(text.splitlines()))
+    if not causes:
+        return ""
+    found = causes.pop()
+    while causes:
+        around = causes.pop()
+        message = found.partition(": ")[2]
+        if message and (message not in around or found in around):
+            break
+        found = around
+    return _OF_A_TASK.sub("", found)
+
+
+def _causes(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the errors that have a stack, from the outermost to the innermost."""
+    in_traceback = False
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if line.rstrip().endswith(_TRACEBACK):
+            in_traceback = True
+        elif in_traceback and line.strip() and not line[0].isspace():
+            in_traceback = False
+            yield line.strip()
+        elif java := _JAVA_ERROR.match(line[:_MAX_TEXT]):
+            is_last_line = bool(_JAVA_FRAME.match(following))
+            error = (java[1] or java[2]).strip()
+            if error.endswith(":") and not is_last_line:
+                error = f"{error} {following.strip()}"
+            if java[1] or is_last_line:
+                yield error
+
+
+def _strongest(text: str) -> _Message:
+    """Return the first message of the highest rank; of plain text, the last one."""
+    text = _CONTROL.sub("", shorten(text, _MAX_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
+    if cause := innermost_cause(text):
+        return _Message(Rank.CAUSE, cause)
+    messages = [*_lines(_BOX.sub("", _BANNER.sub("", text)).splitlines()), *_boxes(text)]
+    highest = max((message.rank for message in messages), default=Rank.NOISE)
+    if highest is Rank.NOISE:
+        return _Message(Rank.NOISE, "")
+    found = [message for message in messages if message.rank is highest]
+    return found[-1 if highest <= Rank.TEXT else 0]
+
+
+def _boxes(text: str) -> Iterator[_Message]:
+    for box in _BOX.finditer(text):
+        # MPICH begins each line of a box with its frame.
+        joined = " ".join(box[2].replace("\n=", "\n").split())
+        yield _Message(_rank_of_box(joined), _SENTENCE_END.split(joined, maxsplit=1)[0])
+
+
+def _rank_of_box(text: str) -> Rank:
+    if _KILLED.search(text):
+        return Rank.KILLED
+    if _WARNING.search(text):
+        return Rank.WARNING
+    return Rank.ENDED if _ENDED.search(text) else Rank.BOX
+
+
+def _lines(lines: Sequence[str]) -> Iterator[_Message]:
+    """Yield the lines with their ranks, without stacks and without what says how to use the program."""
+    is_help = False
+    for number, line in enumerate(lines):
+        if _USAGE.match(line):
+            is_help = True
+        rank, text = _ranked(line)
+        if is_help and (line[:1].isspace() or rank <= Rank.TEXT):
+            continue
+        if rank >= Rank.ERROR:
+            following = first_line("\n".join(lines[number + 1 : number + 3]))
+            if _is_continued(text, following):
+                text = f"{text} {following.strip('<> ')}"
+        yield _Message(rank, text)
+
+
+def _ranked(line: str) -> _Message:
+    text = line.strip()
+    head = text[:_MAX_HEAD]
+    if not text or _JAVA_FRAME.match(line):
+        return _Message(Rank.NOISE, text)
+    if text.startswith(OWN):
+        return _Message(Rank.OWN, text[len(OWN) :])
+    if mpi := _MPI_ERROR.search(head):
+        return _Message(Rank.CAUSE, mpi[0])
+    return _Message(next(rank for rank, pattern in _RANKS if pattern.search(head)), text)
+
+
+def _is_continued(text: str, following: str) -> bool:
+    """Whether the next line has the reason, which this one only announces."""
+    if _WHAT_FOLLOWS.match(following):
+        return True
+    return text.endswith(":") and not text.endswith(("stack:", "stacktrace:")) and bool(following)

@@ -1,0 +1,88 @@
+"""The values that options have as text, for the entry scripts and for `clusterlift`."""
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable
+
+from harness.base.errors import BadInput
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
+
+
+def what_exists(name: str, known: Collection[str]) -> str:
+    """Return what a user may have meant by an unknown name: `did you mean a?`, or all that are known."""
+    similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(known)}"
+
+
+def plain_number(text: str) -> float:
+    """Return a finite number of digits, point and exponent alone: Python would read `1_0` and `٣`, too.
+
+    Raise ValueError for other text.
+    """
+    if re.search(r"[^0-9.eE+-]", text):
+        raise ValueError(f"{text!r} is not a number")
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text!r} is too large a number")
+    return number
+
+
+def parse_fraction(text: str) -> float:
+    """Return 0.02 for `2%` or `0.02`. Raise ValueError unless it is between 0% and 100%."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        fraction = plain_number(number.strip()) / (100 if percent else 1)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a percentage; write for example 2%") from None
+    if not 0 < fraction < 1:
+        raise ValueError(f"{text} is out of range: it must be more than 0% and less than 100%")
+    return fraction
+
+
+def parse_time(text: str) -> float:
+    """Return the seconds of `30m`, `90 s` or `1h30m`. Raise ValueError unless they are more than 0."""
+    amounts = _AMOUNT.findall(text)
+    if not amounts or _AMOUNT.sub("", text.strip()):
+        raise ValueError(f"'{text}' is not a time; write for example 90s, 30m or 1h30m")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in amounts)
+    if seconds <= 0:
+        raise ValueError(f"{text} is out of range: it must be more than 0 s")
+    return seconds
+
+
+def parse_configuration(text: str) -> str:
+    """Return the name of a configuration, stripped: it names a directory, and heads a column.
+
+    Raise ValueError unless it is printable and not empty.
+    """
+    if not text.strip() or not text.isprintable():
+        raise ValueError("the name of a configuration must be printable and not empty")
+    return text.strip()
+
+
+def parse_facts(texts: Iterable[str]) -> dict[str, str]:
+    """Return keys and values of all `--fact KEY=VALUE`, as `parse_pairs` does; a value may be empty."""
+    return parse_pairs(texts, "--fact", "key", "nic=RTL8156B")
+
+
+def parse_pairs(texts: Iterable[str], option: str, what: str, example: str) -> dict[str, str]:
+    """Return keys and values of all `OPTION KEY=VALUE`, stripped, in order.
+
+    Raise BadInput if one has no key or no `=`, or if a key is given twice. Messages call the key `what`.
+    """
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not key:
+            missing = f"{what} before the '='" if equals else "'='"
+            raise BadInput(
+                f"{option} {text!r} has no {missing}; write {what.upper()}=VALUE, for example "
+                f"{option} {example}"
+            )
+        if key in pairs:
+            raise BadInput(f"{option} {key!r} is given twice; give each {what} once")
+        pairs[key] = value
+    return pairs

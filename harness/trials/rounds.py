@@ -1,0 +1,202 @@
+"""The plan of a run: which round over the workloads comes next, and why none does."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from harness.base.clock import Clock, duration_text
+from harness.base.words import count_of, names_by_text
+from harness.model.cache import was_not_cold
+from harness.model.run import Phase, Trial
+from harness.trials.warm_up import DEFAULT_TRIALS, find_warm_up
+
+MAX_FAILED_TRIALS = 6
+"""A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
+
+AFTER_WARM_UP = 1.5
+"""How long two further rounds take at most, in lengths of the warm-up round before them."""
+
+ROUNDS_PER_TRIAL = 4
+"""How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
+
+
+class Rounds:
+    """The rounds over all workloads: warm-up, then measured, then of the profile.
+
+    Their number is fixed if `warm_up` is, the number of warm-up rounds. Else they go on until `trials` of
+    every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
+    end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
+    those that so many trials take in any case. A fixed number becomes less if the rounds would end later
+    than `fewer_after_s` seconds after the first one began; one of either kind is always made. `profile` is
+    the number of profile rounds; None for one if the number of the others is fixed, and time left.
+
+    `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
+    no more rounds; None if their number was fixed, and none was left out.
+    """
+
+    def __init__(
+        self,
+        workloads: Sequence[str],
+        warm_up: int | None = None,
+        trials: int = DEFAULT_TRIALS,
+        *,
+        max_s: float = math.inf,
+        profile: int | None = 0,
+        fewer_after_s: float = math.inf,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.is_fixed = warm_up is not None
+        self.stopped: str | None = None
+        self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
+        self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
+        self._warm_up, self._needed = warm_up or 0, trials
+        self._max_s = max_s
+        self._fewer_after_s = fewer_after_s
+        self._profile = profile
+        self._max_rounds = ROUNDS_PER_TRIAL * trials
+        self._min_rounds = trials + 1
+        self._clock = clock
+        self._started = self._last_end = clock()
+        self._took_s: list[float] = []
+        self._round = 0
+        self.total = (
+            None if warm_up is None else len(workloads) * (warm_up + trials + (profile or 0))
+        )
+
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
+        self._started = self._last_end = self._clock()
+        warm_up, round_s = 0, 0.0
+        while warm_up < self._warm_up and self._has_time_for_warm_up(round_s):
+            warm_up += 1
+            began = self._clock()
+            yield Phase.WARM_UP, warm_up
+            round_s = self._clock() - began
+        while not self._is_over(round_s):
+            self._round += 1
+            began = self._clock()
+            yield Phase.MEASURED, self._round
+            round_s = self._clock() - began
+        if self.is_fixed and (warm_up, self._round) != (self._warm_up, self._needed):
+            self.stopped = (
+                f"{warm_up} of {count_of(self._warm_up, 'warm-up round')} and {self._round} of "
+                f"{count_of(self._needed, 'measured round')}, so that more runs fit into the time"
+            )
+        if self._failure() and (self._profile is None or not self.is_fixed):
+            return
+        profile = self._profile
+        if profile is None:
+            profile = int(self.is_fixed and round_s <= self._seconds_left() < math.inf)
+        self.total = len(self._took_s) + profile * len(self._trials)
+        for number in range(1, profile + 1):
+            yield Phase.PROFILE, number
+
+    def finished(self, trial: Trial) -> None:
+        """Judge the workload anew, and learn how long a trial takes with all that is not timed."""
+        now = self._clock()
+        self._took_s.append(now - self._last_end)
+        self._last_end = now
+        if trial.phase is Phase.MEASURED:
+            own = self._trials[trial.workload]
+            own.append(trial)
+            self._missing[trial.workload] = self._lack(own)
+
+    def _lack(self, trials: Sequence[Trial]) -> str | None:
+        """Return what a workload's measured trials lack to be steady; None if they are."""
+        found = find_warm_up(trials, self._needed)
+        if found.usable < self._needed:
+            return f"{found.usable} of {count_of(self._needed, 'trial')}"
+        return found.unsteady
+
+    def outlook(self) -> str:
+        """Return which workloads need more trials, and the time that is left."""
+        left = f"this run: {duration_text(self._left_s())} left"
+        if self.total is not None:
+            return left if len(self._took_s) < self.total else "done"
+        waiting = self._waiting()
+        if not waiting:
+            return "no workload is waited for"
+        name, missing = next(iter(waiting.items()))
+        if len(waiting) == 1:
+            return f"{name} needs more trials ({missing}); {left} at most"
+        few = f"{len(waiting)} workloads need more trials"
+        return f"{few} (such as {name}: {missing}); {left} at most"
+
+    def _left_s(self) -> float:
+        """Return how long the rounds go on at most, if all trials take as long as the others on average."""
+        average_s = fmean(self._took_s)
+
+        def time_until(rounds: int) -> float:
+            return average_s * max(0, len(self._trials) * rounds - len(self._took_s))
+
+        if self.total is not None:
+            return average_s * (self.total - len(self._took_s))
+        longest_s = min(self._seconds_left(), time_until(self._max_rounds))
+        return max(longest_s, time_until(max(self._round, self._min_rounds)))
+
+    def _is_over(self, round_s: float) -> bool:
+        """Return whether no further round is measured after one that took `round_s` seconds."""
+        if self.is_fixed:
+            has_time = not self._round or round_s <= self._seconds_left_for_rounds()
+            return self._round == self._needed or not has_time
+        if self._round and (reason := self._reason_to_stop(round_s)):
+            rounds = f"after {count_of(self._round, 'round')}"
+            self.stopped = "; ".join((f"{rounds}, {reason}", *self._remarks()))
+        return self.stopped is not None
+
+    def _has_time_for_warm_up(self, round_s: float) -> bool:
+        """Return whether another warm-up round, after one of this length, leaves time to measure one.
+
+        The first one is always made. Java's compiler is at work for most of it, so the next two rounds take
+        little more than it alone.
+        """
+        return not round_s or AFTER_WARM_UP * round_s <= self._seconds_left_for_rounds()
+
+    def _seconds_left_for_rounds(self) -> float:
+        return max(0.0, self._started + self._fewer_after_s - self._clock())
+
+    def _reason_to_stop(self, round_s: float) -> str | None:
+        if failure := self._failure():
+            return failure
+        if not self._waiting():
+            return "every workload is steady"
+        if self._round >= self._max_rounds:
+            return "which is the limit"
+        if self._round >= self._min_rounds and round_s > self._seconds_left():
+            return "another would not have ended in time"
+        return None
+
+    def _remarks(self) -> Iterator[str]:
+        if waiting := self._waiting():
+            found = names_by_text(waiting).items()
+            yield "not reached: " + ", ".join(f"{', '.join(names)} ({why})" for why, names in found)
+        disturbed = sum(bool(t.disturbed) for own in self._trials.values() for t in own)
+        if disturbed:
+            yield f"{count_of(disturbed, 'disturbed trial')} left out"
+
+    def _waiting(self) -> dict[str, str]:
+        """Return what each workload lacks that needs more trials."""
+        return {
+            name: missing
+            for name, missing in self._missing.items()
+            if missing and not self._is_hopeless(name)
+        }
+
+    def _is_hopeless(self, workload: str) -> bool:
+        trials = self._trials[workload]
+        return len(trials) >= MAX_FAILED_TRIALS and all(
+            trial.wall_s is None or was_not_cold(trial) for trial in trials
+        )
+
+    def _failure(self) -> str | None:
+        """Return why further trials are expected to fail, too; None if they are not."""
+        if all(map(self._is_hopeless, self._trials)):
+            return "no workload has had a trial that counts"
+        errors = {own[-1].error for own in self._trials.values() if own}
+        if len(self._trials) > 1 and len(errors) == 1 and (error := errors.pop()):
+            return f"the last trial of every workload failed with {error}"
+        return None
+
+    def _seconds_left(self) -> float:
+        return max(0.0, self._started + self._max_s - self._clock())

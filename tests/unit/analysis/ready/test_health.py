@@ -1,0 +1,151 @@
+"""What is wrong with nodes before the first trial."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.analysis.ready import health as module
+from harness.analysis.ready.health import health, unknown_of
+from harness.model import interference
+from harness.model.finding import Finding
+from harness.model.interference import NodeInterference
+from harness.node.state import NodeState
+
+GB = 10**9
+IDLE = NodeInterference(
+    "n1",
+    duration_s=0.5,
+    processors=4,
+    busy_s=0.01,
+    stolen_s=0.0,
+    others_s=0.01,
+    quota_processors=4,
+    memory_wait_s=0.0,
+    io_wait_s=0.0,
+    swapped_bytes=0,
+    major_faults=0,
+)
+QUIET = NodeState(
+    "n1",
+    {"governor": "performance", "turbo": "off", "huge_pages": "madvise", "vm.swappiness": "60"},
+    IDLE,
+    shares={"java": 0.002},
+    load=0.1,
+    memory_bytes=64 * GB,
+    swap_bytes=0,
+    swap_used_bytes=0,
+    scratch="/data",
+    scratch_free_bytes=100 * GB,
+)
+
+
+def node(**changes: Any) -> NodeState:
+    """Return the quiet node with other fields, or other facts, or other counts."""
+    counted = {name: value for name, value in changes.items() if hasattr(IDLE, name)}
+    fields = {name: value for name, value in changes.items() if hasattr(QUIET, name)}
+    facts = {key: value for key, value in changes.items() if key not in counted | fields}
+    return replace(
+        QUIET, **{"counted": replace(IDLE, **counted), "facts": {**QUIET.facts, **facts}, **fields}
+    )
+
+
+def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
+    assert health([QUIET]) == []
+
+
+def test_facts_that_could_not_be_looked_at_are_a_note() -> None:
+    [note] = health([node(unread="disks are unknown: python3 is not installed")])
+    assert (note.subject, note.is_fault) == ("n1", False)
+    assert note.text.startswith("disks are unknown: python3 is not installed")
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "is_fault"),
+    [
+        (
+            node(stolen_s=0.02, busy_s=0.18),
+            "the hypervisor took processor time (10 %): it lengthens trials",
+            True,
+        ),
+        (
+            node(others_s=0.7, shares={"java": 0.3, "chrome": 0.04, "cron": 0.001}),
+            "other processes took processor time (35 %; java 30 %, chrome 4 %): trials wait for them",
+            True,
+        ),
+        (node(others_s=0.7, shares={}), "other processes took processor time (35 %): ", True),
+        (node(memory_wait_s=0.1), "processes waited for memory (20 %): ", True),
+        (node(swapped_bytes=5_000_000), "it swapped (10 MB/s): ", True),
+        (node(major_faults=100), "page faults read the disk (200 a second): ", True),
+        (node(io_wait_s=0.25), "processes waited for I/O (50 %): ", True),
+        (node(governor="powersave"), "governor powersave: the clock follows the load", True),
+        (node(scratch_free_bytes=GB), "/data has 1.0 GB left: shuffles that do not fit fail", True),
+        (node(raid_state="degraded"), "a RAID array lacks a disk: trials wait", True),
+        (
+            node(local_dirs_used="90 % or more"),
+            "the file system of Spark's local directories is",
+            False,
+        ),
+        (node(turbo="on"), "turbo on: the clock depends on heat", False),
+        (node(boost="on"), "turbo on: the clock depends on heat", False),
+        (node(huge_pages="always"), "huge pages always: ", False),
+        (node(clock_synchronised="no"), "its clock is not synchronised: ", False),
+        (node(quota_processors=1.5), "CPU limit 1.5 of 4 processors: ", False),
+        (node(swap_used_bytes=2 * GB), "2.0 GB of memory are swapped out: ", False),
+        (node(swap_bytes=GB), "vm.swappiness 60: ", False),
+        (node(load=1.5), "load 1.5 on 4 processors in the last minute: ", False),
+    ],
+)
+def test_a_finding_is_one_line_with_what_it_is_and_what_mends_it(
+    state: NodeState, line: str, *, is_fault: bool
+) -> None:
+    [found] = health([state])
+    assert (found.subject, found.is_fault) == ("n1", is_fault)
+    assert found.text.startswith(line)
+    assert "; " in found.text
+    assert "\n" not in found.text
+
+
+def test_what_a_node_does_not_tell_is_no_finding_and_is_said_to_be_unknown() -> None:
+    unknown = NodeInterference("n1", 0.5, 4)
+    silent = replace(QUIET, facts={}, counted=unknown, load=None, scratch_free_bytes=None)
+    assert health([silent]) == []
+    assert unknown_of([silent]) == [
+        (
+            "unknown, because n1 did not show it: whether the hypervisor took processor time, "
+            "whether other processes took processor time, whether processes waited for memory, "
+            "whether it swapped, whether page faults read the disk, whether processes waited for I/O, "
+            "how much space /data has"
+        )
+    ]
+
+
+def test_a_node_without_pressure_information_is_named() -> None:
+    without = node(memory_wait_s=None, io_wait_s=None)
+    assert unknown_of([QUIET]) == []
+    assert unknown_of([without, replace(without, host="n2"), replace(QUIET, host="n3")]) == [
+        (
+            "unknown, because n1, n2 did not show it: "
+            "whether processes waited for memory, whether processes waited for I/O"
+        )
+    ]
+
+
+def test_nodes_that_differ_are_named_once() -> None:
+    usual = node(mitigations="none")
+    states = [node(mitigations="PTI"), replace(usual, host="n2"), replace(usual, host="n3")]
+    assert [str(found) for found in health(states)] == [
+        "n1: CPU mitigations PTI, its peers none: the slower ones hold up every stage; set them alike"
+    ]
+
+
+def test_every_disturbance_of_a_node_without_work_has_a_remedy() -> None:
+    judged = {kind.name for kind in interference.DISTURBANCES if not kind.is_factor}
+    assert judged == module._REMEDIES.keys()
+
+
+def test_a_limit_is_that_of_trials() -> None:
+    """Nothing is usual where nothing runs: 5 % of steal are allowed, and more are not."""
+    at_limit = node(stolen_s=0.05, busy_s=0.95)
+    assert health([at_limit]) == []
+    assert [type(found) for found in health([node(stolen_s=0.06, busy_s=0.94)])] == [Finding]

@@ -1,0 +1,96 @@
+"""Which trials of a workload are warm-up, and what never became steady."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.model.run import Phase, Trial
+from harness.trials.warm_up import (
+    DEFAULT_TRIALS,
+    WarmUp,
+    find_warm_up,
+    needed_trials,
+    unsteady_workloads,
+    with_phases,
+)
+from tests.unit.builders import a_run, failed, ok
+
+STEADY = (10, 10.1, 9.9, 10, 10.1, 9.9, 10)
+ENDLESS = tuple(100 * 0.9**number for number in range(12))
+
+
+def trials_of(times_s: Sequence[float | None], workload: str = "w") -> list[Trial]:
+    """Return the trials of rounds 1, 2, ...; None is a failure, and a negative time is disturbed."""
+    return [
+        failed(workload, round_=round_)
+        if time_s is None
+        else ok(
+            workload, abs(time_s), round_, disturbed="n1: a busy neighbour" if time_s < 0 else None
+        )
+        for round_, time_s in enumerate(times_s, 1)
+    ]
+
+
+class TestFindWarmUp:
+    def test_the_first_round_is_always_warm_up(self) -> None:
+        assert find_warm_up(trials_of(STEADY), 6) == WarmUp(ends_before=2, usable=6)
+
+    def test_it_lasts_as_long_as_trials_become_faster(self) -> None:
+        assert find_warm_up(trials_of((40, 30, 20, *STEADY)), 6) == WarmUp(ends_before=4, usable=9)
+
+    def test_if_it_never_ends_the_last_trials_are_the_sample(self) -> None:
+        unsteady = "its last 6 trials still became faster"
+        assert find_warm_up(trials_of(ENDLESS), 6) == WarmUp(7, unsteady, 11)
+
+    def test_with_fewer_trials_than_needed_all_but_the_first_round_count(self) -> None:
+        assert find_warm_up(trials_of(STEADY[:4]), 6) == WarmUp(2, "fewer than 6 trials count", 3)
+
+    @pytest.mark.parametrize("fourth", [None, -99])
+    def test_failed_and_disturbed_trials_do_not_show_anything(self, fourth: float | None) -> None:
+        times_s = (*STEADY[:3], fourth, *STEADY[3:])
+        assert find_warm_up(trials_of(times_s), 6) == WarmUp(2, usable=6)
+        assert find_warm_up(trials_of(times_s[:-1]), 6) == WarmUp(2, "fewer than 6 trials count", 5)
+
+
+class TestPhases:
+    def test_each_workload_has_its_own_warm_up(self) -> None:
+        trials = [*trials_of((40, 30, 20, *STEADY), "slow"), *trials_of(STEADY, "steady")]
+        warm_up = {
+            (trial.workload, trial.round)
+            for trial in with_phases(trials, 6)
+            if trial.phase is Phase.WARM_UP
+        }
+        assert warm_up == {("slow", 1), ("slow", 2), ("slow", 3), ("steady", 1)}
+
+
+class TestUnsteady:
+    def test_names_what_never_became_steady_and_why(self) -> None:
+        trials = [
+            *trials_of(STEADY, "steady"),
+            *trials_of(ENDLESS, "endless"),
+            *trials_of(STEADY[:3], "short"),
+        ]
+        assert unsteady_workloads(trials, 6) == {
+            "endless": "its last 6 trials still became faster",
+            "short": "fewer than 6 trials count",
+        }
+
+    def test_a_workload_without_any_time_has_no_sample_that_could_be_unsteady(self) -> None:
+        assert unsteady_workloads(trials_of((None, None)), 6) == {}
+        assert unsteady_workloads(trials_of((10, None)), 6) == {}
+
+
+@pytest.mark.parametrize(
+    ("trials", "needed"), [(9, 9), ("auto", DEFAULT_TRIALS), (0, DEFAULT_TRIALS)]
+)
+def test_a_run_says_how_many_trials_it_needs(trials: object, needed: int) -> None:
+    assert needed_trials(a_run(parameters={"trials": trials})) == needed
+
+
+def test_trials_of_profile_rounds_show_nothing_and_never_count() -> None:
+    trials = [*trials_of(STEADY), ok("w", 50, 1, phase=Phase.PROFILE)]
+    *others, last = with_phases(trials, 6)
+    assert tuple(others) == with_phases(trials[:-1], 6)
+    assert last.phase is Phase.PROFILE
+    assert not last.counts
+    assert unsteady_workloads(trials, 6) == {}
