@@ -43,10 +43,10 @@ def dockerfile() -> str:
 def test_the_code_that_fetches_jars_imports_only_what_the_image_has(
     tmp_path: Path, dockerfile: str, call: str
 ) -> None:
-    for copied in re.findall(r"^COPY (harness/.*) harness/", dockerfile, re.MULTILINE):
-        for file in copied.split():
-            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / file, tmp_path / file)
+    for files, room in re.findall(r"^COPY (harness/.*) (harness/\S*)$", dockerfile, re.MULTILINE):
+        (tmp_path / room).mkdir(parents=True, exist_ok=True)
+        for file in files.split():
+            shutil.copy(ROOT / file, tmp_path / room)
     code = known(re.search(rf'python3 -c "([^"]*?){call}', dockerfile))
     # -S: no installed package can be imported.
     subprocess.run([sys.executable, "-S", "-c", code[1].strip()], cwd=tmp_path, env={}, check=True)
