@@ -27,7 +27,6 @@ from harness.experiments.runs import (
     run_experiment,
 )
 from harness.experiments.site import Site
-from harness.lab.compose import LabSpec
 from harness.model.disk_rate import disk_rate_text
 from harness.model.scaling import split_scaled_name
 from harness.present import markdown, text
@@ -122,28 +121,28 @@ def _scaling_tables(experiment: Experiment, results: Path) -> str | None:
 
 
 def site_of(experiment: Experiment, results: Path | None) -> Site:
-    if not isinstance(experiment.site, LabSpec):
+    if experiment.site is not None:
         return HostsSite(experiment.site, experiment.name, results or Path("results"))
     if results is not None:
         raise BadInput(
             "--results: leave it out, and set the environment variable RESULTS before the lab starts: its "
             "containers mount the directory for results when they start"
         )
-    return LabSite(experiment.site, experiment.name)
+    return LabSite(experiment.lab, experiment.name)
 
 
 def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
     """Yield what the experiment would do; hosts of the user's own are asked for what is set now."""
-    yield f"{experiment.name}: {experiment.site}"
+    yield f"{experiment.name}: {experiment.site or experiment.lab}"
     yield from (f"data {describe_data(data)}" for data in experiment.datasets)
     runs = list(planned_runs(experiment))
     yield f"{count_of(len(runs), 'run')}: {'; '.join(map(str, runs))}"
-    if not isinstance(experiment.site, LabSpec):
+    if experiment.site is not None:
         site.open()
     for configuration in experiment.configurations:
         yield ""
         yield f"{configuration.name}:"
-        if isinstance(experiment.site, LabSpec):
+        if experiment.site is None:
             yield f"  every node of the lab: {str(configuration.links) or 'unlimited'}"
             if configuration.disk_bytes_s:
                 yield f"  every worker of the lab: disk {disk_rate_text(configuration.disk_bytes_s)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.base.child_process import run_to_its_end
 from harness.base.errors import ToolError
-from harness.experiments.experiment import Configuration, Data
+from harness.experiments.experiment import Configuration, Dataset
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.links import LINK_PROGRAMS, read_links
@@ -43,7 +43,7 @@ class HostsSite(Site):
         self._hosts = checked.hosts
         answers_of_all(map(self._spec.as_root, self._hosts), ("id", "-u"), _require_root)
 
-    def uri(self, data: Data) -> str:
+    def uri(self, data: Dataset) -> str:
         """Return the dataset's own URI, or one below the site's."""
         base = (self._spec.data or "").rstrip("/")
         return data.uri or f"{base}/{self._experiment}/{data.name}"

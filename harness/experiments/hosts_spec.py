@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from harness.base.errors import BadInput
 from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
 from harness.model.interface import DEVICE_NAME
 from harness.settings.disk_rate import GROUPS, disk_rate
@@ -49,15 +48,11 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     disk_group: Group = "system.slice"
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
+        """Raise ValueError if keys contradict each other."""
         if self.submit_from is not None and self.via != "netns":
             raise ValueError('submit_from is a network namespace, and needs via = "netns"')
         if self.sudo and self.via != "ssh":
             raise ValueError(f'sudo needs via = "ssh": by {self.via}, commands run as root')
-        try:
-            self.named_hosts()
-        except BadInput as error:
-            raise ValueError(str(error)) from error
 
     def named_hosts(self) -> list[Host]:
         """Return the hosts. Raise BadInput if their names cannot be read."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.base.errors import BadInput
 from harness.base.terminal import say
-from harness.experiments.experiment import Configuration, Data
+from harness.experiments.experiment import Configuration, Dataset
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.lab.cluster import find_lab, lab_lock, running_lab
@@ -46,7 +46,7 @@ class LabSite(Site):
             )
         set_links(lab.linked, lambda _: Link(None, TYPICAL_MTU))
 
-    def uri(self, data: Data) -> str:
+    def uri(self, data: Dataset) -> str:
         """Return a path in the file system that the dataset names; on Ceph, in the bucket of its layout."""
         return f"{running_lab().uri(data.storage, data.layout)}/{self._experiment}/{data.name}"
 

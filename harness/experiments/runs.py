@@ -13,7 +13,7 @@ from harness.base.clock import duration_text
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.terminal import say
 from harness.base.words import join_names, shorten
-from harness.experiments.experiment import Configuration, Data, Experiment
+from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.model.cache import COLD
@@ -351,7 +351,7 @@ class _ExperimentRunner:
     def _benchmark(self, run: PlannedRun, turns: "_Turns") -> None:
         first, *others = run.parts
         by_name = {each.name: each for each in self._experiment.configurations}
-        properties = [f"{key}={value}" for key, value in first.configuration.spark]
+        properties = [f"{key}={value}" for key, value in first.configuration.spark.items()]
         arguments = [*self._arguments(), f"--seed={self._experiment.id}-{run.number}"]
         done = completed_parts(self._experiment, self._results)
         proven = {PROVEN: proven_content(done.values())}
@@ -406,7 +406,9 @@ class _ExperimentRunner:
     def _tables(self, configuration: Configuration) -> dict[str, str]:
         """Return where the tables of queries are; `{dataset}` is the URI of the configuration's dataset."""
         data = configuration.data and self._site.uri(configuration.data)
-        return {name: uri.replace("{dataset}", data or "") for name, uri in configuration.tables}
+        return {
+            name: uri.replace("{dataset}", data or "") for name, uri in configuration.tables.items()
+        }
 
     def _set_parts_aside(self, parts: Sequence[Part], reason: str) -> None:
         for part in parts:
@@ -492,7 +494,7 @@ def _interrupted() -> KeyboardInterrupt:
     return KeyboardInterrupt()
 
 
-def describe_data(data: Data) -> str:
+def describe_data(data: Dataset) -> str:
     """Return a dataset for people: `coded: 1,000 rows, layout xor:2+1, on hdfs`."""
     storage = f", on {data.storage}" if data.storage else ""
     return f"{data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}{storage}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.base.errors import ToolError
-from harness.experiments.experiment import Configuration, Data
+from harness.experiments.experiment import Configuration, Dataset
 from harness.hosts.remote_process import ask_all
 from harness.hosts.transports.host import Host, HostError
 from harness.node.page_cache import DROP
@@ -48,7 +48,7 @@ class Site(ABC):
         """
 
     @abstractmethod
-    def uri(self, data: Data) -> str:
+    def uri(self, data: Dataset) -> str:
         """Return where a dataset is stored."""
 
     @abstractmethod

@@ -35,9 +35,7 @@ def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
     site = HostsSite(HostsSpec("n[1-2]", "local", device), "x", tmp_path)
     site._hosts = tuple(site.hosts_to_set())
     wanted = [rate(limited, 10**8, MTUS[limited])]
-    assert site.settings(Configuration("x", None, rate_bit_s=10**8)) == dict.fromkeys(
-        site._hosts, wanted
-    )
+    assert site.settings(Configuration(rate="100mbit")) == dict.fromkeys(site._hosts, wanted)
 
 
 @pytest.mark.parametrize("ends", [False, True])

@@ -15,7 +15,6 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.settings.disk_rate import disk_rate
 from harness.settings.journal import SET, Entry, Journal
-from harness.settings.simple import own_command
 
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
 
@@ -50,11 +49,12 @@ def test_the_same_directory_by_another_name_is_the_same(site: LabSite, tmp_path:
 
 def test_a_run_declares_what_is_set_in_the_lab_too(site: LabSite) -> None:
     tuned = Configuration(
-        "tuned",
-        None,
-        rate_bit_s=10**8,
-        sysctls=(("net.ipv4.tcp_rmem", "4096 1 2"),),
-        own_command=own_command("a", "b", "c", "one-server-less"),
+        rate="100mbit",
+        sysctls={"net.ipv4.tcp_rmem": "4096 1 2"},
+        apply="a",
+        revert="b",
+        check="c",
+        applied="one-server-less",
     )
     declared = site.facts(tuned)
     assert (
@@ -81,14 +81,14 @@ def limited(site: LabSite, monkeypatch: pytest.MonkeyPatch) -> LabSite:
     return site
 
 
-SLOW_DISK = Configuration("slow", None, disk_bytes_s=5 * 10**6)
+SLOW_DISK = Configuration(disk_rate="5MB/s")
 
 
 def test_disks_are_limited_on_the_machine_of_the_engine(limited: LabSite) -> None:
     wanted = disk_rate("worker-1", "/", "/groups/77", 5 * 10**6)
     assert limited.settings(SLOW_DISK)[disks.ENGINE] == [wanted]
     assert wanted.reading == limited.disk_rates(SLOW_DISK)[0].reading
-    assert disks.ENGINE not in limited.settings(Configuration("fast", None))
+    assert disks.ENGINE not in limited.settings(Configuration())
     assert ", disks limited by control groups" in limited.facts(SLOW_DISK)["emulated"]
 
 
