@@ -12,6 +12,8 @@ What a marker or a manifest names is ours, and nothing else: neither the part fi
 added, nor the `_temporary` of another program.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import hashlib
 import os
 import re
@@ -20,7 +22,6 @@ import socket
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Self
 
 from datagen.filesystem import TEMPORARY_PREFIX, Directory
 from datagen.manifest import FILE_NAME, named_files
@@ -65,38 +66,40 @@ class Marker:
     former: tuple[str, ...] = ()
 
     @classmethod
-    def put(cls, directory: Directory, purpose: str, *, taken_over: "Marker | None" = None) -> Self:
+    def put(cls, directory: Directory, purpose: str, *, taken_over: Marker | None = None) -> Marker:
         """Create the directory and the marker. Raise BadInput if there is a marker but that taken over."""
         token = secrets.token_hex(8)
         identity = own_identity()
-        former = () if taken_over is None else taken_over.tokens[:MAX_TAKEN_OVER]
-        lines = [
-            f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {token}",
-            identity,
-            f"{purpose} {directory.uri}",
-            *(f"after {each}" for each in former),
-        ]
-        text = _with_digest("".join(f"{line}\n" for line in lines))
+        former: tuple[str, ...] = ()
+        if taken_over is not None:
+            former = taken_over.tokens[:MAX_TAKEN_OVER]
+        content = (
+            f"process {os.getpid()} on {socket.gethostname()}, since {timestamp()}, {token}\n"
+            f"{identity}\n"
+            f"{purpose} {directory.uri}\n"
+        )
+        for each in former:
+            content += f"after {each}\n"
+        text = _with_digest(content)
         directory.create()
         directory.create_file(MARKER, text, overwrite=taken_over is not None)
         return cls(directory, text, identity, token, former)
 
     @classmethod
-    def read(cls, place: Place, directory: Directory, purpose: str) -> "Marker | None":
+    def read(cls, place: Place, directory: Directory, purpose: str) -> Marker | None:
         """Return the marker in a directory, whoever is writing there.
 
         None if there is none that is whole, was written for this directory and purpose, and is in a
         directory of this user as a file of this user.
         """
         text = place.text(MARKER)
-        if text is None or not (place.is_own() and place.is_own(MARKER)):
+        if text is None or not place.is_own() or not place.is_own(MARKER):
             return None
         content = text.rpartition("whole ")[0]
         found = _MARKER_TEXT.fullmatch(content)
-        is_whole = text == _with_digest(content)
-        if not is_whole or found is None:
+        if found is None or text != _with_digest(content):
             return None
-        if (found["purpose"], found["uri"]) != (purpose, directory.uri):
+        if found["purpose"] != purpose or found["uri"] != directory.uri:
             return None
         former = tuple(re.findall(r"[0-9a-f]{16}", found["former"]))
         return Marker(directory, text, found["identity"], found["token"], former)
@@ -110,13 +113,18 @@ class Marker:
         """The directory to which things are moved before they are deleted."""
         return _aside(self.token)
 
-    def is_there(self) -> bool:
+    def is_in(self, place: Place) -> bool:
         """Return whether no other process has replaced it."""
-        return self.directory.has(MARKER) and self.directory.read(MARKER) == self.text
+        return place.text(MARKER) == self.text
 
     def check(self) -> None:
-        """Raise ClusterliftError unless it is there."""
-        if not self.is_there():
+        """Raise ClusterliftError if another process has replaced it."""
+        with opened(self.directory, follow_link=True) as place:
+            self.check_in(place)
+
+    def check_in(self, place: Place) -> None:
+        """Do the same, in the directory that is open."""
+        if not self.is_in(place):
             raise ClusterliftError(
                 f"another process took over writing {self.directory.uri}, and this one stopped; wait until "
                 "that one has finished"
@@ -135,7 +143,7 @@ class Marker:
 
     def withdraw(self, place: Place) -> None:
         """Delete the marker, if it is still the same."""
-        if place.text(MARKER) == self.text:
+        if self.is_in(place):
             place.unlink(MARKER)
 
 
@@ -175,7 +183,7 @@ class _DatasetFiles:
     marker: Marker | None
 
     @classmethod
-    def of(cls, directory: Directory, marker: Marker | None) -> Self:
+    def of(cls, directory: Directory, marker: Marker | None) -> _DatasetFiles:
         files: set[str] = set()
         for name in (FILE_NAME, DRAFT):
             # Without a marker, a draft of ours cannot be there.
@@ -283,8 +291,8 @@ def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[M
         yield marker
     except BaseException:
         # Spark may have ended, and with it the way to the file system.
-        with suppress(KeyboardInterrupt, BadInput, OSError), deferred_signals():
-            if marker and marker.is_there() and not _clear(marker):
+        with suppress(KeyboardInterrupt, ClusterliftError, OSError), deferred_signals():
+            if marker and not _clear(marker):
                 _withdraw(marker)
             if is_new:
                 directory.remove_empty()
@@ -299,23 +307,19 @@ def _clear(marker: Marker) -> list[str]:
     that is half deleted.
     """
     directory = marker.directory
-    if directory.has(FILE_NAME):
-        directory.delete(DRAFT)
-        directory.rename(FILE_NAME, DRAFT)
-    is_ours = marker.writes(_DatasetFiles.of(directory, marker))
-
-    def is_ours_but_draft(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
-        return path != (DRAFT,) and is_ours(path, is_directory)
-
     with opened(directory, follow_link=True) as place:
-        if place.text(MARKER) != marker.text:
-            marker.check()
-        stays = [
-            path
-            for path in remove(place, is_ours_but_draft, marker.aside)
-            if path not in {MARKER, DRAFT}
-        ]
-        if not stays and place.text(MARKER) == marker.text:
+        marker.check_in(place)
+        if directory.has(FILE_NAME):
+            directory.delete(DRAFT)
+            directory.rename(FILE_NAME, DRAFT)
+        is_ours = marker.writes(_DatasetFiles.of(directory, marker))
+
+        def is_ours_but_draft(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+            return path != (DRAFT,) and is_ours(path, is_directory)
+
+        left = remove(place, is_ours_but_draft, marker.aside)
+        stays = [path for path in left if path not in {MARKER, DRAFT}]
+        if not stays and marker.is_in(place):
             directory.delete(DRAFT)
     return stays
 

@@ -11,19 +11,22 @@ and object stores have no such descriptors: between the look and the deletion, a
 file for one of the same name.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import errno
 import os
 import pathlib
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from typing import Callable, Tuple
 
-from datagen.filesystem import Directory
+from datagen.filesystem import Directory, Entry
 from harness.base.errors import BadInput
 
-Path = tuple[str, ...]
+Path = Tuple[str, ...]
 """The names that lead from a directory to something below it."""
 IsOurs = Callable[[Path, bool], bool]
 """Whether a path is ours; the second argument is whether it is a directory."""
@@ -48,7 +51,7 @@ class Place(ABC):
         """Return what is in the directory."""
 
     @abstractmethod
-    def below(self, name: str) -> AbstractContextManager["Place"]:
+    def below(self, name: str) -> AbstractContextManager[Place]:
         """Open a directory in this one, unless it is a link."""
 
     @abstractmethod
@@ -68,7 +71,7 @@ class Place(ABC):
         """Delete an empty directory."""
 
     @abstractmethod
-    def apart(self, aside: str, is_ours: IsOurs) -> AbstractContextManager["Place"]:
+    def apart(self, aside: str, is_ours: IsOurs) -> AbstractContextManager[Place]:
         """Open a place for removal, where what is ours can be looked at and deleted.
 
         What is left in that place at the end is moved back.
@@ -81,20 +84,22 @@ def foreign(place: Place, is_ours: IsOurs) -> list[str]:
 
 
 def remove(place: Place, is_ours: IsOurs, aside: str) -> list[str]:
-    """Delete what is ours in a directory. Return the paths, such as `a/b`, of what is not, which stays.
+    """Delete what is ours in a directory. Return the paths, such as `a/b`, of what stays.
 
-    So does a directory of ours that has something foreign in it, with all that is in it. `aside` names the
-    directory in it to which things are moved before they are looked at. The next removal with the same name
-    continues one that was killed.
+    What is not ours stays, and so does all that is in a directory of ours together with it. What comes
+    meanwhile stays, too. `aside` names the directory in it to which things are moved before they are looked
+    at. The next removal with the same name continues one that was killed.
     """
-    stays = {path.split("/")[0] for path in foreign(place, is_ours)}
+    stays = foreign(place, is_ours)
+    kept = {path.split("/")[0] for path in stays}
 
     def is_removed(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
-        return path[0] not in stays and is_ours(path, is_directory)
+        return path[0] not in kept and is_ours(path, is_directory)
 
     with place.apart(aside, is_removed) as apart:
         _visit(apart, is_removed, (), delete=True)
-    return foreign(place, is_ours)
+    came = [found.name for found in place.found() if found.name not in kept]
+    return stays + came
 
 
 def _visit(place: Place, is_ours: IsOurs, path: Path, *, delete: bool) -> list[str]:
@@ -124,27 +129,27 @@ def opened(directory: Directory, *, follow_link: bool) -> AbstractContextManager
     named it. An OSError of the block becomes a BadInput with the URI.
     """
     if directory.local_path is None:
-        return _opened_by_hadoop(directory)
+        return nullcontext(_HadoopPlace(directory))
     return _opened_by_descriptor(directory.uri, directory.local_path, follow_link=follow_link)
 
 
 @contextmanager
 def _opened_by_descriptor(uri: str, path: str, *, follow_link: bool) -> Iterator[Place]:
-    no_follow = 0 if follow_link else os.O_NOFOLLOW
+    flags = 0
+    if not follow_link:
+        flags = os.O_NOFOLLOW
     try:
-        with _descriptor(path, no_follow) as descriptor:
+        with _descriptor(path, flags) as descriptor:
             yield _LocalPlace(descriptor)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and pathlib.Path(path).is_symlink():
             raise BadInput(
                 f"{uri} is a symbolic link, and nothing is deleted through one: move it elsewhere"
             ) from error
-        name = (
-            f"/{error.filename}"
-            if isinstance(error.filename, str) and error.filename != path
-            else ""
-        )
-        raise BadInput(f"{uri}{name}: {error.strerror}") from error
+        named = uri
+        if isinstance(error.filename, str) and error.filename != path:
+            named = f"{uri}/{error.filename}"
+        raise BadInput(f"{named}: {error.strerror}") from error
 
 
 @contextmanager
@@ -202,14 +207,17 @@ class _LocalPlace(Place):
 
     @contextmanager
     def apart(self, aside: str, is_ours: IsOurs) -> Iterator[Place]:
-        found = self.found()
-        is_left = any(each.name == aside for each in found)
-        others = (each for each in found if each.name != aside)
-        names = [each.name for each in others if is_ours((each.name,), each.is_directory)]
+        is_left = False  # by a removal that was killed
+        names = []
+        for found in self.found():
+            if found.name == aside:
+                is_left = True
+            elif is_ours((found.name,), found.is_directory):
+                names.append(found.name)
         if not names and not is_left:
             yield self
             return
-        with suppress(FileExistsError):  # a removal that was killed has left it
+        with suppress(FileExistsError):
             os.mkdir(aside, 0o700, dir_fd=self.descriptor)
         with _descriptor(aside, os.O_NOFOLLOW, self.descriptor) as descriptor:
             apart = _LocalPlace(descriptor)
@@ -223,10 +231,10 @@ class _LocalPlace(Place):
                 apart.move_back(each, self)
         self.rmdir(aside)
 
-    def _move(self, name: str, target: "_LocalPlace") -> None:
+    def _move(self, name: str, target: _LocalPlace) -> None:
         os.rename(name, name, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
 
-    def move_back(self, found: Found, target: "_LocalPlace") -> None:
+    def move_back(self, found: Found, target: _LocalPlace) -> None:
         """Move something to where it was. Nothing that is there by now is replaced."""
         if found.is_directory:
             self._move(found.name, target)  # never replaces a directory with something in it
@@ -241,22 +249,12 @@ class _LocalPlace(Place):
         self.unlink(found.name)
 
 
-@contextmanager
-def _opened_by_hadoop(directory: Directory) -> Iterator[Place]:
-    yield _HadoopPlace(directory)
-
-
 @dataclass(frozen=True)
 class _HadoopPlace(Place):
     directory: Directory
 
     def found(self) -> list[Found]:
-        entries = self.directory.entries().values()
-        found = []
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            is_file = not entry.is_directory and not entry.is_link
-            found.append(Found(entry.name, entry.is_directory and not entry.is_link, is_file))
-        return found
+        return [_found(entry) for _, entry in sorted(self.directory.entries().items())]
 
     @contextmanager
     def below(self, name: str) -> Iterator[Place]:
@@ -266,8 +264,7 @@ class _HadoopPlace(Place):
         if not self.directory.has(name):
             return None
         entry = self.directory.entry(name)
-        is_file = not entry.is_directory and not entry.is_link
-        if not is_file or entry.bytes > MAX_MARKER_BYTES:
+        if not _found(entry).is_file or entry.bytes > MAX_MARKER_BYTES:
             return None
         return self.directory.read(name)
 
@@ -283,3 +280,9 @@ class _HadoopPlace(Place):
     @contextmanager
     def apart(self, aside: str, is_ours: IsOurs) -> Iterator[Place]:
         yield self
+
+
+def _found(entry: Entry) -> Found:
+    is_directory = entry.is_directory and not entry.is_link
+    is_file = not entry.is_directory and not entry.is_link
+    return Found(entry.name, is_directory, is_file)

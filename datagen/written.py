@@ -8,6 +8,8 @@ the marker is whole and of this user, and if it is certain that its process has 
 removes nothing.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,7 +44,9 @@ def reserved(directory: Directory) -> Iterator[Marker]:
         _check_free(directory)
         raise
     try:
-        if not marker.is_there():  # an object store lets two create it at the same moment
+        with opened(directory, follow_link=False) as place:
+            is_ours = marker.is_in(place)
+        if not is_ours:  # an object store lets two create it at the same moment
             raise BadInput(_occupied(directory))
         yield marker
     finally:
@@ -115,7 +119,7 @@ def _remove(marker: Marker, *, with_directory: bool) -> None:
     if not marker.directory.exists():
         return
     with opened(marker.directory, follow_link=False) as place:
-        if place.text(MARKER) != marker.text:
+        if not marker.is_in(place):
             return
         if stays:
             raise _foreign(marker, stays[0])
