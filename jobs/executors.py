@@ -32,6 +32,7 @@ from datagen.spark import (
 )
 from harness.base.child_process import finished
 from harness.base.errors import ToolError
+from harness.base.failure_reason import reason_of
 from harness.base.words import visible
 from harness.model.interface import HostLink
 from harness.node import sampler
@@ -44,7 +45,6 @@ from harness.node.node_links import NodeLinks
 from harness.node.processes import Application
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
-from jobs.task_failure import reason_of
 
 JOB_GROUP = "clusterlift: between trials"
 LINK_TIMEOUT_S = 30

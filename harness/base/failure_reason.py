@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from harness.base.words import first_line, shorten
+from harness.base.words import first_line, shorten, visible
 
 OWN = "clusterlift: error: "
 """What begins a line by which a script of ours says why it ends."""
@@ -136,6 +136,9 @@ _NOT_FOUND = (
     ),
 )
 
+NO_REASON = "no reason given"
+MAX_REASON = 300
+_PACKAGE = re.compile(r"^(?:\w+\.)+(?=\w+: )")
 _TRACEBACK = "Traceback (most recent call last):"
 _JAVA_FRAME = re.compile(r"^\s+(?:at \S|\.\.\. \d+ (?:more|common))")
 _JAVA_CLASS = r"(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?"
@@ -182,6 +185,17 @@ def missing_program(text: str) -> str:
     return ""
 
 
+def reason_of(message: str) -> str:
+    """Return why a task failed, in one line of at most MAX_REASON characters, without the package of the class."""
+    cause = _PACKAGE.sub("", cause_or_first_line(message, NO_REASON))
+    return shorten(visible(cause), MAX_REASON)
+
+
+def cause_or_first_line(text: str, nothing: str = "") -> str:
+    """Return the innermost cause in a text, else its first line; `nothing` if it has none."""
+    return innermost_cause(text) or first_line(text, nothing)
+
+
 def innermost_cause(text: str) -> str:
     """Return the innermost cause in a stack of Java, or the error after one of Python; empty without one.
 
@@ -211,7 +225,7 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
             in_traceback = False
             yield line.strip()
         elif java := _JAVA_ERROR.match(line[:_MAX_TEXT]):
-            is_last_line = bool(_JAVA_FRAME.match(following))
+            is_last_line = bool(_JAVA_FRAME.match(following) or following.startswith("Caused by: "))
             error = (java[1] or java[2]).strip()
             if error.endswith(":") and not is_last_line:
                 error = f"{error} {following.strip()}"

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from harness.base.failure_reason import innermost_cause
+from harness.base.failure_reason import cause_or_first_line
 from harness.base.redaction import digest, without_credentials
-from harness.base.words import first_line, shorten
+from harness.base.words import shorten
 from harness.eventlog.events import (
     Decode,
     Event,
@@ -347,7 +347,7 @@ def _one_line(text: str, most: int = MAX_NAME) -> str:
 
 def _reason(error: str) -> str:
     """Return why an execution failed, in one line."""
-    return _one_line(innermost_cause(error) or first_line(error, "it failed"), MAX_ERROR)
+    return _one_line(cause_or_first_line(error, "it failed"), MAX_ERROR)
 
 
 def _cut(text: str, most: int = MAX_NAME) -> str:

@@ -13,9 +13,8 @@ from typing import Protocol, Self
 
 from harness.base.clock import Clock
 from harness.base.errors import BadInput, SparkLost
-from harness.base.failure_reason import innermost_cause
+from harness.base.failure_reason import cause_or_first_line
 from harness.base.terminal import say, show
-from harness.base.words import first_line
 from harness.model.answer import RowsDigest, distinct
 from harness.model.interference import EarlierTrials
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
@@ -221,7 +220,7 @@ def error_line(error: BaseException) -> str:
     """
     try:
         text = str(error)
-        message = innermost_cause(text) or first_line(text)
+        message = cause_or_first_line(text)
     except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
         message = ""
     line = f"{type(error).__name__}: {message}" if message else type(error).__name__

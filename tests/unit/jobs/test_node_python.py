@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from harness.base.errors import BadInput
+from harness.base.failure_reason import MAX_REASON, NO_REASON, reason_of
 from jobs import node_python
 from jobs.executors import NO_TASK, ExecutorAnswers
 from jobs.node_python import python_fault, require_python_on_nodes
-from jobs.task_failure import MAX_LENGTH, NO_REASON, reason_of
 
 MISMATCH = """org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 1089, in main
@@ -58,12 +58,14 @@ Please check environment variables PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON are 
         ("", NO_REASON),
     ],
 )
-def test_the_reason_is_the_last_exception_that_begins_a_line(message: str, reason: str) -> None:
+def test_the_reason_of_a_task_is_its_innermost_cause_or_first_line(
+    message: str, reason: str
+) -> None:
     assert reason_of(message.replace("\\\n", "")) == reason
 
 
 def test_a_reason_has_a_limited_length() -> None:
-    assert len(reason_of(f"ValueError: {'x' * 10_000}")) == MAX_LENGTH
+    assert len(reason_of(f"ValueError: {'x' * 10_000}")) == MAX_REASON
 
 
 def test_both_versions_and_all_hosts_are_named_and_what_to_do() -> None:
