@@ -1,5 +1,7 @@
 """How Spark reads CSV as people have it: what they say of it, and what its files show."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Mapping
 

@@ -1,5 +1,7 @@
 """A recipe stored at a URI: `open_dataset` proves that it is complete before anything reads it."""
 
+from __future__ import annotations  # for Python 3.8
+
 import hashlib
 import json
 from collections.abc import Collection, Mapping
@@ -66,11 +68,11 @@ class Dataset:
         """Return what a run records: the manifest, and how the files were stored when it began."""
         facts = self.manifest.as_facts()
         layouts = [str(layout) for layout in self.stored.layouts]
-        observed = {"observed": ", ".join(layouts) or None, "drift": self.drift}
+        facts["layout"]["observed"] = ", ".join(layouts) or None
+        facts["layout"]["drift"] = self.drift
         return {
             "uri": self.uri,
             **facts,
-            "layout": facts["layout"] | observed,
             "fingerprint": self.fingerprint,
             "first_use_s": self.first_use_s,
             **self.stored.as_facts(),

@@ -1,5 +1,7 @@
 """Where workloads write: beside the dataset, in its format and layout, and proven as the dataset is."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """A directory on any file system that Spark reaches, through Hadoop's FileSystem and py4j."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from copy import copy
@@ -36,7 +38,7 @@ class Entry:
     is_link: bool = False
 
     @classmethod
-    def of(cls, status: Any) -> "Entry":
+    def of(cls, status: Any) -> Entry:
         """Return what a FileStatus of Hadoop says."""
         return cls(
             name=str(status.getPath().getName()),
@@ -201,7 +203,7 @@ class Directory:
         """Return the Hadoop Path of a file in the directory."""
         return self._hadoop_fs.Path(self.path, name)
 
-    def below(self, name: str) -> "Directory":
+    def below(self, name: str) -> Directory:
         """Return a directory in this one, which need not exist yet."""
         found = copy(self)
         found.path = self.child(name)

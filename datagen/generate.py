@@ -1,5 +1,7 @@
 """`spark-submit datagen/generate.py URI`: write a dataset and prove how it is stored."""
 
+from __future__ import annotations  # for Python 3.8
+
 import sys
 from pathlib import Path
 

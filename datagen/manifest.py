@@ -3,12 +3,14 @@
 A checksum finds what damaged or changed the file later.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Self
+from enum import Enum
+from typing import Any
 
 from datagen import recipe as recipes
 from datagen.recipe import Recipe, Totals
@@ -18,11 +20,14 @@ FILE_NAME = "_dataset.json"
 SCHEMA_VERSION = 1
 
 
-class Format(StrEnum):
+class Format(str, Enum):
     """The file formats of datasets."""
 
     CSV = "csv"
     PARQUET = "parquet"
+
+    def __str__(self) -> str:
+        return self.value
 
 
 DEFAULT_FORMAT = Format.PARQUET
@@ -86,10 +91,11 @@ class Manifest:
             },
             "files": dict(sorted(self.files.items())),
         }
-        return json.dumps(manifest | {"checksum": content_checksum(manifest)}, indent=1) + "\n"
+        manifest["checksum"] = content_checksum(manifest)
+        return json.dumps(manifest, indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> Manifest:
         """Read the text of the file. Raise ValueError, with one line on the reason, if it is invalid."""
         try:
             facts = json.loads(text)

@@ -3,6 +3,8 @@
 `clusterlift layout URI` runs this script and shows its output as tables.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import sys
 from pathlib import Path
 

@@ -1,5 +1,8 @@
 """How the files of a directory are stored, as their file system reports it, and what is wrong with it."""
 
+from __future__ import annotations  # for Python 3.8
+
+import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -134,7 +137,7 @@ def _host(address: str) -> str:
     return address
 
 
-Holders = Mapping[int, Collection[str]]
+Holders = typing.Mapping[int, typing.Collection[str]]
 """The nodes that store each stripe of a group, by the stripe's index: data first, then parity."""
 
 

@@ -17,6 +17,8 @@ This module has two definitions, one in Spark expressions and one in plain Pytho
 checks the other. It does not import Spark.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The rows of a recipe as a DataFrame, and the aggregates that are computed while it is written."""
 
+from __future__ import annotations  # for Python 3.8
+
 import struct
 import zlib
 from collections.abc import Iterator, Mapping

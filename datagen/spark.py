@@ -1,5 +1,7 @@
 """The Spark session of an entry script, its executors, and its errors in one line."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 import sys
 import time
@@ -9,17 +11,20 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, cloudpickle
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import datagen
 import harness
 from harness.base.errors import BadInput, ClusterliftError
-from harness.base.failure_reason import innermost_cause
+from harness.base.failure_reason import NO_REASON, cause_or_first_line, innermost_cause
 from harness.base.interrupt import deferred_signals
 from harness.base.own_driver import require_own_driver
 from harness.base.terminal import say
-from harness.base.words import first_line
+
+try:
+    from pyspark.errors import PySparkException
+except ImportError:  # Spark 3.3
+    from pyspark.sql.utils import CapturedException as PySparkException  # type: ignore[attr-defined, assignment]
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
@@ -27,7 +32,6 @@ TASKS_END_WAIT_S = 10.0
 EVENTS_WAIT_MS = 10 * 60 * 1000
 
 ENDED = "Spark has ended"
-NO_REASON = "no reason given"
 STOPPED = (
     "Spark stopped itself, and only its log says why: add --conf spark.log.level=ERROR to see it"
 )
@@ -196,12 +200,11 @@ def spark_errors_as_one_line(
 
 def root_cause(error: Exception) -> str:
     """Return the message of the innermost cause, and its class too if the message is a mere name."""
-    if isinstance(error, Py4JNetworkError | ConnectionRefusedError):
+    if isinstance(error, (Py4JNetworkError, ConnectionRefusedError)):
         return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
-        text = str(error)
-        return innermost_cause(text) or first_line(text, NO_REASON)
+        return cause_or_first_line(str(error), NO_REASON)
     try:
         cause = innermost_cause(_stack(java))
     except (Py4JError, OSError):

@@ -1,5 +1,7 @@
 """A table of the user's: files at a URI, read as they are; how they are stored is observed, not demanded."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice

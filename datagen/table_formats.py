@@ -1,5 +1,7 @@
 """Tables that are more than their files: as plain files, old versions of their rows would count, too."""
 
+from __future__ import annotations  # for Python 3.8
+
 import os
 import re
 from collections.abc import Iterable, Iterator

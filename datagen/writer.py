@@ -4,6 +4,8 @@ CSV is written as lines of text that are composed by Spark's expressions: Spark'
 take as much time as computing the rows.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import math
 import time
 from collections.abc import Callable, Collection, Mapping

@@ -1,5 +1,7 @@
 """`spark-submit jobs/benchmark.py`: run the workloads on a dataset and record every trial."""
 
+from __future__ import annotations  # for Python 3.8
+
 import sys
 from pathlib import Path
 

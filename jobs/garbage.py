@@ -1,5 +1,7 @@
 """Collect the driver's garbage between trials, in a heap that is large from the first of them on."""
 
+from __future__ import annotations  # for Python 3.8
+
 import gc
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The common part of all estimates of Pi: they count random points inside a quarter circle."""
 
+from __future__ import annotations  # for Python 3.8
+
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Whether the text of a query only reads: Spark's own parser decides, before anything runs."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,11 +1,13 @@
 """Sinks: what forces a computation or stores it, and how its answer and its plan are read afterwards."""
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Callable, TypeVar
 
 from pyspark.sql import Column, DataFrame, Observation
 

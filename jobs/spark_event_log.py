@@ -6,10 +6,12 @@ write cannot be used: on an object store it does not exist before the applicatio
 a compressed block is missing until then.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -102,7 +104,7 @@ class EventLog:
             say(f"where the time went is not recorded: {root_cause(error)}")
         self._has_warned = True
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> EventLog:
         return self
 
     def __exit__(self, *_: object) -> None:

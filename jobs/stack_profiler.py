@@ -1,5 +1,7 @@
 """The stacks of all tasks of a trial: every executor's node asks its own virtual machine."""
 
+from __future__ import annotations  # for Python 3.8
+
 import inspect
 import math
 import os
@@ -107,7 +109,7 @@ def _on_executors(
 
 def _tasks(answer: Mapping[str, Any]) -> Iterator[tuple[int, int, Seen]]:
     found: list[Stack] = [()]
-    for parent, frame in zip(answer.get("parents", ()), answer.get("frame_of", ()), strict=True):
+    for parent, frame in zip(answer.get("parents", ()), answer.get("frame_of", ())):
         found.append((*found[parent], answer["frames"][frame]))
     for stage, task, seen in answer.get("tasks", ()):
         yield stage, task, {found[node]: (running, waiting) for node, running, waiting in seen}

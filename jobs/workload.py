@@ -5,16 +5,18 @@ aggregates over its rows to observe while a sink forces it, and whether the obse
 So the answer is checked without running anything twice, and outside the measured time.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import importlib
 import importlib.util
 import inspect
 import pkgutil
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Mapping
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -196,7 +198,7 @@ class Selection:
         """The names of the workloads that write."""
         return tuple(workload.name for workload in self.workloads if workload.writes)
 
-    def without_writing(self, reason: str) -> "Selection":
+    def without_writing(self, reason: str) -> Selection:
         """Return the selection with all workloads that write omitted for this reason.
 
         Raise BadInput if the user named them.

@@ -4,6 +4,8 @@ A module of this package is a storage if it has an attribute `STORAGE`. Other mo
 beside the storages that use them.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import importlib
 import pkgutil
 import socket

@@ -1,10 +1,12 @@
 """A bucket of an object store: the settings of S3A that are in force for it, and its objects."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
@@ -49,9 +51,9 @@ class StoredObject:
     element: ET.Element
 
     @classmethod
-    def of(cls, element: ET.Element, prefix: str) -> Self:
+    def of(cls, element: ET.Element, prefix: str) -> StoredObject:
         return cls(
-            _text(element, "Key").removeprefix(prefix),
+            _text(element, "Key")[len(prefix) :],
             int(_text(element, "Size")),
             element.findtext("StorageClass") or STANDARD,
             element,

@@ -7,6 +7,8 @@ stored fewer copies or stripes than the pool promises: only the state of the pla
 group is asked which objects it has, and whether all its OSDs have them.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """HDFS: replicated, or erasure coded by the policy of the directory."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 

@@ -1,5 +1,7 @@
 """The local disk, or a directory that every node mounts at the same path."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Callable, Collection
 from functools import partial
 

@@ -3,11 +3,13 @@
 QFS's own status page uses the same protocol. A metaserver that requires authentication refuses it.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import csv
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Self
+from typing import Dict, Tuple
 
 TIMEOUT_S = 10.0
 VERSION = 116
@@ -16,7 +18,7 @@ VERSION = 116
 CHUNK_BYTES = 64 * 2**20
 MAX_ANSWER_BYTES = 2**26
 
-Answer = tuple[dict[str, str], str]
+Answer = Tuple[Dict[str, str], str]
 """The headers and the body."""
 
 
@@ -30,7 +32,7 @@ def _chunks(body: str) -> Iterator[tuple[int, list[str]]]:
         offset, _chunk, _version, count = words[:4]
         end = 4 + 2 * int(count)
         servers, words = words[4:end], words[end:]
-        pairs = zip(servers[::2], servers[1::2], strict=True)
+        pairs = zip(servers[::2], servers[1::2])
         yield int(offset) // CHUNK_BYTES, [f"{host}:{port}" for host, port in pairs]
 
 
@@ -45,7 +47,7 @@ class Metaserver:
         self._stream = self._socket.makefile("rb")
         self._requests = 0
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Metaserver:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,10 +57,11 @@ class Metaserver:
     def ask(self, operation: str, **fields: object) -> Answer:
         """Return the answer to an operation. In the names of the fields, write `_` for `-`."""
         self._requests += 1
-        headers = {"Version": "KFS/1.0", "Cseq": self._requests, "Client-Protocol-Version": VERSION}
-        headers |= {name.replace("_", "-"): value for name, value in fields.items()}
-        lines = [operation, *(f"{name}: {value}" for name, value in headers.items()), "", ""]
-        self._socket.sendall("\r\n".join(lines).encode())
+        request = f"{operation}\r\nVersion: KFS/1.0\r\nCseq: {self._requests}\r\n"
+        request += f"Client-Protocol-Version: {VERSION}\r\n"
+        for name, value in fields.items():
+            request += f"{name.replace('_', '-')}: {value}\r\n"
+        self._socket.sendall(f"{request}\r\n".encode())
         answer = self._read_headers()
         length = int(answer.get("Content-length", "0"))
         if not 0 <= length <= MAX_ANSWER_BYTES:
@@ -97,7 +100,7 @@ class Metaserver:
             headers, body = self.ask("GETLAYOUT", **fields)
             chunks = dict(_chunks(body))
             more = headers.get("Has-more-chunks") == "1" and not chunks.keys() <= found.keys()
-            found |= chunks
+            found.update(chunks)
         return found
 
     def buffered_io(self) -> bool | None:

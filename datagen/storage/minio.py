@@ -4,6 +4,8 @@ The list is an extension of S3's by the parameter `metadata`. Healing is asked b
 interface, which needs a user who may heal. In a dry run it reads every shard, and changes nothing.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 import time
 from collections.abc import Collection, Iterator
@@ -83,7 +85,7 @@ class Minio(S3Server):
                 if item["type"] == "object":
                     drives = item["before"]["drives"] or ()
                     whole = [drive["endpoint"] for drive in drives if drive["state"] == "ok"]
-                    yield item["object"].removeprefix(self.bucket.prefix), whole
+                    yield item["object"][len(self.bucket.prefix) :], whole
             if answer["Summary"] == "finished":
                 return
             if answer["Summary"] not in {"running", "not started"}:

@@ -1,10 +1,12 @@
 """What an HDFS NameNode reports about every block of the files of a directory."""
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, List, Tuple
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import Holders, StoredFile, replicated_file, striped_file
@@ -14,7 +16,7 @@ SILENT_MS = 30_000
 """A DataNode without a heartbeat for this long does not count. HDFS itself calls such a node stale, and
 declares it dead only after ten minutes."""
 
-Indices = tuple[int, ...]
+Indices = Tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Block:
     stripes: Indices = ()
 
 
-ListedFile = tuple[str, int, Layout, list[Block]]
+ListedFile = Tuple[str, int, Layout, List[Block]]
 """Name, bytes, layout and blocks of a file."""
 
 
@@ -72,7 +74,7 @@ def stored_file(
 
 def _holders(block: Block, silent: frozenset[str]) -> Holders:
     holders = defaultdict(list)
-    for index, node in zip(block.stripes, block.nodes, strict=True):
+    for index, node in zip(block.stripes, block.nodes):
         if node not in silent:
             holders[index].append(node)
     return holders
@@ -104,7 +106,7 @@ def _list_files(
             indices = (tuple(bytes(group.getBlockIndices())) for group in groups)
             blocks = list(map(block_at, locations, indices))
         if any(node not in heartbeats for block in blocks for node in block.nodes):
-            heartbeats |= _last_heartbeats(status)
+            heartbeats.update(_last_heartbeats(status))
         yield name, int(status.getLen()), layout, blocks
 
 

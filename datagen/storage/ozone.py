@@ -9,6 +9,8 @@ it asks the Storage Container Manager anew which DataNodes have a replica of a c
 each if it is erasure coded. So Spark's own client of Ozone is all that is needed.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

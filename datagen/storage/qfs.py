@@ -5,10 +5,12 @@ whatever `dfs.replication` is; set to any value at all, it stores 2 copies. Anot
 has to be requested after the files are written.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from datagen.filesystem import Directory
@@ -134,7 +136,7 @@ def _list_files(directory: Directory) -> list[dict[str, Any]]:
     return attributes
 
 
-@cache
+@lru_cache(maxsize=None)
 def _client(jvm: Any, host: str, port: int) -> Any:
     """Return QFS's client, always the same one: each has threads and files until Java collects it."""
     client = jvm.com.quantcast.qfs.access.KfsAccess(host, port)

@@ -1,5 +1,7 @@
 """A server behind `s3a:`, which says how it stores objects: S3 itself has no request that asks for it."""
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection

@@ -4,6 +4,8 @@ S3A renames a file by copying it. Spark has two ways to commit files: we use the
 once, when its task ends. It may leave files of a failed job, which generate.py deletes.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace

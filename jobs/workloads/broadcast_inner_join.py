@@ -1,5 +1,7 @@
 """Input: the inner join with broadcast counts, so that the rows stay on their executors."""
 
+from __future__ import annotations  # for Python 3.8
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 

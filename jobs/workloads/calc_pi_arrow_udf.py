@@ -1,5 +1,7 @@
 """CPU: Pi by a Python function over whole Arrow batches, as it would be written today."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def inside(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+def inside(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield, for each batch of n samples, how many of n random points are inside the quarter circle."""
     # Imported on the executors: the driver may not have it.
     import pyarrow as pa  # noqa: PLC0415

@@ -1,5 +1,7 @@
 """CPU: Pi by Spark's built-in functions."""
 
+from __future__ import annotations  # for Python 3.8
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 

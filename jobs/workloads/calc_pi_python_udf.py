@@ -1,7 +1,8 @@
 """CPU: Pi by a Python function that is called once per sample."""
 
+from __future__ import annotations  # for Python 3.8
+
 import random
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pyspark.sql import DataFrame
@@ -18,8 +19,11 @@ def inside(_sample: int) -> bool:
 
 def count_inside(part: int, samples: Iterable[int]) -> Iterator[tuple[int, int]]:
     random.seed(seed_of(part))
-    counts = Counter(map(inside, samples))
-    yield counts[True], counts.total()
+    hits = total = 0
+    for sample in samples:
+        hits += inside(sample)
+        total += 1
+    yield hits, total
 
 
 class CalcPiPythonUdf(PythonPiEstimate):

@@ -1,5 +1,7 @@
 """Shuffle: row count, distinct counts and sums per prefix2."""
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 import math
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """Shuffle: join every row with the number of rows of its prefix2, with a shuffle of both sides."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame

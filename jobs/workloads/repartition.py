@@ -1,5 +1,7 @@
 """Shuffle: move every row to the partition of its prefix4."""
 
+from __future__ import annotations  # for Python 3.8
+
 from pyspark.sql import DataFrame
 
 from harness.base.errors import WrongAnswer

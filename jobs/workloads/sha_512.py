@@ -1,5 +1,7 @@
 """CPU: the SHA-512 digest of every value."""
 
+from __future__ import annotations  # for Python 3.8
+
 import hashlib
 from collections.abc import Mapping
 

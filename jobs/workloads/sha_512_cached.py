@@ -1,5 +1,7 @@
 """CPU: the SHA-512 digest of values that are already in the executors' memory."""
 
+from __future__ import annotations  # for Python 3.8
+
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F

@@ -1,7 +1,8 @@
 """Output: sort all rows by their value, and write them: what TeraSort does."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Mapping
-from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -54,7 +55,8 @@ class SortWrite(EveryRow):
     def check(self, answer: Answer, context: Context) -> None:
         """Check the rows, and that each stretch, also of another file, begins where the one before ended."""
         super().check(answer, context)
-        for before, after in pairwise(answer["stretches"]):
+        stretches = answer["stretches"]
+        for before, after in zip(stretches, stretches[1:]):
             if before.last > after.first:
                 raise WrongAnswer(
                     f"the rows are not in order: {after.first} comes after {before.last}"

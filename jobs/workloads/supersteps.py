@@ -4,8 +4,10 @@ So do the supersteps of bulk-synchronous parallel programs (Valiant, "A bridging
 computation", 1990), among them Pregel's and most iterative algorithms on graphs.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -50,7 +52,7 @@ class Supersteps(Workload):
     def observe(self, context: Context) -> Mapping[str, Column]:
         return {
             "tasks": F.count("*"),
-            "in_place": F.count_if(F.col("partition") == F.col("task")),
+            "in_place": F.expr("count(if(partition = task, 1, null))"),
             "values": F.sum(F.expr("(task + 1) * value")),
         }
 
@@ -81,7 +83,7 @@ def keys(spark: SparkSession, tasks: int) -> list[int]:
     return smallest_keys(hashes(spark, CANDIDATES_PER_TASK * tasks), tasks)
 
 
-@cache
+@lru_cache(maxsize=None)
 def hashes(spark: SparkSession, count: int) -> list[int]:
     """Return Spark's hash of each number from 0 to count - 1: of a job that is run once."""
     return [hash_ for (hash_,) in spark.range(0, count, 1, 1).select(F.hash("id")).collect()]

@@ -1,5 +1,7 @@
 """Output: write every row as it is, beside the dataset, in its format and layout."""
 
+from __future__ import annotations  # for Python 3.8
+
 from pyspark.sql import DataFrame
 
 from jobs.workload import Bottleneck, Context, EveryRow
