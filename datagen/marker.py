@@ -114,21 +114,27 @@ class Marker:
         return _aside(self.token)
 
     def is_in(self, place: Place) -> bool:
-        """Return whether no other process has replaced it."""
+        """Return whether it is in an open directory, where no other process has replaced it."""
         return place.text(MARKER) == self.text
 
-    def check(self) -> None:
-        """Raise ClusterliftError if another process has replaced it."""
+    def is_there(self) -> bool:
+        """Return whether it is in its directory."""
+        if not self.directory.exists():
+            return False
         with opened(self.directory, follow_link=True) as place:
-            self.check_in(place)
+            return self.is_in(place)
 
-    def check_in(self, place: Place) -> None:
-        """Do the same, in the directory that is open."""
-        if not self.is_in(place):
-            raise ClusterliftError(
-                f"another process took over writing {self.directory.uri}, and this one stopped; wait until "
-                "that one has finished"
-            )
+    def check(self) -> None:
+        """Raise ClusterliftError unless it is in its directory."""
+        if not self.is_there():
+            raise self.replaced()
+
+    def replaced(self) -> ClusterliftError:
+        """Return the error of a process that finds another marker than its own."""
+        return ClusterliftError(
+            f"another process took over writing {self.directory.uri}, and this one stopped; wait until "
+            "that one has finished"
+        )
 
     def writes(self, is_ours: IsOurs) -> IsOurs:
         """Return the same question also for what an interrupted removal has moved aside."""
@@ -308,7 +314,8 @@ def _clear(marker: Marker) -> list[str]:
     """
     directory = marker.directory
     with opened(directory, follow_link=True) as place:
-        marker.check_in(place)
+        if not marker.is_in(place):
+            raise marker.replaced()
         if directory.has(FILE_NAME):
             directory.delete(DRAFT)
             directory.rename(FILE_NAME, DRAFT)

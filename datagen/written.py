@@ -44,9 +44,7 @@ def reserved(directory: Directory) -> Iterator[Marker]:
         _check_free(directory)
         raise
     try:
-        with opened(directory, follow_link=False) as place:
-            is_ours = marker.is_in(place)
-        if not is_ours:  # an object store lets two create it at the same moment
+        if not marker.is_there():  # an object store lets two create it at the same moment
             raise BadInput(_occupied(directory))
         yield marker
     finally:

@@ -186,7 +186,7 @@ def missing_program(text: str) -> str:
 
 
 def reason_of(message: str) -> str:
-    """Return why a task failed, in one line of at most MAX_REASON characters, without the package of the class."""
+    """Return why a task failed, in one line of MAX_REASON characters or less."""
     cause = _PACKAGE.sub("", cause_or_first_line(message, NO_REASON))
     return shorten(visible(cause), MAX_REASON)
 
