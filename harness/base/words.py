@@ -61,6 +61,11 @@ def shorten(text: str, width: int) -> str:
     return f"{_beginning(text, head)}…{_beginning(text[::-1], tail)[::-1]}"
 
 
+def label(text: str, width: int) -> str:
+    """Return a text escaped and shortened to `width` columns, for a cell of a table."""
+    return shorten(visible(text), width)
+
+
 def _beginning(text: str, width: int) -> str:
     beginning = text[:width]
     while display_width(beginning) > width:

@@ -26,6 +26,7 @@ from harness.commands.run import (
 )
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.present import text
+from harness.present.comparison_table import comparison_table
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
@@ -147,7 +148,7 @@ def _show_table(configuration: str, results: Path) -> None:
     own = str(configuration_directory(results, configuration))
     show("")
     if not show_with_earlier(own, results):
-        show(text.render(overview(find_configuration(own, results))))
+        show(text.render([comparison_table(overview(find_configuration(own, results)))]))
 
 
 def show_with_earlier(after: str, results: Path) -> bool:
@@ -165,5 +166,5 @@ def show_with_earlier(after: str, results: Path) -> bool:
         before, name = earlier.run.configuration, Path(after).name
         say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
         return False
-    show(text.render(comparison))
+    show(text.render([comparison_table(comparison)]))
     return True

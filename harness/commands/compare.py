@@ -1,14 +1,13 @@
 """`clusterlift compare`: a table of configurations."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from harness.analysis.compare.comparison import compare, require_several
 from harness.analysis.observed.configuration import find_columns
-from harness.analysis.ready.limits import EXIT_CODES, judge
+from harness.analysis.ready.limits import EXIT_CODES, Judgement, judge
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
@@ -20,23 +19,14 @@ from harness.commands.options import (
     results_option,
 )
 from harness.present import comparison_json, markdown, text
-from harness.present.table import Table
+from harness.present.blocks import Sentences
+from harness.present.change_table import ChangeTable
+from harness.present.comparison_table import comparison_table
 from harness.records.lookup import check_no_run_twice, find_probes
 
-
-@dataclass(frozen=True)
-class Format:
-    """How tables are written. One for people has probes, too, and sentences below the table."""
-
-    render: Callable[..., str]
-    render_probes: Callable[[Table], str] | None = None
-
-
-FORMATS = {
-    "text": Format(text.render, text.render_table),
-    "markdown": Format(markdown.render, markdown.render_table),
-    "json": Format(comparison_json.render),
-}
+FORMATS = {"text": text.render, "markdown": markdown.render}
+"""The formats for people, by name. JSON has a comparison's numbers, and none of its sentences."""
+JSON = "json"
 
 
 @command("compare")
@@ -44,7 +34,7 @@ FORMATS = {
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice([*FORMATS, JSON]),
     default="text",
     show_default=True,
     help="Format of the table. JSON has all digits; times are in seconds.",
@@ -95,50 +85,54 @@ def compare_command(
     of results files of one configuration, or a results file. Runs of a
     configuration are repetitions: how much they differ decides what a change means.
     """
-    form = FORMATS[format_]
     limits = [limit for limit in (slower, faster and -faster) if limit]
-    if not probes:
-        comparison = compare(
-            find_columns(configurations, results, event_logs=event_logs, samples=False),
-            relative_to_controls=adjust == "controls",
-            allow_different_data=allow_different_data,
-            strict=strict,
-        )
-        judgements = [each for limit in limits for each in judge(comparison, limit)]
-        if form.render_probes:
-            lines = (f"\n{text.fill(each.text)}" for each in judgements)
-            show("".join([form.render(comparison), *lines]))
-        else:
-            show(form.render(comparison, judgements))
-        outcomes = {each.outcome for each in judgements}
-        return next((code for outcome, code in EXIT_CODES.items() if outcome in outcomes), 0)
-    if form.render_probes is None:
-        known = [name for name, each in FORMATS.items() if each.render_probes]
-        raise BadInput(
-            f"--probes supports the formats {' and '.join(known)} only; each line "
-            "of the files of probes is JSON"
-        )
-    if adjust or strict or allow_different_data or limits or event_logs:
-        raise BadInput(
-            "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
-            "--fail-if-slower, --fail-if-not-faster and --event-logs"
-        )
-    show("\n".join(map(form.render_probes, _probe_tables(configurations, results))))
+    if probes:
+        if format_ == JSON:
+            raise BadInput(
+                f"--probes supports the formats {' and '.join(FORMATS)} only; each line of the files of "
+                "probes is JSON"
+            )
+        if adjust or strict or allow_different_data or limits or event_logs:
+            raise BadInput(
+                "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
+                "--fail-if-slower, --fail-if-not-faster and --event-logs"
+            )
+        show(FORMATS[format_](_probe_tables(configurations, results)))
+        return 0
+    comparison = compare(
+        find_columns(configurations, results, event_logs=event_logs, samples=False),
+        relative_to_controls=adjust == "controls",
+        allow_different_data=allow_different_data,
+        strict=strict,
+    )
+    judgements: list[Judgement] = []
+    for limit in limits:
+        judgements += judge(comparison, limit)
+    if format_ == JSON:
+        show(comparison_json.render(comparison, judgements))
+    else:
+        said = Sentences([each.text for each in judgements])
+        show(FORMATS[format_]([comparison_table(comparison), said]))
+    outcomes = {each.outcome for each in judgements}
+    for outcome, code in EXIT_CODES.items():
+        if outcome in outcomes:
+            return code
     return 0
 
 
-def _probe_tables(configurations: Sequence[str], results: Path) -> list[Table]:
+def _probe_tables(configurations: Sequence[str], results: Path) -> list[ChangeTable]:
     # A table of workloads does not need them.
     from harness.analysis.compare.probe_comparison import compare_probes  # noqa: PLC0415
     from harness.present.probe_table import probe_table  # noqa: PLC0415
 
     require_several(configurations)
-    found = [find_probes(name, results) for name in configurations]
-    check_no_run_twice(probed for probes in found for probed in probes)
-    measurements = {
-        name: [probed.measurements for probed in probes]
-        for name, probes in zip(configurations, found, strict=True)
-    }
+    measurements = {}
+    every = []
+    for name in configurations:
+        found = find_probes(name, results)
+        measurements[name] = [probed.measurements for probed in found]
+        every += found
+    check_no_run_twice(every)
     tables = compare_probes(measurements)
     if not tables:
         raise BadInput(

@@ -30,7 +30,9 @@ from harness.experiments.site import Site
 from harness.model.disk_rate import disk_rate_text
 from harness.model.scaling import split_scaled_name
 from harness.present import markdown, text
-from harness.present import scaling as scaling_tables
+from harness.present.blocks import Document
+from harness.present.comparison_table import comparison_table
+from harness.present.scaling_page import scaling_page
 from harness.records.directories import configuration_directory
 from harness.records.outputs import OutputKind, write_file
 from harness.settings.guard import LEASE_S
@@ -84,10 +86,11 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
             comparison = compare(columns)
         except BadInput as error:
             raise BadInput(f"{error}; the results are in --results {directory}") from error
-        shown = _scaling_tables(experiment, directory) or text.render(comparison)
-        show(f"{shown}\n")  # also if the file cannot be written
+        tables = [comparison_table(comparison)]
+        # This is also shown if the file cannot be written.
+        show(f"{text.render(_scaling_page(experiment, directory) or tables)}\n")
         table = directory / "comparison.md"
-        page = markdown.render(comparison).encode(errors="backslashreplace")
+        page = markdown.render(tables).encode(errors="backslashreplace")
         write_file(
             table, page, OutputKind("a table of clusterlift", markdown.is_table, "--results")
         )
@@ -110,13 +113,13 @@ def run_to_the_end(experiment: Experiment, site: Site, file: Path) -> Experiment
         ) from error
 
 
-def _scaling_tables(experiment: Experiment, results: Path) -> str | None:
+def _scaling_page(experiment: Experiment, results: Path) -> Document | None:
     """Return how performance grows; None without results on several numbers of nodes."""
     names = (split_scaled_name(each.name) for each in experiment.configurations if each.nodes)
     families = dict.fromkeys(name for name, _ in filter(None, names))
     with suppress(BadInput):
         found = scaling({name: find_family(name, results) for name in families})
-        return scaling_tables.render(found)
+        return scaling_page(found)
     return None
 
 

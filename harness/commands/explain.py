@@ -11,7 +11,8 @@ from harness.analysis.observed.configuration import find_columns, probe_measurem
 from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import event_logs_option, results_option
-from harness.present.explanation import render
+from harness.present import text
+from harness.present.explanation_page import explanation_page
 
 
 @command("explain")
@@ -38,4 +39,4 @@ def explain_command(
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]
     disks = [disk_uses(trial_disks(column)) for column in comparison.columns]
-    show(render(explain(comparison), uses, disks, details=details))
+    show(text.render(explanation_page(explain(comparison), uses, disks, details=details)))

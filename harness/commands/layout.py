@@ -8,7 +8,8 @@ import click
 
 from harness.base.terminal import show
 from harness.commands.command import command
-from harness.present import layout
+from harness.present import text
+from harness.present.layout_page import layout_page
 from harness.submit.local_spark import spark_submit
 
 
@@ -33,5 +34,5 @@ def layout_command(uri: str, properties_file: str | None) -> int:
         file = Path(directory) / "observed.json"
         spark_submit("datagen/observe.py", uri, "--output", str(file), options=options)
         observed = json.loads(file.read_text())
-    show(layout.render(observed))
+    show(text.render(layout_page(observed)))
     return int(bool(observed["problem"]))

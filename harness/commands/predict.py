@@ -18,7 +18,8 @@ from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import cost_option, mtu_option, results_option
 from harness.model.link import MAX_BIT_S, parse_rate, rate_text
-from harness.present.prediction import render, render_score
+from harness.present import text
+from harness.present.prediction_page import prediction_page, score_page
 from harness.records.predictions import freeze
 
 
@@ -72,7 +73,8 @@ def predict_command(
     if after is not None:
         if links or mtu or disks or costs:
             raise BadInput("--score compares what was predicted: leave out all but BASELINE")
-        show(render_score(_score_of(column, find_configuration(after, results))))
+        measured = _score_of(column, find_configuration(after, results))
+        show(text.render(score_page(measured)))
         return
     targets = [disk_target(text) for text in dict.fromkeys(disks)]
     predictor = Predictor(column)
@@ -87,7 +89,8 @@ def predict_command(
     names = [made.target.name for made in predictions]
     given = given_costs(costs, baseline, names, spelt=_spelt)
     benefits = predicted_benefits(predictions, given) if given else ()
-    show(render([freeze(made, ledger_of(column)) for made in predictions], benefits))
+    frozen = [freeze(made, ledger_of(column)) for made in predictions]
+    show(text.render(prediction_page(frozen, benefits)))
 
 
 def _score_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Score:

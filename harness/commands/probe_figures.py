@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from harness.model.probe import RecordedProbes
-from harness.present.data_table import DataTable
+from harness.present.blocks import Table
 from harness.present.findings import finding_lines
 from harness.present.report.figure import Evidence, Figure, Section
 from harness.probes.kind import ProbeKind
@@ -27,7 +27,7 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
             yield Section(TABLES_ORDER, anchor, f"probe {kind.name}", draw)
 
 
-def _table_figure(table: DataTable, _: Evidence) -> Figure:
+def _table_figure(table: Table, _: Evidence) -> Figure:
     return Figure(table)
 
 
@@ -40,7 +40,7 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
         for finding in each.findings
     )
     return Figure(
-        numbers=DataTable(("configuration", "probe", "host or path", "", "finding"), rows),
+        numbers=Table(("configuration", "probe", "host or path", "", "finding"), rows),
         remarks=tuple(f"{name}: {each}." for name, found in newest.items() for each in found),
         lines=tuple(
             f"{name}: {line}"
@@ -50,9 +50,7 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
     )
 
 
-def _tables(
-    kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]
-) -> Iterator[DataTable]:
+def _tables(kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]) -> Iterator[Table]:
     """Yield each table of a kind that has rows, with the rows of all configurations."""
     for table in kind.tables:
         rows = tuple(
@@ -62,4 +60,4 @@ def _tables(
             for cells in table.lines(table.rows(of_kind[kind.name]))
         )
         if rows:
-            yield DataTable(("configuration", *table.headings), rows)
+            yield Table(("configuration", *table.headings), rows)

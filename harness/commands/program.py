@@ -20,6 +20,7 @@ from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
 from harness.present import text
+from harness.present.comparison_table import comparison_table
 from harness.probes.options import integer_option, time_option
 from harness.probes.site import Site
 from harness.programs.mpi import RDMA, TCP, Placement
@@ -149,7 +150,7 @@ def _run(
     recorded = make_runs(every, runs, results)
     for name in dict.fromkeys(each.run.configuration for each in recorded):
         own = tuple(each for each in recorded if each.run.configuration == name)
-        show(text.render(overview(ConfigurationRuns(name, own))))
+        show(text.render([comparison_table(overview(ConfigurationRuns(name, own)))]))
         show("\n".join(visible(each.source) for each in own))
     if any(each.ending is Ending.INTERRUPTED for each in recorded):
         return INTERRUPTED

@@ -12,7 +12,9 @@ from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
 from harness.model.finding import Finding
-from harness.present.readiness import render
+from harness.present import text
+from harness.present.blocks import Block
+from harness.present.readiness_page import readiness_page
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
 
@@ -53,7 +55,10 @@ def ready_command(
         )
         for column in columns
     ]
-    show("\n".join(map(render, checked)))
+    page: list[Block] = []
+    for each in checked:
+        page += readiness_page(each)
+    show(text.render(page))
     return int(any(baseline.missing for baseline in checked))
 
 

@@ -10,7 +10,8 @@ from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import results_option
-from harness.present.scaling import render
+from harness.present import text
+from harness.present.scaling_page import scaling_page
 
 
 @command("scaling")
@@ -24,4 +25,5 @@ def scaling_command(configurations: Sequence[str], results: Path) -> None:
     """
     if len(set(configurations)) < len(configurations):
         raise BadInput("a configuration is named twice; name it once")
-    show(render(scaling({name: find_family(name, results) for name in configurations})))
+    families = {name: find_family(name, results) for name in configurations}
+    show(text.render(scaling_page(scaling(families))))

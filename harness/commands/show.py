@@ -7,7 +7,8 @@ import click
 from harness.base.terminal import show
 from harness.commands.command import command
 from harness.commands.options import results_option
-from harness.present import run
+from harness.present import text
+from harness.present.run_page import run_page
 from harness.records.lookup import find_runs
 from harness.records.reader import load
 from harness.records.series import is_complete
@@ -28,4 +29,4 @@ def show_command(name: str, results: Path) -> None:
         which = "the newest complete one" if is_complete(shown) else "the newest; none is complete"
         show(f"run {runs.index(shown) + 1} of {len(runs)}, {which}\n\n")
     others = [recorded for recorded in runs if recorded is not shown]
-    show(run.render(load(Path(shown.source)), others))
+    show(text.render(run_page(load(Path(shown.source)), others)))

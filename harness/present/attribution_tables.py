@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
-
-from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
-from harness.base.words import shorten, visible
+from harness.base.words import label
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
-from harness.present.text import WIDTH, fill, with_fillers, without_fillers
+from harness.present.blocks import Paragraph, Table
+from harness.present.text import fits
 from harness.statistics.change import Verdict
 
 NAMES: Mapping[str, str] = {
@@ -36,46 +34,26 @@ _HEADINGS: Mapping[str, str] = {
 _NAME_WIDTH = 20
 
 
-def narrow_table(
-    headings: Sequence[str], lines: Sequence[Sequence[str]], left_aligned: int = 1
-) -> str:
-    """Return columns of minimum width, with each word of a heading on its own line.
-
-    All columns but the first ones, `left_aligned` of them, are right-aligned.
-    """
-    words = zip_longest(*(reversed(heading.split()) for heading in headings), fillvalue="")
-    rule, row = Line("", "-", " ", ""), DataRow("", " ", "")
-    filled = [list(map(with_fillers, line)) for line in lines]
-    table = tabulate(
-        [*reversed(list(words)), SEPARATING_LINE, *filled],
-        tablefmt=TableFormat(None, rule, None, None, row, row, 0, None),
-        disable_numparse=True,
-        colalign=["left" if n < left_aligned else "right" for n in range(len(headings))],
-    )
-    return without_fillers(table)
+def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
+    """Return each part as a fraction of the wall time; `attributions` are by workload."""
+    kept = _kept([attribution.parts_s for attribution in attributions.values()])
+    rows = []
+    for workload, attribution in attributions.items():
+        parts_s = attribution.parts_s
+        wall_s = math.fsum(parts_s.values())
+        shares = {part: seconds / wall_s for part, seconds in parts_s.items() if wall_s}
+        cells = [quantities.if_known(shares.get(part), quantities.share) for part in kept]
+        rows.append([label(workload, _NAME_WIDTH), *cells])
+    headings = ["workload", *(_HEADINGS[part] for part in kept)]
+    return Table(headings, rows, is_dense=True)
 
 
-def fractions_table(attributions: Mapping[str, Attribution]) -> str:
-    """Return each part as a fraction of the wall time; `attributions` are by workload, at least one."""
-    kept = [
-        part
-        for part in PARTS
-        if any(attribution.parts_s.get(part) for attribution in attributions.values())
-    ]
-    lines = [
-        [shorten(visible(workload), _NAME_WIDTH), *(_fraction(attribution, part) for part in kept)]
-        for workload, attribution in attributions.items()
-    ]
-    return narrow_table(["workload", *(_HEADINGS[part] for part in kept)], lines)
+def _kept(parts: Sequence[Mapping[str, float]]) -> list[str]:
+    """Return the parts that are not 0 everywhere."""
+    return [part for part in PARTS if any(each.get(part) for each in parts)]
 
 
-def _fraction(attribution: Attribution, part: str) -> str:
-    wall_s = math.fsum(attribution.parts_s.values())
-    if part not in attribution.parts_s or not wall_s:
-        return quantities.UNKNOWN
-    return quantities.share(attribution.parts_s[part] / wall_s)
-
-
+_CHANGE = "change"
 _REST = "rest"
 _CHANGE_NAME_WIDTHS = (20, 16, 12)
 """Maximum widths of a workload's name; the first that fits is used."""
@@ -83,54 +61,56 @@ _DECIMALS = ((100, 2), (1_000, 1))
 """Decimals of a table by the limit below which its largest number of seconds is."""
 
 
-def divided_table(rows: Sequence[ExplainedRow], marks: Mapping[str, str]) -> str:
+def divided_table(
+    rows: Sequence[ExplainedRow], marks: Mapping[str, str]
+) -> tuple[Table, Paragraph]:
     """Return each workload's change and its parts in seconds; the parts shown add up to the change.
 
-    Parts without any change are listed below the table instead. `marks` are the workloads' footnote
-    marks.
+    Parts without any change are listed in the caption instead. `marks` are the workloads' footnote marks.
     """
     decimals = _decimals(rows)
     rounded_rows = [_rounded(row, decimals) for row in rows]
-    kept = [part for part in PARTS if any(rounded.get(part) for rounded in rounded_rows)]
-    numbers = [
-        [
-            _noise_mark(row) + _signed(rounded.get("change"), decimals),
-            *(_signed(rounded.get(part), decimals) for part in (*kept, _REST)),
-        ]
-        for row, rounded in zip(rows, rounded_rows, strict=True)
-    ]
-    headings = ["workload", "change", *(_HEADINGS[part] for part in kept), _REST]
+    kept = _kept(rounded_rows)
+    headings = ["workload", _CHANGE, *(_HEADINGS[part] for part in kept), _REST]
     for width in _CHANGE_NAME_WIDTHS:
-        names = [shorten(visible(row.workload), width) + marks[row.workload] for row in rows]
-        lines = [[name, *line] for name, line in zip(names, numbers, strict=True)]
-        table = narrow_table(headings, lines)
-        if all(len(line) <= WIDTH for line in table.split("\n")):
+        lines = []
+        for row, rounded in zip(rows, rounded_rows, strict=True):
+            name = label(row.workload, width) + marks[row.workload]
+            cells = [_signed(rounded.get(key), decimals) for key in (_CHANGE, *kept, _REST)]
+            cells[0] = _noise_mark(row) + cells[0]
+            lines.append([name, *cells])
+        table = Table(headings, lines, is_dense=True)
+        if fits(table):
             break
-    return f"{table}\n\n{_caption(rows, kept)}"
+    return table, Paragraph(_caption(rows, kept))
 
 
 def _noise_mark(row: ExplainedRow) -> str:
-    change = row.cells[1].change
-    return quantities.NOISE if change and change.verdict is Verdict.NOISE else ""
+    return quantities.NOISE if row.verdict is Verdict.NOISE else ""
 
 
 def _decimals(rows: Sequence[ExplainedRow]) -> int:
-    largest_s = max(
-        abs(seconds)
-        for row in rows
-        for seconds in (row.change_s or 0, row.rest_s or 0, *row.parts_s.values())
-    )
-    return next((decimals for limit_s, decimals in _DECIMALS if largest_s < limit_s), 0)
+    largest_s = 0.0
+    for row in rows:
+        seconds = [row.change_s or 0, row.rest_s or 0, *row.parts_s.values()]
+        largest_s = max(largest_s, *map(abs, seconds))
+    for limit_s, decimals in _DECIMALS:
+        if largest_s < limit_s:
+            return decimals
+    return 0
 
 
 def _rounded(row: ExplainedRow, decimals: int) -> dict[str, int]:
     """Return change, parts and rest in units of the last decimal; the rest absorbs the rounding."""
     if row.change_s is None:
         return {}
-    change = round(row.change_s * 10.0**decimals)
-    parts = {name: round(seconds * 10.0**decimals) for name, seconds in row.parts_s.items()}
-    rest = {_REST: change - sum(parts.values())} if parts else {}
-    return {"change": change, **parts, **rest}
+    units = 10.0**decimals
+    rounded = {name: round(seconds * units) for name, seconds in row.parts_s.items()}
+    change = round(row.change_s * units)
+    if rounded:
+        rounded[_REST] = change - sum(rounded.values())
+    rounded[_CHANGE] = change
+    return rounded
 
 
 def _signed(units: int | None, decimals: int) -> str:
@@ -140,17 +120,18 @@ def _signed(units: int | None, decimals: int) -> str:
 
 
 def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:
-    verdicts = {change.verdict for row in rows if (change := row.cells[1].change)}
+    verdicts = {row.verdict for row in rows}
     unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
-    sentences = [
-        "Differences of medians, in seconds.",
-        f"{quantities.NOISE}: no significant change." if Verdict.NOISE in verdicts else "",
-        f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
-        if Verdict.TOO_FEW in verdicts
-        else "",
-        f"No column, because it changed nowhere: {unchanged}." if unchanged else "",
-    ]
-    return fill(" ".join(filter(None, sentences)))
+    sentences = ["Differences of medians, in seconds."]
+    if Verdict.NOISE in verdicts:
+        sentences.append(f"{quantities.NOISE}: no significant change.")
+    if Verdict.TOO_FEW in verdicts:
+        sentences.append(
+            f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
+        )
+    if unchanged:
+        sentences.append(f"No column, because it changed nowhere: {unchanged}.")
+    return " ".join(sentences)
 
 
 _NETWORK_CAPTION = (
@@ -166,7 +147,7 @@ _NETWORK_HEADINGS = (
 )
 
 
-def network_table(rows: Sequence[ExplainedRow]) -> str:
+def network_table(rows: Sequence[ExplainedRow]) -> tuple[Table, Paragraph]:
     """Return what each workload read and moved over the network.
 
     A workload has two lines, before and after. The numbers are medians over trials, except the input:
@@ -174,21 +155,25 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
     """
     lines = []
     for row in rows:
-        name = shorten(visible(row.workload), _NAME_WIDTH)
-        lines.append((name, "before", *_network_cells(row.before)))
-        lines.append(("", "after", *_network_cells(row.after)))
-    return f"{narrow_table(_NETWORK_HEADINGS, lines)}\n\n{fill(_NETWORK_CAPTION)}"
+        lines.append([label(row.workload, _NAME_WIDTH), "before", *_network_cells(row.before)])
+        lines.append(["", "after", *_network_cells(row.after)])
+    return Table(_NETWORK_HEADINGS, lines, is_dense=True), Paragraph(_NETWORK_CAPTION)
 
 
-def _network_cells(found: Attribution | None) -> tuple[str, ...]:
+def _network_cells(found: Attribution | None) -> list[str]:
     if found is None:
-        return (quantities.UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
-    node_local = quantities.share(found.node_local) if found.node_local is not None else NO_NODE
-    return (
+        return [quantities.UNKNOWN] * (len(_NETWORK_HEADINGS) - 2)
+    if not found.input_bytes:
+        node_local = ""
+    elif found.node_local is None:
+        node_local = NO_NODE
+    else:
+        node_local = quantities.share(found.node_local)
+    return [
         quantities.size_text(found.input_bytes),
-        node_local if found.input_bytes else "",
+        node_local,
         quantities.if_known(found.received_bytes, quantities.size_text),
         quantities.if_known(found.shuffle_bytes, quantities.size_text),
         quantities.if_known(found.received_per_input_byte, "{:.2f}".format),
         quantities.if_known(found.straggler_ratio, "{:.1f}".format),
-    )
+    ]

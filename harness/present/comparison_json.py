@@ -9,7 +9,7 @@ from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.ready.limits import Judgement
 from harness.present.comparison_table import warnings
-from harness.present.table import Footnotes
+from harness.present.footnotes import Footnotes
 from harness.statistics.change import Change, ControlShift
 
 JSON_SCHEMA_VERSION = 3

@@ -1,34 +1,35 @@
-"""Comparisons of workloads as tables, with captions and warnings."""
+"""Comparisons of workloads as tables of changes, with captions and warnings."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Performance
-from harness.base.words import count_of, percent, quantity_text
+from harness.base.words import percent, quantity_text
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
 from harness.present.cache import cache_sentences
-from harness.present.table import (
+from harness.present.change_table import (
     HEADINGS,
+    ChangeCell,
+    ChangeColumn,
+    ChangeLine,
+    ChangeTable,
     Counts,
-    Entry,
-    Fields,
-    Heading,
-    Line,
-    Table,
+    change_cell,
     common,
-    fields,
+    time_sentences,
     too_few_sentence,
+    verdict_sentences,
 )
-from harness.statistics.change import Change, ControlShift, Verdict
+from harness.statistics.change import ControlShift
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
 }
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
-_INTERVAL = "±: 95 % confidence interval"
 MAX_LIMIT = 10.0
 """The largest limit of a single run's changes that a caption states."""
 _CONTROL = (
@@ -36,104 +37,90 @@ _CONTROL = (
 )
 
 
-def comparison_table(comparison: Comparison) -> Table:
+def comparison_table(comparison: Comparison) -> ChangeTable:
     """Return the table with a line for each workload and a column for each configuration."""
     cells = [cell for row in comparison.rows for cell in row.cells]
-    are_equal = len({len(times_s) for cell in cells for times_s in cell.sample.runs_s}) == 1
-    every = [Counts(summary.runs, summary.trials) for cell in cells if (summary := cell.summary)]
-    counts = common(every) if are_equal else None
+    every = []
+    trials_of_runs: set[int] = set()
+    for cell in cells:
+        trials_of_runs.update(len(times_s) for times_s in cell.sample.runs_s)
+        if cell.summary:
+            every.append(Counts(cell.summary.runs, cell.summary.trials))
+    counts = common(every) if len(trials_of_runs) == 1 else None
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
-
-    def entry(cell: Cell) -> Entry:
-        return workload_entry(cell, with_n=counts is None, needs_interval=needs_interval)
-
-    lines = tuple(
-        Line(
-            row.workload,
-            tuple(map(entry, row.cells)),
-            (_CONTROL,) if row.workload in comparison.common_controls else (),
-        )
-        for row in comparison.rows
-    )
-    return Table(
+    lines = []
+    for row in comparison.rows:
+        shown = [
+            workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
+            for cell in row.cells
+        ]
+        is_control = row.workload in comparison.common_controls
+        notes = (_CONTROL,) if is_control else ()
+        lines.append(ChangeLine(row.workload, tuple(shown), notes))
+    caption = [
+        *time_sentences(counts, every, "trial"),
+        *too_few_sentence(lines),
+        *_performance_sentences(cells),
+        *cache_sentences(comparison.columns),
+        *_change_sentences(comparison),
+    ]
+    return ChangeTable(
         heading="workload",
-        headings=HEADINGS._replace(value=_heading(cells)),
-        columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
-        lines=lines,
+        headings=replace(HEADINGS, value=_heading(cells)),
+        columns=tuple(ChangeColumn(column.name, column.notes) for column in comparison.columns),
+        lines=tuple(lines),
         warnings=warnings(comparison),
-        caption=" ".join(
-            [
-                *time_sentences(counts, every, "trial"),
-                *too_few_sentence(lines),
-                *_performance_sentences(cells),
-                *cache_sentences(comparison.columns),
-                *_change_sentences(comparison),
-            ]
-        ),
+        caption=" ".join(caption),
     )
 
 
 def _heading(cells: Sequence[Cell]) -> str:
-    found = [cell.performance is None for cell in cells if cell.summary]
-    if not found or all(found):
-        return "time"
-    return "time or performance" if any(found) else "performance"
+    shown = {cell.performance is None for cell in cells if cell.summary}
+    if shown == {True, False}:
+        return "time or performance"
+    return "performance" if shown == {False} else "time"
 
 
 def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
-    found = [performance for cell in cells if (performance := cell.performance)]
+    found = [cell.performance for cell in cells if cell.performance]
     if found:
         yield "More work a second is better."
-    shown = set(map(_peak_of, found))
-    if meanings := " or ".join(text for source, text in _PEAKS.items() if source in shown):
+    shown = {_peak_of(performance) for performance in found}
+    meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)
+    if meanings:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
-def workload_entry(cell: Cell, *, with_n: bool = False, needs_interval: bool = False) -> Entry:
+def workload_cell(cell: Cell, *, with_n: bool = False, needs_interval: bool = False) -> ChangeCell:
     """Return the words of a workload's time or performance, and of its change.
 
-    `needs_interval` is that of `fields`.
+    `needs_interval` is that of `change_cell`.
     """
     summary = cell.summary
+    performance = cell.performance
     if summary is None:
-        return Entry(Fields(str(cell.sample.outcome)), cell.notes)
-    n = Counts(summary.runs, summary.trials) if with_n else ""
-    if (found := cell.performance) is None:
-        value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
+        return ChangeCell(str(cell.sample.outcome), notes=cell.notes)
+    if performance is None:
+        value = quantities.time_text(summary.time_s)
+        uncertainty = summary.uncertainty
     else:
-        value, uncertainty = _performance_text(found), found.uncertainty
-    words = fields(value, uncertainty, cell.shown_change, n, needs_interval=needs_interval)
-    return Entry(words, cell.notes)
+        value = _performance_text(performance)
+        uncertainty = performance.uncertainty
+    n = str(Counts(summary.runs, summary.trials)) if with_n else ""
+    words = change_cell(value, uncertainty, cell.shown_change, n, needs_interval=needs_interval)
+    return replace(words, notes=cell.notes)
 
 
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
-    text, peak = quantity_text(found.value, f"{found.unit}/s"), _peak_of(found)
+    text = quantity_text(found.value, f"{found.unit}/s")
+    peak = _peak_of(found)
     return f"{text} ({quantities.share(found.efficiencies[peak], 1)})" if peak else text
 
 
 def _peak_of(found: Performance) -> str | None:
     """Return the source of the peak to which the shown efficiency relates; None if no peak is known."""
     return next((source for source in _PEAKS if source in found.efficiencies), None)
-
-
-def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
-    """Yield what a value is; `noun` is what a measurement is called.
-
-    `counts` are the numbers of all cells, None if the table has a column for them; `every` has each cell's.
-    """
-    if counts is None:
-        most = max(every, default=Counts(0, 0))
-        if most.runs > 1:
-            yield f"Geometric mean of the runs' medians, {_INTERVAL}; n 16 in 4: 16 {noun}s in 4 runs."
-        elif most.runs:
-            yield f"Median of one run; n {most}: {count_of(most.measurements, noun)} in 1 run."
-    elif counts.runs == 1:
-        median = "Median of " if counts.measurements > 1 else ""
-        yield f"{median}{count_of(counts.measurements, noun)} of one run."
-    else:
-        of_run = count_of(counts.measurements // counts.runs, noun)
-        yield f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, {_INTERVAL}."
 
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
@@ -145,21 +132,6 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
     if limit is not None:
         size = f"below {percent(limit, 1)}" if limit <= MAX_LIMIT else "of any size"
         yield f"With one run on a side, a change {size} may be chance."
-
-
-def verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
-    """Yield how changes were tested, and what their marks mean; `beyond` is what a change is beyond."""
-    tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
-    if tested:
-        yield (
-            f"Change from the first column{beyond}; p of a t test on runs, Holm-adjusted for "
-            f"{count_of(tested, 'comparison')} (± is not)."
-        )
-    verdicts = {change.verdict for change in changes}
-    if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: not significant."
-    if Verdict.TOO_FEW in verdicts:
-        yield f"{quantities.UNTESTED}: not tested, which takes {MIN_RUNS} runs on either side."
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:

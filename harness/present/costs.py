@@ -6,7 +6,7 @@ from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, 
 from harness.analysis.cost.costs import Money
 from harness.base.words import quantity_text, significant
 from harness.present import quantities
-from harness.present.data_table import DataTable
+from harness.present.blocks import Table
 
 _CENT = 0.01
 HEADINGS = ("rank", "configuration", "cost", "saved per round", "cost per second saved")
@@ -30,39 +30,28 @@ def cost_summary(benefit: CostBenefit) -> str:
     return f"{cost}, {money_text(per_second)} for each second saved in every round"
 
 
-def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
+def cost_table(benefits: Sequence[CostBenefit]) -> Table:
     """Return a row for each configuration, in the order given."""
-    return DataTable(
-        HEADINGS, tuple(_row(rank, benefit) for rank, benefit in enumerate(benefits, 1))
-    )
+    rows = []
+    for number, benefit in enumerate(benefits, 1):
+        per_second = benefit.cost_per_second_saved
+        rank = str(number) if per_second else quantities.UNKNOWN
+        costs = [money_text(benefit.cost), _saving_text(benefit.saving), money_text(per_second)]
+        rows.append([rank, benefit.configuration, *costs])
+    return Table(HEADINGS, rows)
 
 
-def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
+def performance_table(performances: Sequence[PerformanceForCost]) -> Table:
     """Return a row for each performance, in the order given."""
-    headings = ("workload", "configuration", "performance", "cost")
-    return DataTable(
-        (*headings, f"for each {PER:,} of the cost"),
-        tuple(
-            (
-                found.workload,
-                found.configuration,
-                quantity_text(found.performance.value, f"{found.performance.unit}/s"),
-                money_text(found.cost),
-                quantity_text(found.per_cost, f"{found.performance.unit}/s"),
-            )
-            for found in performances
-        ),
-    )
-
-
-def _row(rank: int, benefit: CostBenefit) -> tuple[str, ...]:
-    return (
-        str(rank) if benefit.cost_per_second_saved else quantities.UNKNOWN,
-        benefit.configuration,
-        money_text(benefit.cost),
-        _saving_text(benefit.saving),
-        money_text(benefit.cost_per_second_saved),
-    )
+    headings = ("workload", "configuration", "performance", "cost", f"for each {PER:,} of the cost")
+    rows = []
+    for found in performances:
+        unit = f"{found.performance.unit}/s"
+        performance = quantity_text(found.performance.value, unit)
+        per_cost = quantity_text(found.per_cost, unit)
+        cost = money_text(found.cost)
+        rows.append([found.workload, found.configuration, performance, cost, per_cost])
+    return Table(headings, rows)
 
 
 def _saving_text(saving: Saving | None) -> str:
@@ -71,8 +60,8 @@ def _saving_text(saving: Saving | None) -> str:
         return "unknown: too few runs"
     if not saving.workloads:
         return "nothing significant"
+    text = quantities.time_text(saving.seconds)
     ends = saving.interval
-    interval = (
-        f" ({quantities.time_text(ends.low)} to {quantities.time_text(ends.high)})" if ends else ""
-    )
-    return f"{quantities.time_text(saving.seconds)}{interval}"
+    if ends:
+        text += f" ({quantities.time_text(ends.low)} to {quantities.time_text(ends.high)})"
+    return text

@@ -1,21 +1,28 @@
-"""Tables in Markdown, with one cell for each configuration."""
+"""Documents in Markdown, with one cell for each configuration."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from harness.analysis.compare.comparison import Comparison
 from harness.base.words import visible
-from harness.present import quantities
-from harness.present.comparison_table import comparison_table
-from harness.present.table import Entry, Footnotes, Table
+from harness.present.blocks import Sentences
+from harness.present.change_table import ChangeCell, ChangeTable
+from harness.present.footnotes import Footnotes
+from harness.present.quantities import p_statement
 
 _MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
 _HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
-def render(comparison: Comparison) -> str:
-    """Return table, caption and footnotes, the latter as a numbered list; ends with a newline."""
-    return render_table(comparison_table(comparison))
+def render(document: Iterable[ChangeTable | Sentences]) -> str:
+    """Return the tables of changes and the sentences; ends with a newline."""
+    parts = []
+    for block in document:
+        if isinstance(block, ChangeTable):
+            parts.append(_change_table(block))
+        else:
+            parts += map(escape, block.texts)
+    return "\n\n".join(parts) + "\n"
 
 
 def is_table(file: Path) -> bool:
@@ -23,43 +30,38 @@ def is_table(file: Path) -> bool:
     return b"\n| workload " in b"\n" + file.read_bytes()
 
 
-def render_table(table: Table) -> str:
-    """Return any before/after table in the same form."""
+def _change_table(table: ChangeTable) -> str:
+    """Return table, caption and footnotes, the latter as a numbered list."""
     from tabulate import tabulate  # noqa: PLC0415  tables for the terminal need none
 
     notes = Footnotes()
-    headings = [escape(name) + notes.mark(about) for name, about in table.columns]
-    rows = [
-        [
-            escape(line.name) + notes.mark(line.notes),
-            *(_cell(entry, notes) for entry in line.entries),
-        ]
-        for line in table.lines
-    ]
+    headings = [escape(table.heading)]
+    headings += [escape(column.name) + notes.mark(column.notes) for column in table.columns]
+    rows = []
+    for line in table.lines:
+        name = escape(line.name) + notes.mark(line.notes)
+        rows.append([name, *(_cell(cell, notes) for cell in line.cells)])
     body = tabulate(
         rows,
-        headers=[escape(table.heading), *headings],
+        headers=headings,
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=["left", *("right" for _ in headings)],
+        colalign=["left", *("right" for _ in table.columns)],
     )
     warnings = [f"**{escape(line)}**" for line in table.warnings]
     footnotes = [f"{number}. {escape(text)}" for number, text in enumerate(notes.texts, 1)]
     paragraphs = [*warnings, body, table.caption, "\n".join(footnotes)]
-    return "\n\n".join(filter(None, paragraphs)) + "\n"
+    return "\n\n".join(filter(None, paragraphs))
 
 
-def _cell(entry: Entry, notes: Footnotes) -> str:
-    fields = entry.fields
-    parts = (
-        escape(fields.value) + notes.mark(entry.notes),
-        fields.interval,
-        fields.marked_change,
-        fields.change_interval,
-        f"({quantities.p_statement(fields.p)})" if fields.p else "",
-        f"n={fields.n}" if fields.n else "",
-    )
-    return " ".join(filter(None, parts))
+def _cell(cell: ChangeCell, notes: Footnotes) -> str:
+    words = [escape(cell.value) + notes.mark(cell.notes)]
+    words += [cell.interval, cell.marked_change, cell.change_interval]
+    if cell.p:
+        words.append(f"({p_statement(cell.p)})")
+    if cell.n:
+        words.append(f"n={cell.n}")
+    return " ".join(filter(None, words))
 
 
 def escape(text: str) -> str:

@@ -1,19 +1,21 @@
 """Comparisons of probes as tables."""
 
+from dataclasses import replace
+
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
 from harness.base.words import significant
-from harness.present.comparison_table import time_sentences, verdict_sentences
-from harness.present.table import (
+from harness.present.change_table import (
     HEADINGS,
+    ChangeCell,
+    ChangeColumn,
+    ChangeLine,
+    ChangeTable,
     Counts,
-    Entry,
-    Fields,
-    Heading,
-    Line,
-    Table,
+    change_cell,
     common,
-    fields,
+    time_sentences,
     too_few_sentence,
+    verdict_sentences,
 )
 
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
@@ -21,31 +23,30 @@ _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
 
 
-def probe_table(probed: ProbeTable) -> Table:
+def probe_table(probed: ProbeTable) -> ChangeTable:
     """Return the table of one metric, with a line for each host or pair of hosts."""
-    cells = [cell for _, row in probed.rows for cell in row]
-    every = [_counts(cell) for cell in cells if cell.value is not None]
+    every = []
+    for _, row in probed.rows:
+        every += [_counts(cell) for cell in row if cell.value is not None]
     counts = common(every)
     unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
-    lines = tuple(
-        Line(name, tuple(_probe_entry(cell, size, with_n=counts is None) for cell in row))
-        for name, row in probed.rows
-    )
-    return Table(
+    lines = []
+    for name, row in probed.rows:
+        cells = [_probe_cell(cell, size, with_n=counts is None) for cell in row]
+        lines.append(ChangeLine(name, tuple(cells)))
+    caption = [f"{probed.better.capitalize()} is better."]
+    if probed.by_host:
+        caption.append("The value of a host is the median of its pairs.")
+    caption += time_sentences(counts, every, "value")
+    caption += too_few_sentence(lines)
+    caption += verdict_sentences(probed.changes)
+    return ChangeTable(
         heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
         headings=HEADINGS,
-        columns=tuple(Heading(name) for name in probed.configurations),
-        lines=lines,
+        columns=tuple(map(ChangeColumn, probed.configurations)),
+        lines=tuple(lines),
         warnings=(),
-        caption=" ".join(
-            [
-                f"{probed.better.capitalize()} is better.",
-                *(["The value of a host is the median of its pairs."] if probed.by_host else []),
-                *time_sentences(counts, every, "value"),
-                *too_few_sentence(lines),
-                *verdict_sentences(probed.changes, ""),
-            ]
-        ),
+        caption=" ".join(caption),
     )
 
 
@@ -54,18 +55,21 @@ def _counts(cell: ProbeCell) -> Counts:
 
 
 def _without_unit(metric: str) -> str:
-    suffix = next(filter(metric.endswith, _UNIT_SUFFIXES), "")
-    return metric.removesuffix(suffix).replace("_", " ")
+    for suffix in _UNIT_SUFFIXES:
+        if metric.endswith(suffix):
+            metric = metric.removesuffix(suffix)
+            break
+    return metric.replace("_", " ")
 
 
-def _probe_entry(cell: ProbeCell, size: float, *, with_n: bool) -> Entry:
+def _probe_cell(cell: ProbeCell, size: float, *, with_n: bool) -> ChangeCell:
     if cell.sample is None:
-        return Entry(Fields("missing"))
+        return ChangeCell("missing")
     errors = cell.sample.errors
     notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
     if cell.value is None:
-        return Entry(Fields("failed"), notes)
+        return ChangeCell("failed", notes=notes)
     uncertainty = cell.interval and cell.interval.relative_distance(cell.value)
-    value = significant(cell.value / size)
-    n = _counts(cell) if with_n else ""
-    return Entry(fields(value, uncertainty, cell.change, n), notes)
+    n = str(_counts(cell)) if with_n else ""
+    shown = change_cell(significant(cell.value / size), uncertainty, cell.change, n)
+    return replace(shown, notes=notes)

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import MIN_SHARE, UNKNOWN, ClassTime, ProfiledTime
-from harness.base.words import percent, shorten, visible
+from harness.base.words import label, percent
 from harness.present import quantities
-from harness.present.attribution_tables import narrow_table
-from harness.present.text import fill
+from harness.present.blocks import Block, Paragraph, Table
 
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""
@@ -19,41 +18,40 @@ CAPTION = (
     "knows this frame. Stacks are taken where Java can stop a thread: they do not show the collection of "
     "garbage, which stops all threads, nor what native code does."
 )
-_HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
-_ALONE = ("", "task seconds", *_HEADINGS[2:4])
+_HEADINGS = ("before", "share", "wait- ing", "after", "share", "wait- ing", "change")
+_ALONE = ("task seconds", "share", "wait- ing")
 _NAME_WIDTH = 44
 
 
-def profile_section(profiles: Mapping[str, Sides]) -> str:
-    """Return a table for each workload that has a profile on a side, and the caption; nothing without any."""
-    tables = [
-        table for workload, sides in profiles.items() if (table := profile_table(workload, sides))
-    ]
-    return "\n\n".join([*tables, fill(CAPTION)]) if tables else ""
+def profile_tables(profiles: Mapping[str, Sides]) -> Iterator[Block]:
+    """Yield a table for each workload that has a profile on a side, and the caption; nothing without any."""
+    known = {workload: sides for workload, sides in profiles.items() if any(sides)}
+    for workload, sides in known.items():
+        yield profile_table(workload, sides)
+    if known:
+        yield Paragraph(CAPTION)
 
 
-def profile_table(workload: str, sides: Sides) -> str:
-    """Return the table of a workload; nothing if no side has a profile."""
-    if not any(sides):
-        return ""
+def profile_table(workload: str, sides: Sides) -> Table:
+    """Return the table of a workload that has a profile on a side, or on both."""
     largest: dict[str, float] = {}
     for side in sides:
-        for name, time in (side.by_class if side else {}).items():
-            largest[name] = max(largest.get(name, 0.0), time.share)
+        if side:
+            for name, time in side.by_class.items():
+                largest[name] = max(largest.get(name, 0.0), time.share)
     ordered = sorted(largest, key=lambda name: -largest[name])
     kept = [name for name in ordered if largest[name] >= MIN_SHARE] or ordered[:1]
     small = ordered[len(kept) :]
-    lines = [
-        [_short(name), *_cells([side.by_class.get(name) if side else None for side in sides])]
-        for name in kept
-    ]
+    rows = [[_short(name), *_cells(sides, [name])] for name in kept]
     if small:
-        together = [_together(side, small) if side else None for side in sides]
-        lines.append([f"less than {percent(MIN_SHARE)} each ({len(small)})", *_cells(together)])
+        rows.append([f"less than {percent(MIN_SHARE)} each ({len(small)})", *_cells(sides, small)])
     headings = _ALONE if len(sides) == 1 else _HEADINGS
-    title = shorten(visible(workload), _NAME_WIDTH)
-    table = narrow_table([title, *headings[1:]], lines)
-    return "\n".join([table, *(fill(remark, "  ") for remark in _remarks(sides))])
+    return Table(
+        [label(workload, _NAME_WIDTH), *headings],
+        rows,
+        is_dense=True,
+        remarks=list(_remarks(sides)),
+    )
 
 
 def _short(name: str) -> str:
@@ -61,20 +59,24 @@ def _short(name: str) -> str:
     if not name.startswith(UNKNOWN):
         return name
     end = ".".join(name.removeprefix(UNKNOWN).split(".")[-2:])
-    return UNKNOWN + shorten(visible(end), _NAME_WIDTH - len(UNKNOWN))
+    return UNKNOWN + label(end, _NAME_WIDTH - len(UNKNOWN))
 
 
-def _cells(times: Sequence[ClassTime | None]) -> Iterator[str]:
-    for time in times:
-        if time is None:
-            yield from (quantities.UNKNOWN,) * 3
+def _cells(sides: Sides, names: Sequence[str]) -> list[str]:
+    """Return the cells of classes together: three of each side, and the difference of two sides."""
+    cells = []
+    seconds = []
+    for side in sides:
+        time = _together(side, names) if side else None
+        if time:
+            seconds.append(time.seconds)
+            cells += [f"{time.seconds:.2f}", _share(time), percent(time.waiting)]
         else:
-            yield f"{time.seconds:.2f}"
-            yield _share(time)
-            yield percent(time.waiting)
-    if len(times) > 1:
-        before, after = (time.seconds if time else None for time in times)
-        yield quantities.UNKNOWN if before is None or after is None else f"{after - before:+.2f}"
+            cells += [quantities.UNKNOWN] * 3
+    if len(sides) > 1:
+        is_known = len(seconds) == len(sides)
+        cells.append(f"{seconds[1] - seconds[0]:+.2f}" if is_known else quantities.UNKNOWN)
+    return cells
 
 
 def _share(time: ClassTime) -> str:
@@ -84,9 +86,12 @@ def _share(time: ClassTime) -> str:
 
 
 def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
+    """Return the sum of classes, which has no interval if there are several."""
     times = [side.by_class[name] for name in names if name in side.by_class]
     if not times:
         return None
+    if len(names) == 1:
+        return times[0]
     seconds = math.fsum(time.seconds for time in times)
     waiting = math.fsum(time.seconds * time.waiting for time in times) / seconds if seconds else 0.0
     return ClassTime(seconds, math.fsum(time.share for time in times), None, waiting)
@@ -95,16 +100,17 @@ def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
 def _remarks(sides: Sides) -> Iterator[str]:
     """Yield how many samples there are, what waits cost at most, and which executors gave no stacks."""
     names = ("",) if len(sides) == 1 else ("before: ", "after: ")
-    known = [(name, side) for name, side in zip(names, sides, strict=True) if side]
-    for name, side in known:
+    known = {name: side for name, side in zip(names, sides, strict=True) if side}
+    for name, side in known.items():
         yield (
             f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames, of "
             f"{side.task_s:.2f} task seconds; collecting garbage took {side.garbage_s:.2f}"
         )
-    for name, side in known:
+    for name, side in known.items():
         if side.bound:
             yield f"{name}{bound_text(side.bound)}"
-    yield from dict.fromkeys(line for _, side in known for line in side.silent)
+    silent = dict.fromkeys(line for side in known.values() for line in side.silent)
+    yield from silent
 
 
 def bound_text(bound: Bound) -> str:

@@ -1,17 +1,26 @@
-"""Tables for the terminal, at most 100 columns wide."""
+"""Documents as text for the terminal, at most 100 columns wide."""
 
-import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
-from harness.analysis.compare.comparison import Comparison
 from harness.base.words import display_width, padded, shorten, visible
-from harness.present.comparison_table import comparison_table
-from harness.present.table import Fields, Footnotes, Table, abbreviated, superscript
+from harness.present.blocks import (
+    Block,
+    Document,
+    Facts,
+    Heading,
+    Lines,
+    Paragraph,
+    Sentences,
+    Table,
+)
+from harness.present.change_table import ChangeCell, ChangeTable, abbreviated
+from harness.present.footnotes import Footnotes, superscript
+from harness.present.grid import WIDTH, fill, grid
 
-WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (16, 12), (10, 12), (8, 8))
 """Widths of a configuration's and a line's name; the first pair that fits is used.
 
@@ -20,175 +29,191 @@ A longer name of a configuration goes on in a further line, and one of a line is
 GAPS = ("  ", " ")
 """Space between the columns of one configuration; the first that fits is used."""
 
-_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
-_NO_BREAK_SPACE = "\u00a0"
-_FILLER = "\ue000"
-"""Stands for the second column of a wide character where tabulate lays out a table."""
-
-Block = list[str]
-"""The lines of a column, the heading first, each padded to the same width."""
+INDENT = "  "
+_MAX_VALUE = 300
+"""Characters of a fact that are shown: Java's options can have thousands; the file has all of them."""
 
 
-def render(comparison: Comparison) -> str:
-    """Return the comparison as a table with caption and footnotes; ends with a newline.
-
-    A comparison that is too wide for one table becomes several, each with the baseline.
-    """
-    return render_table(comparison_table(comparison))
-
-
-def render_table(table: Table) -> str:
-    """Return any before/after table in the same form."""
-    for attempt in _attempts(table):
-        parts, notes, caption = attempt
-        if all(display_width(line) <= WIDTH for part in parts for line in part.split("\n")):
-            break
-    warnings = [f"{fill(line)}\n" for line in table.warnings]
-    lines = [*warnings, "\n\n".join(parts), "", *filter(None, [fill(caption)])]
-    return "\n".join([*lines, *footnotes(notes), ""])
+def render(document: Document) -> str:
+    """Return the blocks with blank lines between them, except below a heading; ends with a newline."""
+    text = ""
+    for block in document:
+        shown = _block(block)
+        if shown:
+            text += shown + ("\n" if isinstance(block, Heading) else "\n\n")
+    return text.rstrip("\n") + "\n"
 
 
-def fill(text: str, indent: str = "") -> str:
-    """Escape a text and wrap it to the terminal's width, keeping each number with its unit.
-
-    `indent` begins every line but the first.
-    """
-    joined = _NUMBER_AND_UNIT.sub(_NO_BREAK_SPACE, visible(text))
-    wrapped = textwrap.fill(joined, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
-    return wrapped.replace(_NO_BREAK_SPACE, " ")
-
-
-def footnotes(notes: Footnotes) -> list[str]:
-    """Return the notes as `¹ text`, each wrapped to the terminal's width."""
-    marks = [superscript(number) for number in range(1, len(notes.texts) + 1)]
-    return [
-        fill(f"{mark} {text}", indent=" " * (len(mark) + 1))
-        for mark, text in zip(marks, notes.texts, strict=True)
-    ]
+def _block(block: Block) -> str:
+    """Return a block without a newline at its end; an empty text if it has nothing to show."""
+    match block:
+        case Heading(text):
+            lines = [visible(text)]
+        case Paragraph():
+            lines = _paragraph(block)
+        case Sentences(texts):
+            lines = [fill(text, INDENT) for text in texts]
+        case Lines(texts):
+            lines = [visible(text) for text in texts]
+        case Table():
+            lines = _table(block)
+        case Facts(values):
+            lines = list(_facts(values, INDENT)) or [f"{INDENT}none"]
+        case ChangeTable():
+            lines = [_change_table(block)]
+    return "\n".join(lines)
 
 
 def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a plain table; all columns with a heading except the first are right-aligned."""
-    from tabulate import tabulate  # noqa: PLC0415  comparing needs none, and importing it takes a while
-
-    align = ["left", *("right" if heading else "left" for heading in headings[1:])]
-    filled = [list(map(with_fillers, row)) for row in rows]
-    table = tabulate(
-        filled, list(headings), tablefmt="simple", colalign=align, disable_numparse=True
-    )
-    return without_fillers(table)
+    align = "<" + "".join(">" if heading else "<" for heading in headings[1:])
+    return "\n".join(_table(Table(headings, rows, align)))
 
 
-def with_fillers(text: str) -> str:
-    """Return a text with a character for each column: tabulate counts characters."""
-    return text + _FILLER * (display_width(text) - len(text))
+def fits(table: Table) -> bool:
+    """Return whether a table is no wider than the terminal."""
+    lines = "\n".join(_table(table)).split("\n")
+    return all(display_width(line) <= WIDTH for line in lines)
 
 
-def without_fillers(table: str) -> str:
-    """Return what tabulate made of texts with fillers."""
-    return table.replace(_FILLER, "")
+def _paragraph(paragraph: Paragraph) -> list[str]:
+    lines = [fill(paragraph.text)] if paragraph.text else []
+    for number, note in enumerate(paragraph.notes, 1):
+        mark = superscript(number)
+        lines.append(fill(f"{mark} {note}", indent=" " * (len(mark) + 1)))
+    return lines
 
 
-def _attempts(table: Table) -> Iterator[tuple[list[str], Footnotes, str]]:
-    """Yield the table, from its widest form to its narrowest, with its notes and its caption.
+def _table(table: Table) -> list[str]:
+    if not table.rows:
+        return []
+    rows = [[_cell(text) for text in row] for row in table.rows]
+    align = table.align.ljust(len(rows[0]), table.align[-1])
+    if table.is_dense:
+        headings = [heading.replace(" ", "\n") for heading in table.headings]
+    else:
+        headings = []
+        for heading, side in zip(table.headings, align, strict=False):  # some tables have none
+            headings.append(f"  {heading}" if side == ">" else f"{heading}  ")
+    lines = grid(headings, rows, align, gap=" " if table.is_dense else "  ")
+    return [*lines, *(fill(remark, INDENT) for remark in table.remarks)]
 
-    Names become shorter first, then there are more parts, and at last `too few runs` is abbreviated.
+
+def _cell(text: str) -> str:
+    """Escape a text of one line or more."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _facts(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Yield a line for each fact; nested facts are indented below their name."""
+    names = [visible(str(name)) for name in facts]
+    width = max(map(len, names), default=0)
+    for name, value in zip(names, facts.values(), strict=True):
+        match value:
+            case Mapping() if value:
+                yield f"{indent}{name}"
+                yield from _facts(value, indent + INDENT)
+            case [Mapping(), *_]:
+                yield f"{indent}{name}"
+                numbered = {str(number): item for number, item in enumerate(value, 1)}
+                yield from _facts(numbered, indent + INDENT)
+            case _:
+                begin = f"{indent}{name:{width}}  "
+                yield fill(begin + shorten(_scalar(value), _MAX_VALUE), " " * len(begin))
+
+
+def _scalar(value: Any) -> str:
+    match value:
+        case None:
+            return "unknown"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(map(_scalar, value)) or "none"
+        case Mapping():
+            return "none"
+        case _:
+            return visible(str(value))
+
+
+def _change_table(table: ChangeTable) -> str:
+    """Return the table with warnings, caption and footnotes.
+
+    One that is too wide becomes several tables, each with the baseline.
+    """
+    for form, beside, widths, gap in _forms(table):
+        notes = Footnotes()
+        parts = [_part(part, widths, gap, notes) for part in _parts(form, beside)]
+        lines = "\n".join(parts).split("\n")
+        if all(display_width(line) <= WIDTH for line in lines):
+            break
+    warnings = [fill(warning) for warning in table.warnings]
+    caption = "\n".join(_paragraph(Paragraph(form.caption, notes.texts)))
+    return "\n\n".join(filter(None, [*warnings, *parts, caption]))
+
+
+def _forms(table: ChangeTable) -> Iterator[tuple[ChangeTable, int, tuple[int, int], str]]:
+    """Return all ways to lay a table out, the widest first.
+
+    Names become shorter first, then there are fewer columns beside the baseline, and at last `too few runs`
+    is abbreviated.
     """
     beside = (len(table.columns), 2, 1)
-    forms = (table, abbreviated(table))
-    for form, beside_baseline, widths, gap in product(forms, beside, NAME_WIDTHS, GAPS):
-        notes = Footnotes()
-        parts = _parts(form, beside_baseline)
-        yield [_grid(part, widths, gap, notes) for part in parts], notes, form.caption
+    return product((table, abbreviated(table)), beside, NAME_WIDTHS, GAPS)
 
 
-def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:
-    """Split the table into tables of the baseline and up to `beside_baseline` other columns."""
-    others = range(1, len(table.columns))
-    for start in range(0, max(1, len(others)), beside_baseline):
-        kept = (0, *others[start : start + beside_baseline])
+def _parts(table: ChangeTable, beside: int) -> Iterator[ChangeTable]:
+    """Split the table into tables of the baseline and up to `beside` other columns."""
+    count = len(table.columns)
+    for start in range(1, max(2, count), beside):
+        part = slice(start, start + beside)
         yield replace(
             table,
-            columns=tuple(table.columns[index] for index in kept),
+            columns=table.columns[:1] + table.columns[part],
             lines=tuple(
-                replace(line, entries=tuple(line.entries[index] for index in kept))
-                for line in table.lines
+                replace(line, cells=line.cells[:1] + line.cells[part]) for line in table.lines
             ),
         )
 
 
-def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
+def _part(table: ChangeTable, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
     column_width, line_width = widths
-    heading_marks = [notes.mark(heading.notes) for heading in table.columns]
+    heading_marks = [notes.mark(column.notes) for column in table.columns]
     names = [_marked(line.name, line_width, line.notes, notes) for line in table.lines]
-    marks = [[notes.mark(entry.notes) for entry in line.entries] for line in table.lines]
-    blocks = [
-        _block(
-            table.headings,
-            [line.entries[index].fields for line in table.lines],
-            [line_marks[index] for line_marks in marks],
-            gap,
-        )
-        for index in range(len(table.columns))
-    ]
-    headings = [
-        _heading(column.name, max(column_width, *map(display_width, block)), mark)
-        for column, block, mark in zip(table.columns, blocks, heading_marks, strict=True)
-    ]
-    height = max(map(len, headings))
-    below = [[shorten(visible(table.heading), WIDTH), *names], *blocks]
-    columns = [
-        [""] * (height - len(above)) + above + own
-        for above, own in zip([[], *headings], below, strict=True)
-    ]
-    lines = _joined(columns, "  ", "<")
-    lines.insert(height + 1, "  ".join("-" * max(map(display_width, column)) for column in columns))
-    return "\n".join(lines)
+    marks = [[notes.mark(cell.notes) for cell in line.cells] for line in table.lines]
+    headings = [shorten(visible(table.heading), WIDTH)]
+    columns = [names]
+    for index, column in enumerate(table.columns):
+        cells = [table.headings, *(line.cells[index] for line in table.lines)]
+        heading, *below = _column(cells, ["", *(each[index] for each in marks)], gap)
+        width = max(column_width, display_width(heading), *map(display_width, below))
+        name = textwrap.wrap(visible(column.name), width, drop_whitespace=False)
+        headings.append("\n".join(name) + f"{heading_marks[index]}\n{heading}")
+        columns.append(below)
+    return "\n".join(grid(headings, list(zip(*columns, strict=True)), "<" * len(columns)))
 
 
-def _heading(name: str, width: int, mark: str) -> Block:
-    """Return the whole name in lines of `width`, broken at hyphens where it has them, and the mark."""
-    *lines, last = textwrap.wrap(visible(name), width, drop_whitespace=False) or [""]
-    return [*lines, last + mark]
-
-
-def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> str:
+def _marked(name: str, width: int, about: Sequence[str], notes: Footnotes) -> str:
     """Shorten a name to `width` and mark its notes; the full name becomes the first of them."""
     shown = shorten(visible(name), width)
-    full = () if shown == visible(name) else (f"full name: {name}",)
-    return shown + notes.mark((*full, *about))
+    full = [] if shown == visible(name) else [f"full name: {name}"]
+    return shown + notes.mark([*full, *about])
 
 
-def _block(headings: Fields, cells: Sequence[Fields], marks: Sequence[str], gap: str) -> Block:
-    """Lay out one configuration: value, interval, change and n; omit what no cell has."""
-    rows = [headings, *cells]
-    values = [f"{row.value}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
-    change_marks = _padded([row.mark for row in rows])
-    columns = [
-        values,
-        [row.interval for row in rows],
-        [f"{row.change}{mark}" for row, mark in zip(rows, change_marks, strict=True)],
-        [row.change_interval for row in rows],
-        [row.p for row in rows],
-        [row.n for row in rows],
+def _column(cells: Sequence[ChangeCell], marks: Sequence[str], gap: str) -> list[str]:
+    """Return a line for each cell of a configuration, the headings first; omit what no cell has."""
+    marks_width = max(map(display_width, marks))
+    change_marks_width = max(len(cell.mark) for cell in cells)
+    rows = [
+        (
+            cell.value + padded(mark, marks_width),
+            cell.interval,
+            cell.change + cell.mark.ljust(change_marks_width),
+            cell.change_interval,
+            cell.p,
+            cell.n,
+        )
+        for cell, mark in zip(cells, marks, strict=True)
     ]
-    return _beside(columns, gap)
-
-
-def _beside(columns: Sequence[Block], gap: str) -> Block:
-    """Join columns line by line, each as wide as it must be; omit columns with a heading alone."""
-    kept = [column for column in columns if any(column[1:])]
-    if not kept:
-        return [""] * len(columns[0])
-    return _joined(kept, gap, ">")
-
-
-def _joined(columns: Sequence[Block], gap: str, side: str) -> Block:
-    """Join columns line by line, each as wide as it must be, its texts on the side `<` or `>`."""
-    padded = [_padded(column, side) for column in columns]
-    return [gap.join(line).rstrip() for line in zip(*padded, strict=True)]
-
-
-def _padded(texts: Sequence[str], side: str = "<") -> Block:
-    width = max(map(display_width, texts))
-    return [padded(text, width, side) for text in texts]
+    kept = [column for column in zip(*rows, strict=True) if any(map(str.strip, column[1:]))]
+    return grid((), list(zip(*kept, strict=True)), ">" * len(kept), gap) or [""]

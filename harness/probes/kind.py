@@ -8,9 +8,9 @@ from harness.analysis.network.failures import failed_measurements
 from harness.model.finding import Finding
 from harness.model.probe import RecordedProbes
 from harness.present.findings import finding_lines
+from harness.present.grid import fill
 from harness.present.probes import page
 from harness.present.probes.columns import ProbeTable
-from harness.present.text import fill
 from harness.probes.plan import ProbePlan
 
 Option = Callable[[Any], Any]

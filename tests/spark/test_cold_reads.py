@@ -16,12 +16,12 @@ from harness.model.cache import cache_text, disk_share, was_not_cold
 from harness.model.run import RecordedRun, Trial
 from harness.node import page_cache
 from harness.node.page_cache import drop_everything
-from harness.present import text
 from harness.records.reader import load
 from jobs.cold_reads import ColdReads
 from jobs.options import parse
 from jobs.run import benchmark
 from tests.disks import require_counted_disk
+from tests.unit.printed import printed_table
 
 READER, CONTROL = "sha-512", "sha-512-cached"
 Captured = pytest.CaptureFixture[str]
@@ -69,7 +69,7 @@ def test_cold_trials_read_disks_and_warm_ones_memory_and_tables_say_so(
     assert not any(trial.to_be_cold for trial in trials(runs["cold"], CONTROL))
     assert "docs/cold-reads.md" not in capsys.readouterr().err
     columns = [ConfigurationRuns(name, (recorded,)) for name, recorded in runs.items()]
-    table = " ".join(text.render(compare(columns)).split())
+    table = " ".join(printed_table(compare(columns)).split())
     assert f"Input was {cache_text(warm)} in warm; {cache_text(cold)} in cold." in table
     assert f"cache of the input: {cache_text(cold)} here, {cache_text(warm)} in warm" in table
 

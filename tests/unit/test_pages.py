@@ -27,7 +27,6 @@ from harness.commands.cli import main
 from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
-from harness.present import markdown
 from harness.present.report.figure import Evidence
 from harness.present.report.figures import link_use
 from harness.programs.program import programs
@@ -37,6 +36,7 @@ from tests.bench.backtest import backtest, chance_error, model_errors, without_p
 from tests.figure import digest_of_top
 from tests.tracked import ROOT
 from tests.unit.commands.command_tree import Names, leaves
+from tests.unit.printed import markdown_table
 
 FILE_SYSTEMS = ROOT / "results/file-systems"
 LOST_SERVER = ROOT / "results/lost-server"
@@ -232,7 +232,7 @@ def test_each_committed_table_is_what_the_command_prints(file: Path) -> None:
     names = re.findall(r"\| +([\w.-]+?)[¹²³⁰⁴-⁹,]* +(?=\|)", heading)[1:]
     columns = [find_configuration(name, file.parent) for name in names]
     arguments = f"{' '.join(names)} --results {file.parent.relative_to(ROOT)} --format markdown"
-    assert markdown.render(compare(columns)) == table, f"print it: clusterlift compare {arguments}"
+    assert markdown_table(compare(columns)) == table, f"print it: clusterlift compare {arguments}"
 
 
 def test_the_picture_of_the_report_shows_the_report_of_today(tmp_path: Path) -> None:

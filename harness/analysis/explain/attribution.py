@@ -15,6 +15,7 @@ from harness.base.words import percent
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
+from harness.statistics.change import Verdict
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
 PARTS = (*(field.name for field in fields(TaskTime)), IDLE)
@@ -205,6 +206,12 @@ class ExplainedRow:
     parts_s: Parts
     rest_s: float | None
     profiles: tuple[ProfiledTime | None, ProfiledTime | None] = (None, None)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the change proves; None without one."""
+        change = self.cells[1].change
+        return change.verdict if change else None
 
 
 @dataclass(frozen=True)

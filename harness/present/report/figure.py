@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
 from harness.model.probe import Measurement
-from harness.present.data_table import DataTable
+from harness.present.blocks import Table
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec
 
@@ -43,7 +43,7 @@ class Figure:
     `remarks` are the sentences of one paragraph and `lines` a list.
     """
 
-    numbers: DataTable
+    numbers: Table
     alternative: str = ""
     pictures: tuple[Picture, ...] = ()
     keys: Mapping[str, Series] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
+from harness.present.change_table import ChangeCell, change_text
 from harness.present.comparison_table import comparison_table
-from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, Verdict
 
 
@@ -18,8 +18,8 @@ class Outcome:
     workload: str
     configuration: str
     is_control: bool
-    before: Fields
-    after: Fields
+    before: ChangeCell
+    after: ChangeCell
     change: Change | None
     unit: str | None
 
@@ -38,19 +38,20 @@ class Outcome:
 
 def outcomes(comparison: Comparison) -> list[Outcome]:
     """Return the outcome of each workload in each configuration but the baseline, as in the table."""
-    lines = comparison_table(comparison).lines
-    return [
-        Outcome(
-            row.workload,
-            column.name,
-            row.workload in comparison.common_controls,
-            line.entries[0].fields,
-            entry.fields,
-            cell.change,
-            cell.sample.unit,
-        )
-        for row, line in zip(comparison.rows, lines, strict=True)
-        for column, cell, entry in list(
-            zip(comparison.columns, row.cells, line.entries, strict=True)
-        )[1:]
-    ]
+    found = []
+    for row, line in zip(comparison.rows, comparison_table(comparison).lines, strict=True):
+        columns = zip(comparison.columns, row.cells, line.cells, strict=True)
+        baseline, *others = columns
+        for column, cell, shown in others:
+            found.append(
+                Outcome(
+                    row.workload,
+                    column.name,
+                    row.workload in comparison.common_controls,
+                    baseline[2],
+                    shown,
+                    cell.change,
+                    cell.sample.unit,
+                )
+            )
+    return found

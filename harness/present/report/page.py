@@ -15,11 +15,11 @@ from harness.model.run import COMMAND
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_table, performance_table
+from harness.present.footnotes import Footnotes
 from harness.present.report.answer import Tone, answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
-from harness.present.table import Footnotes
 from harness.statistics.change import Change, Verdict
 
 DIRECTORY = Path(__file__).parent

@@ -22,14 +22,14 @@ from harness.model.probe import ProbeRun
 from harness.model.run import InputReader, RecordedRun, Trial
 from harness.model.task_metrics import DiskBytes, NodeBytes, Stragglers, WireBytes, WrittenBytes
 from harness.model.timeline import Stage
-from harness.present import run as shown
 from harness.present.attribution_tables import divided_table
-from harness.present.explanation import render
 from harness.present.quantities import size_text
+from harness.present.text import fits
 from harness.records.writer import record_all
 from tests.refusal import refusal
 from tests.unit.builders import a_run, assert_golden, failed, in_runs, ok, recorded
 from tests.unit.metrics_builders import received, timed
+from tests.unit.printed import printed_explanation, printed_run
 from tests.unit.timeline_builders import a_node, a_timeline, mbit
 
 NOISE = (0.0, 0.02, -0.01, 0.01, -0.02, 0.03)
@@ -149,22 +149,22 @@ SCENARIOS = {"plain": plain, "troubled": troubled, "hostile": hostile}
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_golden(scenario: str) -> None:
-    assert_golden(f"explanation-{scenario}.txt", render(SCENARIOS[scenario]()))
+    assert_golden(f"explanation-{scenario}.txt", printed_explanation(SCENARIOS[scenario]()))
 
 
 def test_show_prints_where_the_time_of_a_run_went() -> None:
-    assert_golden("show-time.txt", shown.render(plain().before.runs[0]))
+    assert_golden("show-time.txt", printed_run(plain().before.runs[0]))
 
 
 def test_show_wraps_and_cuts_what_is_long() -> None:
     options = a_side("1g", environment={"spark.driver.extraJavaOptions": "--add-opens=x " * 100})
-    printed = shown.render(options)
+    printed = printed_run(options)
     assert printed.count("--add-opens=x") < 30
     assert all(len(line) <= 100 for line in printed.split("\n"))
 
 
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
-    printed = " ".join(shown.render(troubled().after.runs[0]).split())
+    printed = " ".join(printed_run(troubled().after.runs[0]).split())
     assert "the event log is incomplete (jobs without an end: 1;" in printed
 
 
@@ -198,7 +198,7 @@ def full_links() -> str:
         sides.append(configuration)
         uses.append(link_uses(trial_links(configuration, probes)))
         disks.append(disk_uses(trial_disks(configuration)))
-    return render(explain(compare(sides)), uses, disks)
+    return printed_explanation(explain(compare(sides)), uses, disks)
 
 
 def test_golden_of_full_links() -> None:
@@ -230,7 +230,7 @@ def writes() -> str:
                 [replace(trial, written=unknown) for trial in other],
             )
         )
-    return render(explanation_of_two_runs_each(*sides))
+    return printed_explanation(explanation_of_two_runs_each(*sides))
 
 
 def test_golden_of_writes() -> None:
@@ -243,7 +243,7 @@ class TestSentence:
             a_side(name, trials("streams-2", 4.0, cpu_s=1.0), [ok("a", took_s)], [ok("b", took_s)])
             for name, took_s in (("1g", 3.0), ("2.5g", 2.0))
         )
-        printed = " ".join(render(explanation(*sides)).split())
+        printed = " ".join(printed_explanation(explanation(*sides)).split())
         assert printed.count("not divided") == 1
         assert "not divided, no task metrics before and after: a, b" in printed
 
@@ -298,9 +298,9 @@ def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None
     [row] = explanation(*sides).rows
     rows = [replace(row, change_s=-45.67, parts_s=parts_s)]
     for mark, printed_name in (("", name), ("¹²", "broadcas…er-join¹²")):
-        lines = divided_table(rows, {name: mark}).split("\n")
-        assert max(map(len, lines)) <= 100
-        assert any(line.startswith(f"{printed_name} ") for line in lines)
+        table, _ = divided_table(rows, {name: mark})
+        assert fits(table)
+        assert [row[0] for row in table.rows] == [printed_name]
 
 
 class TestAny:
@@ -309,7 +309,9 @@ class TestAny:
     @given(SIDE, SIDE)
     def test_fits_the_terminal(self, before: list[Trial], after: list[Trial]) -> None:
         sides = [a_side(name, [self.ALWAYS, *of]) for name, of in (("1g", before), ("2.5g", after))]
-        assert all(len(line) <= 100 for line in render(explanation(*sides)).split("\n"))
+        assert all(
+            len(line) <= 100 for line in printed_explanation(explanation(*sides)).split("\n")
+        )
 
     @given(SIDE, SIDE)
     def test_printed_parts_add_up_to_the_printed_change(
@@ -317,13 +319,11 @@ class TestAny:
     ) -> None:
         sides = [a_side(name, [self.ALWAYS, *of]) for name, of in (("1g", before), ("2.5g", after))]
         rows = explanation(*sides).rows
-        table = divided_table(rows, dict.fromkeys((row.workload for row in rows), ""))
-        lines = table.partition("\n\n")[0].splitlines()
-        rule = next(number for number, line in enumerate(lines) if set(line) <= {"-", " "})
-        for line in lines[rule + 1 :]:
-            _, change, *parts = (cell.lstrip("~") for cell in line.split())
+        table, _ = divided_table(rows, dict.fromkeys((row.workload for row in rows), ""))
+        for _, change, *parts in table.rows:
             if parts[-1] != "-":
-                assert Decimal(change) == sum(Decimal(part) for part in parts if part != "-")
+                known = [Decimal(part) for part in parts if part != "-"]
+                assert Decimal(change.lstrip("~")) == sum(known)
 
 
 class TestCommand:

@@ -9,7 +9,8 @@ import pytest
 from harness.base.errors import BadInput
 from harness.commands import layout as command
 from harness.commands.cli import main
-from harness.present import layout
+from harness.present import text
+from harness.present.layout_page import layout_page
 from tests.refusal import refusal
 
 WHOLE = {"layout": "replicated:2", "bytes": 1_000, "missing": 0, "excess": 0}
@@ -32,7 +33,7 @@ OBSERVED = {
 
 
 def test_a_verified_dataset() -> None:
-    assert layout.render(OBSERVED) == (
+    assert text.render(layout_page(OBSERVED)) == (
         "hdfs://nn:9820/bench/rows\n"
         "\n"
         "layout          files    bytes    bytes stored    stored per byte    missing    excess\n"
@@ -74,21 +75,23 @@ def test_a_verified_dataset() -> None:
     ],
 )
 def test_the_verdict_comes_last(observed: dict[str, Any], last: str) -> None:
-    assert layout.render(OBSERVED | observed).splitlines()[-1] == last
+    assert text.render(layout_page(OBSERVED | observed)).splitlines()[-1] == last
 
 
 def test_files_that_differ_are_named_and_many_are_counted() -> None:
     odd = FILE | {"layout": "replicated:3", "missing": 1, "excess": 2}
     names = [f"part-{number:02}" for number in range(12)]
     observed = {"files": dict.fromkeys(names, odd), "differing": names, "problem": "x"}
-    lines = layout.render(OBSERVED | observed).splitlines()
+    lines = text.render(layout_page(OBSERVED | observed)).splitlines()
     assert "differs: part-00: replicated:3, 1 missing, 2 excess" in lines
     assert "differs: 2 more files" in lines
     assert len([line for line in lines if line.startswith("differs: part")]) == 10
 
 
 def test_names_from_outside_cannot_move_the_cursor() -> None:
-    assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "problem": "\x1b[2J"})
+    assert "\x1b" not in text.render(
+        layout_page(OBSERVED | {"uri": "hdfs://\x1b[2J", "problem": "\x1b[2J"})
+    )
 
 
 @pytest.mark.parametrize(("problem", "code"), [(None, 0), ("of 2 files, 1 missing", 1)])

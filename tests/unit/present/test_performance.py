@@ -15,7 +15,7 @@ from harness.base.errors import BadInput
 from harness.base.words import quantity_text
 from harness.model.run import RecordedRun
 from harness.model.work import Work
-from harness.present import comparison_json, quantities, text
+from harness.present import comparison_json, quantities
 from harness.present.costs import performance_table
 from harness.present.report import page
 from harness.present.report.answer import Tone, answers
@@ -23,6 +23,7 @@ from harness.present.report.figure import Evidence
 from harness.statistics.change import Change, Verdict
 from harness.statistics.interval import Interval
 from tests.unit.builders import a_run, configured, ok, recorded
+from tests.unit.printed import printed_table
 
 CONTROL_HPL = {"controls": ["hpl"]}
 STEADY = (1.0, 1.004, 0.996, 1.002)
@@ -84,7 +85,7 @@ class TestChange:
 
 class TestTable:
     def test_shows_performance_and_its_change_beside_times(self) -> None:
-        shown = text.render(upgrade())
+        shown = printed_table(upgrade())
         hpl, group_by = (
             next(x for x in shown.split("\n") if x.startswith(n)) for n in ("hpl", "group")
         )
@@ -95,12 +96,12 @@ class TestTable:
         assert "More work a second is better." in shown.replace("\n", " ")
 
     def test_shows_the_efficiency_of_the_declared_peak_and_says_so(self) -> None:
-        shown = text.render(upgrade(declared=40e9, dgemm=30e9))
+        shown = printed_table(upgrade(declared=40e9, dgemm=30e9))
         assert "Gflop/s (50.0%)" in shown
         assert "as a share of the declared peak." in shown.replace("\n", " ")
 
     def test_else_that_of_the_peak_that_dgemm_reached(self) -> None:
-        shown = text.render(upgrade(dgemm=40e9))
+        shown = printed_table(upgrade(dgemm=40e9))
         assert "Gflop/s (50.0%)" in shown
         assert "that dgemm reached" in shown.replace("\n", " ")
 
@@ -125,8 +126,8 @@ class TestTable:
             )
 
         comparison = compare([controls("1g", 20.0), controls("2.5g", 25.0)])
-        assert "+25.0%" in text.render(comparison).partition("hpl¹ ")[2].partition("\n")[0]
-        assert "The controls (hpl) moved in 2.5g: +25.0 % (" in text.render(comparison)
+        assert "+25.0%" in printed_table(comparison).partition("hpl¹ ")[2].partition("\n")[0]
+        assert "The controls (hpl) moved in 2.5g: +25.0 % (" in printed_table(comparison)
         [answer] = answers(comparison)
         [moved] = [remark for remark in answer.remarks if remark.topic == "Controls moved"]
         assert moved.items[0].startswith("+25.0% (")

@@ -6,11 +6,11 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import explain
 from harness.model.profile import Seen, SeenTask, TaskSpan
 from harness.model.run import Trial
-from harness.present import explanation
 from harness.present.report import page
 from harness.present.report.figure import Evidence
 from tests.unit.builders import configured
 from tests.unit.metrics_builders import profiled, timed
+from tests.unit.printed import printed_explanation
 
 CSV = ("Task.run", "org.apache.spark.sql.catalyst.csv.UnivocityParser.parse")
 STRIPES = ("Task.run", "hdfs.util.StripedBlockUtil.getNextCompletedStripedRead")
@@ -36,7 +36,7 @@ def comparison() -> Comparison:
 
 
 def test_the_table_names_what_took_the_task_seconds_on_both_sides() -> None:
-    text = explanation.render(explain(comparison()))
+    text = printed_explanation(explain(comparison()))
     [stripes] = re.findall(r"^reading from HDFS: waiting for stripes .*$", text, re.MULTILINE)
     cells = re.split(
         r"  +| (?=\d+ %)", stripes.removeprefix("reading from HDFS: waiting for stripes").strip()
@@ -47,7 +47,7 @@ def test_the_table_names_what_took_the_task_seconds_on_both_sides() -> None:
 
 
 def test_it_says_how_many_samples_there_are_and_what_stacks_do_not_show() -> None:
-    text = " ".join(explanation.render(explain(comparison())).split())
+    text = " ".join(printed_explanation(explain(comparison())).split())
     assert "before: 200 samples, 0 % of them in unknown frames, of 10.00 task seconds" in text
     assert "after: 100 samples, 4 % of them in unknown frames" in text
 
@@ -60,7 +60,7 @@ def test_what_a_workload_gains_at_most_is_in_the_sentence_and_the_table_and_in_t
         for name, waits in (("rs", 60), ("2x", 10))
     )
     compared = compare([before, after])
-    text = " ".join(explanation.render(explain(compared)).split())
+    text = " ".join(printed_explanation(explain(compared)).split())
     assert "an infinitely fast network gains at most 16 % (" in text
     assert "before: without any wait for the network, it takes at most 48 % (" in text
     assert "Replayed with their waits, the tasks take 100 % of the real time" in text

@@ -28,7 +28,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Ending, InputReader, Phase
 from harness.model.task_metrics import DiskBytes
-from harness.present import comparison_json
+from harness.present import comparison_json, text
 from harness.present.comparison_table import comparison_table
 from harness.present.quantities import time_text
 from harness.present.report import chart, page
@@ -38,7 +38,7 @@ from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Figure, sections
 from harness.present.report.figures import change, disk_use, link_use, mesh, time_spent, trials
 from harness.present.report.outcome import outcomes
-from harness.present.use_table import link_section
+from harness.present.use_table import link_table
 from tests.tracked import ROOT
 from tests.unit import report_data
 from tests.unit.builders import (
@@ -206,7 +206,7 @@ class TestLinkFigure:
     ) -> None:
         before, after, _ = rich.columns
         uses = [link_uses(trial_links(c, measured[c.name])) for c in (before, after)]
-        printed = " ".join(link_section([before.name, after.name], uses).split())
+        printed = " ".join(text.render(link_table([before.name, after.name], uses)).split())
         for link in link_use.used_links(rich, measured):
             assert link.use.busiest == "node2"
             assert link.use.full_share == 0.25
@@ -448,8 +448,9 @@ class TestPage:
         parsed = assert_self_contained(html)
         for line in comparison_table(comparison).lines:
             assert visible(line.name) in parsed.text
-            for entry in line.entries:
-                for words in entry.fields:
+            for cell in line.cells:
+                words_of_cell = [cell.value, cell.interval, cell.marked_change, cell.p, cell.n]
+                for words in words_of_cell:
                     assert words in parsed.text
         notes = re.findall(r'<li id="note-\d+">(.*?)</li>', html)
         assert list(map(unescape, notes)) == list(map(visible, footnotes_of(comparison)))

@@ -15,10 +15,12 @@ from harness.base.words import shorten, visible
 from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
-from harness.present import comparison_json, markdown, quantities, run, text
+from harness.present import comparison_json, quantities, text
+from harness.present.blocks import Paragraph
 from harness.present.comparison_table import comparison_table
+from harness.present.footnotes import Footnotes
+from harness.present.grid import WIDTH, fill
 from harness.present.probe_table import probe_table
-from harness.present.table import Footnotes
 from tests.unit.builders import (
     SIX,
     a_run,
@@ -32,6 +34,7 @@ from tests.unit.builders import (
     recorded,
     scaled,
 )
+from tests.unit.printed import markdown_table, printed_run, printed_table
 
 WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 every_format = pytest.mark.parametrize("format_", FORMATS)
@@ -185,11 +188,15 @@ SCENARIOS = {
 class TestGolden:
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_tables(self, scenario: str) -> None:
-        assert_golden(f"{scenario}-text.txt", text.render(SCENARIOS[scenario]()))
+        assert_golden(f"{scenario}-text.txt", printed_table(SCENARIOS[scenario]()))
 
     @every_format
     def test_formats(self, format_: str) -> None:
-        assert_golden(f"troubled-{format_}.txt", FORMATS[format_].render(troubled()))
+        table = comparison_table(troubled())
+        assert_golden(f"troubled-{format_}.txt", FORMATS[format_]([table]))
+
+    def test_json(self) -> None:
+        assert_golden("troubled-json.txt", comparison_json.render(troubled()))
 
     def test_one_run(self) -> None:
         interrupted = recorded(
@@ -223,16 +230,16 @@ class TestGolden:
             ],
             Ending.INTERRUPTED,
         )
-        assert_golden("show.txt", run.render(interrupted))
+        assert_golden("show.txt", printed_run(interrupted))
 
     def test_of_spark_what_differs_in_each_application_is_left_out(self) -> None:
         conf = {"spark.app.id": "digest:9f86", "spark.executor.memory": "4g"}
-        printed = run.render(recorded(a_run(environment={"spark_conf": conf})))
+        printed = printed_run(recorded(a_run(environment={"spark_conf": conf})))
         assert "spark.executor.memory  4g" in printed
         assert "digest" not in printed
 
     def test_a_run_that_was_killed_at_once(self) -> None:
-        assert_golden("show-empty.txt", run.render(recorded(a_run(), ending=None)))
+        assert_golden("show-empty.txt", printed_run(recorded(a_run(), ending=None)))
 
 
 def test_runs_that_cannot_show_a_change_say_so_without_a_number() -> None:
@@ -246,7 +253,7 @@ def test_runs_of_unequal_numbers_of_trials_are_not_said_to_have_the_mean_number(
     sides = [of_runs(name, [{"x": [1.0] * n} for n in (5, 7)]) for name in "ab"]
     table = comparison_table(compare(sides))
     assert "trials each" not in table.caption
-    assert [entry.fields.n for entry in table.lines[0].entries] == ["12 in 2"] * 2
+    assert [cell.n for cell in table.lines[0].cells] == ["12 in 2"] * 2
 
 
 class TestQuantities:
@@ -393,8 +400,8 @@ class TestAnyTable:
     def test_text_fits_the_terminal_and_has_no_control_characters(
         self, comparison: Comparison
     ) -> None:
-        table = text.render(comparison)
-        assert max(map(len, table.split("\n"))) <= text.WIDTH
+        table = printed_table(comparison)
+        assert max(map(len, table.split("\n"))) <= WIDTH
         assert unsafe_characters(table) <= {"\n"}
 
     @given(
@@ -417,7 +424,7 @@ class TestAnyTable:
             )
             for i, name in enumerate(names)
         ]
-        table = text.render(compare(columns))
+        table = printed_table(compare(columns))
         assert table.count("workload ") == 1
         assert headings(table) == names
 
@@ -425,7 +432,7 @@ class TestAnyTable:
     def test_markdown_has_as_many_cells_in_each_line_and_no_control_characters(
         self, comparison: Comparison
     ) -> None:
-        page = markdown.render(comparison)
+        page = markdown_table(comparison)
         assert unsafe_characters(page) <= {"\n"}
         table = page.split("\n\n")[0]
         cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.split("\n")}
@@ -455,10 +462,10 @@ class TestAnyTable:
         )
         comparison = compare([known, other])
         in_text = next(
-            line for line in text.render(comparison).split("\n") if line.startswith("x ")
+            line for line in printed_table(comparison).split("\n") if line.startswith("x ")
         )
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
-        assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
+        assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown_table(comparison))
         in_json = json.loads(comparison_json.render(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("time_s", "time_interval_s", "change")] == [None] * 3
 
@@ -466,12 +473,12 @@ class TestAnyTable:
         comparison = compare(
             [column(f"c{i}", {"w": [100.0, 112.0]}, run_id=str(i)) for i in range(6)]
         )
-        table = text.render(comparison)
+        table = printed_table(comparison)
         assert table.count("c0") == table.count("workload ") > 1
         assert all(table.count(f"c{i}") == 1 for i in range(1, 6))
 
     def test_one_configuration_alone_has_no_change(self) -> None:
-        table = text.render(overview(column("1g", {"w": [1.0, 2.0]})))
+        table = printed_table(overview(column("1g", {"w": [1.0, 2.0]})))
         assert "change" not in table
 
     def test_probes_have_values_where_workloads_have_trials(self) -> None:
@@ -480,7 +487,7 @@ class TestAnyTable:
             for name, value in (("1g", 1e8), ("2.5g", 2e8))
         }
         [probed] = compare_probes(measured)
-        table = text.render_table(probe_table(probed))
+        table = text.render([probe_table(probed)])
         assert "+100.0%?" in table
         assert "1 value of one run." in table
         assert "trial" not in table
@@ -488,8 +495,8 @@ class TestAnyTable:
     def test_equal_notes_share_a_footnote(self) -> None:
         notes = Footnotes()
         assert [notes.mark(["a"]), notes.mark(["b", "a"]), notes.mark([])] == ["¹", "¹,²", ""]
-        assert text.footnotes(notes) == ["¹ a", "² b"]
+        assert text.render([Paragraph("", notes.texts)]) == "¹ a\n² b\n"
 
     def test_a_number_and_its_unit_stay_on_one_line(self) -> None:
-        lines = text.fill(f"{'x' * 96} 95 % of it").split("\n")
+        lines = fill(f"{'x' * 96} 95 % of it").split("\n")
         assert lines == ["x" * 96, "95 % of it"]

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from harness.analysis.compare.comparison import Comparison, compare, overview
-from harness.present import comparison_json, markdown, text
+from harness.present import comparison_json
+from harness.present.change_table import FEW, abbreviated
 from harness.present.comparison_table import comparison_table
-from harness.present.table import FEW, abbreviated
 from tests.unit.builders import of_runs
+from tests.unit.printed import markdown_table, printed_table
 
 CAPTION = "too few runs: a single run, or an interval of ±100 % or more; measure more runs."
 
@@ -27,7 +28,7 @@ def test_a_wide_interval_is_too_few_runs_with_a_sentence_in_the_caption(
     times_s: Sequence[float], *, is_too_few: bool
 ) -> None:
     comparison = of_times("default", *times_s)
-    for shown in (text.render(comparison), markdown.render(comparison)):
+    for shown in (printed_table(comparison), markdown_table(comparison)):
         assert (shown.count("too few runs") == 2) == is_too_few
         assert (CAPTION in " ".join(shown.split())) == is_too_few
         assert ("±" in shown.split("Geometric")[0].split("inner-join")[1]) != is_too_few
@@ -43,12 +44,12 @@ def test_json_has_the_numbers() -> None:
 def test_a_single_run_is_too_few_beside_several_and_says_nothing_alone() -> None:
     several = of_runs("before", [{"a": [10.0]}, {"a": [10.1]}, {"a": [10.2]}])
     single = of_runs("after", [{"a": [10.0]}])
-    assert "too few runs" in text.render(compare([several, single]))
-    assert "too few runs" not in text.render(overview(single))
+    assert "too few runs" in printed_table(compare([several, single]))
+    assert "too few runs" not in printed_table(overview(single))
 
 
 def test_where_the_words_are_too_wide_one_of_them_stands_for_all_and_is_explained() -> None:
     short = abbreviated(comparison_table(of_times("default", 2.0, 9.0)))
-    assert [entry.fields.interval for line in short.lines for entry in line.entries] == [FEW]
+    assert [cell.interval for line in short.lines for cell in line.cells] == [FEW]
     assert f"{FEW}: too few runs, a single run" in short.caption
     assert short.lines[0].name == "inner-join"

@@ -11,7 +11,8 @@ from harness.analysis.explain.timeline import (
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.timeline import Stage, Timeline
-from harness.present.use_table import disk_section, link_section
+from harness.present import text
+from harness.present.use_table import disk_table, link_table
 from tests.unit.builders import configured
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -30,11 +31,12 @@ def uses_of(timeline: Timeline, *, probes: list[Measurement] = PROBES) -> dict[s
 
 class TestSection:
     def test_without_timelines_is_nothing(self) -> None:
-        assert link_section(["1g", "2.5g"], [{}, {}]) == ""
+        assert not list(link_table(["1g", "2.5g"], [{}, {}]))
 
     def test_names_of_any_kind_fit_the_terminal(self) -> None:
         name = "\x1b[31m" + "a-name-of-very-many-characters" * 9
-        section = link_section([name, name], [uses_of(a_course(100, 0, host=name))] * 2)
+        uses = [uses_of(a_course(100, 0, host=name))] * 2
+        section = text.render(link_table([name, name], uses))
         assert all(len(line) <= 100 for line in section.splitlines())
         assert "\x1b" not in section
 
@@ -51,6 +53,6 @@ class TestDisks:
         return disk_uses(trial_disks(configured("hdd", trials)))
 
     def test_if_none_was_full_that_is_said_and_if_nothing_is_known_nothing(self) -> None:
-        section = disk_section([self.uses_of(sort=[80, 0]), {}])
+        section = text.render(disk_table([self.uses_of(sort=[80, 0]), {}]))
         assert section.startswith("No disk was full. Disk full is for how long")
-        assert disk_section([{}, {}]) == ""
+        assert not list(disk_table([{}, {}]))

@@ -15,10 +15,10 @@ from harness.analysis.explain.attribution import attribute
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.errors import BadInput
 from harness.base.words import visible
-from harness.present import run, text
 from harness.probes.kinds import findings
 from harness.records.reader import load, load_probes
 from tests.json_values import JSON_VALUES
+from tests.unit.printed import printed_run, printed_table
 
 RESULTS = Path(__file__).parents[3] / "results"
 MUTATIONS = 150
@@ -56,7 +56,7 @@ def tables_of_run(file: Path) -> None:
     """Make the pages that show everything that a run records."""
     recorded = load(file)
     column = ConfigurationRuns(recorded.run.configuration, (recorded,))
-    pages = [run.render(recorded), text.render(overview(column))]
+    pages = [printed_run(recorded), printed_table(overview(column))]
     for workload in recorded.by_workload:
         attribute([recorded], workload)
     assert all(visible(line) == line for page in pages for line in page.splitlines())

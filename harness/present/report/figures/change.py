@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from harness.present import quantities
-from harness.present.data_table import DataTable
+from harness.present.blocks import table_of
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
 from harness.present.report.outcome import Outcome, outcomes
@@ -29,7 +29,7 @@ def figure(evidence: Evidence) -> Figure | None:
     return Figure(
         alternative=f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
         pictures=(picture(_drawn(found, keys)),),
-        numbers=DataTable.of(_numbers(*changed) for changed in found),
+        numbers=table_of([_numbers(*changed) for changed in found]),
         keys={name: keys[name] for name in others},
         remarks=tuple(_remarks(found)),
     )

@@ -8,7 +8,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import disk_uses, trial_disks
 from harness.analysis.observed.sample import measured_trials
 from harness.model.cache import cache_text, disk_share
-from harness.present.data_table import DataTable
+from harness.present.blocks import table_of
 from harness.present.quantities import UNKNOWN, if_known, share, size_text, time_text
 from harness.present.report.figure import Evidence, Figure, Section
 from harness.present.use_table import DISK_IS_FULL
@@ -20,7 +20,7 @@ LEGEND = "Read and written: by the disks of all nodes, for any process; medians 
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if it is unknown of every trial what disks read and wrote."""
     rows = list(_rows(evidence.comparison))
-    return Figure(DataTable.of(rows), remarks=(LEGEND, DISK_IS_FULL)) if rows else None
+    return Figure(table_of(rows), remarks=(LEGEND, DISK_IS_FULL)) if rows else None
 
 
 def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:

@@ -10,7 +10,7 @@ from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.base.words import percent
 from harness.model.link import throughput_text
 from harness.present import quantities
-from harness.present.data_table import DataTable
+from harness.present.blocks import table_of
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
 from harness.present.report.figure import Evidence, Figure, Measured, Section, grouped, picture
@@ -79,7 +79,7 @@ def figure(evidence: Evidence) -> Figure | None:
             for of_workload in grouped(found, lambda link: link.workload).values()
             for link, drawn in _drawn(of_workload)
         ),
-        numbers=DataTable.of(map(_numbers, found)),
+        numbers=table_of([_numbers(link) for link in found]),
         keys=_KEYS,
         remarks=(LEGEND, *_sources(found)),
         lines=tuple(f"{link.workload}, {link.configuration}: {link.text}" for link in found),

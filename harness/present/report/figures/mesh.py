@@ -6,7 +6,7 @@ from harness.analysis.network.mesh import PairMatrix, pair_matrix, typical_bit_s
 from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW
-from harness.present.data_table import DataTable
+from harness.present.blocks import table_of
 from harness.present.quantities import UNKNOWN, if_known
 from harness.present.report.figure import Evidence, Figure, Section
 
@@ -18,7 +18,7 @@ def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of measurements by configuration; None without pairs."""
     every = {name: pair_matrix(some, MESH_GOODPUT) for name, some in evidence.measured.items()}
     rows = [_row(name, mesh) for name, mesh in every.items() if mesh.hosts]
-    return Figure(DataTable.of(rows), remarks=(LEGEND,)) if rows else None
+    return Figure(table_of(rows), remarks=(LEGEND,)) if rows else None
 
 
 def _row(name: str, mesh: PairMatrix) -> dict[str, str]:

@@ -9,8 +9,8 @@ from harness.analysis.explain.attribution import PARTS, Parts, attribute, explai
 from harness.base.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES
-from harness.present.data_table import DataTable
-from harness.present.explanation import sentence
+from harness.present.blocks import table_of
+from harness.present.explanation_page import sentence
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
 
@@ -63,16 +63,18 @@ def figure(evidence: Evidence) -> Figure | None:
     return Figure(
         alternative="Stacked bars: the parts of the time of each workload.",
         pictures=tuple(picture(_drawn(bars), heading=workload) for workload, bars in found.items()),
-        numbers=DataTable.of(
-            {
-                "workload": workload,
-                "configuration": name,
-                **{
-                    NAMES[part]: quantities.if_known(parts_s.get(part), quantities.time_text)
-                    for part in kept
-                },
-            }
-            for workload, name, parts_s in bars
+        numbers=table_of(
+            [
+                {
+                    "workload": workload,
+                    "configuration": name,
+                    **{
+                        NAMES[part]: quantities.if_known(parts_s.get(part), quantities.time_text)
+                        for part in kept
+                    },
+                }
+                for workload, name, parts_s in bars
+            ]
         ),
         keys={NAMES[part]: chart.Series(_COLOURS[part], "square", "■") for part in kept},
         remarks=(LEGEND,),

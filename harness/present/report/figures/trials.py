@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from harness.analysis.compare.comparison import Comparison
 from harness.model.run import Phase, Trial
 from harness.present import quantities
-from harness.present.data_table import DataTable
+from harness.present.blocks import Table
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, grouped, picture
 
@@ -67,7 +67,7 @@ def figure(evidence: Evidence) -> Figure | None:
         pictures=tuple(
             picture(_drawn(marks, keys), heading=workload) for workload, marks in found.items()
         ),
-        numbers=DataTable(
+        numbers=Table(
             ("workload", "configuration", "run", "trials in order"),
             tuple(
                 (workload, *of_run, ", ".join(mark.text for mark in trials))

@@ -9,9 +9,9 @@ from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.base.errors import BadInput
 from harness.model.answer import VARIES, RowsDigest
-from harness.present import text
 from harness.records.writer import record_all
 from tests.unit.builders import a_run, ok, recorded
+from tests.unit.printed import printed_table
 
 SAME, OTHER = RowsDigest(5, "ab12"), RowsDigest(6, "cd34")
 ORDERS = {"uri": "hdfs://a/orders", "format": "parquet", "bytes": 900, "files": 3}
@@ -65,7 +65,7 @@ def test_an_answer_that_varies_is_named_and_compared_with_no_other(
     sides: tuple[tuple[RowsDigest, ...], ...],
 ) -> None:
     before, after = (column(name, *each) for name, each in zip("ab", sides, strict=True))
-    assert VARIES in " ".join(text.render(compare([before, after])).split())
+    assert VARIES in " ".join(printed_table(compare([before, after])).split())
 
 
 def test_another_text_and_other_files_are_footnotes_of_the_queries_alone() -> None:

@@ -6,9 +6,9 @@ from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import InputReader
 from harness.model.task_metrics import DiskBytes
-from harness.present import text
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.metrics_builders import task_metrics
+from tests.unit.printed import printed_table
 
 INPUT = 10**9
 WORKLOADS = ("group-by", "calc-pi-dataframe")
@@ -29,7 +29,7 @@ def column(name: str, share: float | None) -> ConfigurationRuns:
 def table(*shares: float | None) -> str:
     columns = [column(name, share) for name, share in zip(("a", "b"), shares, strict=False)]
     shown = compare(columns) if len(columns) > 1 else overview(columns[0])
-    return " ".join(text.render(shown).split())
+    return " ".join(printed_table(shown).split())
 
 
 @pytest.mark.parametrize(

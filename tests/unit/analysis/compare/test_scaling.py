@@ -12,7 +12,8 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.errors import BadInput
 from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
 from harness.model.work import Work
-from harness.present import scaling as tables
+from harness.present import text
+from harness.present.scaling_page import scaling_page
 from harness.records.writer import record_all
 from tests.tracked import ROOT
 from tests.unit.builders import a_run, ok, recorded
@@ -56,9 +57,9 @@ class TestNames:
 
     def test_numbers_of_nodes_grow(self) -> None:
         assert parse_nodes("1, 2,4") == (1, 2, 4)
-        for text in ("", "0", "2,1", "1,1", "a", "1,,2", "9" * 9):
+        for wrong in ("", "0", "2,1", "1,1", "a", "1,,2", "9" * 9):
             with pytest.raises(ValueError, match="write 1,2,4"):
-                parse_nodes(text)
+                parse_nodes(wrong)
 
 
 class TestGrowth:
@@ -147,6 +148,6 @@ class TestTables:
     def test_has_a_line_for_each_number_of_nodes(self) -> None:
         """These are the figures of 2009."""
         found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
-        lines = [line.split() for line in tables.render(found).splitlines()]
+        lines = [line.split() for line in text.render(scaling_page(found)).splitlines()]
         assert lines[2][:5] == ["1g", "2", "12.22", "Gflop/s", "(69.4%)"]
         assert lines[5] == ["4", "24.08", "Gflop/s", "(68.4%)", "1.86", "93.1%"]

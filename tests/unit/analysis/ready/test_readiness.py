@@ -15,7 +15,8 @@ from harness.model.interference import ClusterInterference, NodeInterference
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
-from harness.present.readiness import render
+from harness.present import text
+from harness.present.readiness_page import readiness_page
 from harness.records.writer import record_all
 from harness.statistics.power import detectable_change
 from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, in_runs, ok, recorded
@@ -303,7 +304,7 @@ class TestDisturbances:
 
 class TestThePage:
     def test_of_a_complete_baseline(self) -> None:
-        assert_golden("ready.txt", render(readiness(of_runs())))
+        assert_golden("ready.txt", text.render(readiness_page(readiness(of_runs()))))
 
     def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
@@ -312,7 +313,10 @@ class TestThePage:
             *trials(DEVIATIONS[:2], tasks=None, interference=None),
             failed("group-by", "E: " + "word " * 40),
         ]
-        assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
+        assert_golden(
+            "ready-not.txt",
+            text.render(readiness_page(readiness(a_column(recorded(run, times, None))))),
+        )
 
     def test_fits_a_terminal(self) -> None:
         for name in ("ready.txt", "ready-not.txt"):

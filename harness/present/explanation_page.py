@@ -15,14 +15,14 @@ from harness.analysis.explain.attribution import (
 from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
-from harness.base.words import names_by_text, percent, shorten, visible
+from harness.base.words import label, percent
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
+from harness.present.blocks import Block, Paragraph, Sentences
 from harness.present.cache import cache_sentences
-from harness.present.profile_table import gain_text, profile_section
-from harness.present.table import Footnotes
-from harness.present.text import fill, footnotes
-from harness.present.use_table import SIDES, FullTimes, LinkUses, disk_section, link_section
+from harness.present.footnotes import Footnotes
+from harness.present.profile_table import gain_text, profile_tables
+from harness.present.use_table import FullTimes, LinkUses, disk_table, link_table
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
 
@@ -37,61 +37,57 @@ Wire is what the interfaces of all nodes received in a trial. What is no shuffle
 broadcasts, results, replication and other traffic."""
 _MORE = "--details shows the tables behind this."
 _NAME_WIDTH = 32
-_INDENT = "  "
 
 
-def render(
+def explanation_page(
     explanation: Explanation,
     uses: Sequence[LinkUses] = ({}, {}),
     disks: Sequence[FullTimes] = ({}, {}),
     *,
     details: bool = True,
-) -> str:
-    """Return the answer in a few sentences, with `details` the tables and caveats behind it, and footnotes.
+) -> Iterator[Block]:
+    """Yield the answer in a few sentences, with `details` the tables and caveats behind it, and footnotes.
 
     `uses` say for how long links were full, before and after, and `disks` for how long disks were.
     """
+    before = explanation.before
+    after = explanation.after
     notes = Footnotes()
-    names = [_heading(column, notes) for column in (explanation.before, explanation.after)]
+    names = [label(each.name, _NAME_WIDTH) + notes.mark(each.notes) for each in (before, after)]
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
-    sections = [
-        f"Where the time went, from {names[0]} to {names[1]}",
-        _lines(_answer(explanation, marks, {"link": uses, "disk": disks})),
-        _lines(_causes(explanation)),
-        _lines(written_sentences(explanation)),
-        _lines(cache_sentences((explanation.before, explanation.after))),
-    ]
+    yield Paragraph(f"Where the time went, from {names[0]} to {names[1]}")
+    yield Sentences(list(_answer(explanation, marks, uses, disks)))
+    yield Sentences(list(_causes(explanation)))
+    yield Sentences(list(written_sentences(explanation)))
+    yield Sentences(list(cache_sentences((before, after))))
     if details:
-        sections += [
-            divided_table(explanation.rows, marks),
-            network_table(explanation.rows),
-            link_section([explanation.before.name, explanation.after.name], uses),
-            disk_section(disks),
-            profile_section({row.workload: row.profiles for row in explanation.rows}),
-            _lines(_caveats(explanation).split("\n")),
-        ]
-    sections += ["\n".join(footnotes(notes)), "" if details else _MORE]
-    return "\n\n".join(filter(None, sections)) + "\n"
-
-
-def _lines(sentences: Iterable[str]) -> str:
-    return "\n".join(fill(each, _INDENT) for each in sentences)
+        yield from divided_table(explanation.rows, marks)
+        yield from network_table(explanation.rows)
+        yield from link_table([before.name, after.name], uses)
+        yield from disk_table(disks)
+        yield from profile_tables({row.workload: row.profiles for row in explanation.rows})
+        yield Sentences(_caveats(explanation).split("\n"))
+    yield Paragraph("", notes.texts)
+    if not details:
+        yield Paragraph(_MORE)
 
 
 def _answer(
-    explanation: Explanation, marks: Mapping[str, str], full: Mapping[str, Sequence[FullTimes]]
+    explanation: Explanation,
+    marks: Mapping[str, str],
+    links: Sequence[FullTimes],
+    disks: Sequence[FullTimes],
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
-    yield from _in_all(
-        [row for row in explanation.rows if row.workload not in explanation.controls]
-    )
+    controls = explanation.controls
+    yield from _in_all([row for row in explanation.rows if row.workload not in controls])
     quiet = []
     for row in explanation.rows:
         mark = marks[row.workload]
-        if row.workload not in explanation.controls:
-            filled = (each for what, of in full.items() for each in _full(what, row.workload, of))
-            yield "; ".join([sentence(row, mark), *filled])
-        elif _verdict(row) is Verdict.NOISE:
+        if row.workload not in controls:
+            full = [*_full("link", row.workload, links), *_full("disk", row.workload, disks)]
+            yield "; ".join([sentence(row, mark), *full])
+        elif row.verdict is Verdict.NOISE:
             quiet.append(row.workload + mark)
         else:
             yield f"{sentence(replace(row, profiles=(None, None)), mark)} (a control)"
@@ -103,16 +99,15 @@ def _answer(
 def _undivided(rows: Iterable[ExplainedRow]) -> Iterator[str]:
     """Yield, for each side, the workloads whose change is not divided because it has no task metrics."""
     whole = [row for row in rows if row.change_s is not None and row.rest_s is None]
-    texts = [
-        ", ".join(row.workload for row in whole if row.before is None),
-        ", ".join(row.workload for row in whole if row.after is None),
-    ]
-    return (f"not divided, no task metrics {line}" for line in _by_side(texts))
+    before = ", ".join(row.workload for row in whole if row.before is None)
+    after = ", ".join(row.workload for row in whole if row.after is None)
+    for line in _by_side(before, after):
+        yield f"not divided, no task metrics {line}"
 
 
 def _in_all(rows: Sequence[ExplainedRow]) -> Iterator[str]:
     """Yield the sum of all significant changes, with the parts that make most of it."""
-    changed = [row for row in rows if _verdict(row) is Verdict.CHANGED and row.rest_s is not None]
+    changed = [row for row in rows if row.verdict is Verdict.CHANGED and row.rest_s is not None]
     if len(changed) > 1:
         change_s = math.fsum(row.change_s or 0 for row in changed)
         sums_s = {part: math.fsum(row.parts_s.get(part, 0) for row in changed) for part in PARTS}
@@ -121,57 +116,58 @@ def _in_all(rows: Sequence[ExplainedRow]) -> Iterator[str]:
         yield f"{len(changed)} workloads changed, in all by {quantities.signed_time(change_s)}{parts}"
 
 
-def _verdict(row: ExplainedRow) -> Verdict | None:
-    change = row.cells[1].change
-    return change.verdict if change else None
-
-
 def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
     """Yield for how long a link or a disk was full, if that is known on both sides and not nothing."""
-    shares = [use.full_share if (use := side.get(workload)) else None for side in uses]
-    before, after = shares
-    if before is not None and after is not None and max(before, after) > 0:
-        yield f"a {what} was full for {percent(before)} of the time before, {percent(after)} after"
+    before, after = (side.get(workload) for side in uses)
+    if before is None or before.full_share is None or after is None or after.full_share is None:
+        return
+    if before.full_share or after.full_share:
+        yield (
+            f"a {what} was full for {percent(before.full_share)} of the time before, "
+            f"{percent(after.full_share)} after"
+        )
 
 
 def _caveats(explanation: Explanation) -> str:
-    runs = (*explanation.before.runs, *explanation.after.runs)
-    slots = mode(t.tasks.slots for t in measured_trials(runs) if t.tasks and t.tasks.slots)
+    every = [*explanation.before.runs, *explanation.after.runs]
+    tasks = [trial.tasks for trial in measured_trials(every) if trial.tasks]
+    slots = mode(each.slots for each in tasks if each.slots)
     return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
 
 
 def _causes(explanation: Explanation) -> Iterator[str]:
     """Yield why nodes receive more than the shuffle on each side."""
-    texts = []
-    for column, sides in zip(
-        (explanation.before, explanation.after),
-        zip(*((row.before, row.after) for row in explanation.rows), strict=True),
-        strict=True,
-    ):
-        most = max((side.received_per_input_byte or 0.0 for side in sides if side), default=0.0)
-        texts.append(cause(column, most) or "")
-    return (f"{line}." for line in _by_side(texts))
+    before = _cause(explanation.before, [row.before for row in explanation.rows])
+    after = _cause(explanation.after, [row.after for row in explanation.rows])
+    for line in _by_side(before, after):
+        yield f"{line}."
 
 
-def _by_side(texts: Sequence[str]) -> Iterator[str]:
+def _cause(column: ConfigurationRuns, attributions: Iterable[Attribution | None]) -> str:
+    received = [each.received_per_input_byte or 0.0 for each in attributions if each]
+    return cause(column, max(received, default=0.0)) or ""
+
+
+def _by_side(before: str, after: str) -> Iterator[str]:
     """Yield `before: ...` and `after: ...`, or one line if it is the same; nothing for an empty text."""
-    for text, sides in names_by_text(dict(zip(SIDES, texts, strict=True))).items():
-        if text:
-            yield f"{' and '.join(sides)}: {text}"
+    if before and before == after:
+        yield f"before and after: {before}"
+        return
+    if before:
+        yield f"before: {before}"
+    if after:
+        yield f"after: {after}"
 
 
-def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
-    return shorten(visible(column.name), _NAME_WIDTH) + notes.mark(column.notes)
-
-
-def _notes(row: ExplainedRow) -> Iterator[str]:
-    """Yield all notes on the row as one footnote; nothing if there are none."""
-    texts = [
-        "; ".join((*cell.notes, *(_attribution_notes(attribution) if attribution else ())))
-        for cell, attribution in zip(row.cells, (row.before, row.after), strict=True)
-    ]
-    if any(texts):
-        yield ". ".join(_by_side(texts))
+def _notes(row: ExplainedRow) -> list[str]:
+    """Return all notes on the row as one footnote; nothing if there are none."""
+    texts = []
+    for cell, attribution in zip(row.cells, (row.before, row.after), strict=True):
+        notes = list(cell.notes)
+        if attribution:
+            notes += _attribution_notes(attribution)
+        texts.append("; ".join(notes))
+    return [". ".join(_by_side(*texts))] if any(texts) else []
 
 
 def _attribution_notes(attribution: Attribution) -> Iterator[str]:
@@ -202,7 +198,7 @@ def sentence(row: ExplainedRow, mark: str = "") -> str:
 
 
 def _clauses(row: ExplainedRow) -> Iterator[str]:
-    verdict = _verdict(row)
+    verdict = row.verdict
     if row.change_s is None:
         before, after = (cell.sample.outcome for cell in row.cells)
         yield f"{before} before, {after} after"
@@ -217,24 +213,21 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield quantities.signed_time(row.change_s) + _divided(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
-        if bound := _infinitely_fast(row):
-            yield bound
+        yield from _infinitely_fast(row)
 
 
-def _infinitely_fast(row: ExplainedRow) -> str | None:
-    """Return what the profile after the change says of a still faster network; None without one."""
-    profile, summary = row.profiles[1], row.cells[1].summary
-    if not (profile and profile.bound and summary):
-        return None
-    gain = profile.bound.network
-    least, now = (
-        quantities.time_text(seconds)
-        for seconds in (summary.time_s * (1 - gain.share), summary.time_s)
-    )
-    return (
-        f"with no wait for the network, it would now take at least {least} instead of {now}: an "
-        f"infinitely fast network gains at most {gain_text(gain)}"
-    )
+def _infinitely_fast(row: ExplainedRow) -> Iterator[str]:
+    """Yield what the profile after the change says of a still faster network; nothing without one."""
+    profile = row.profiles[1]
+    summary = row.cells[1].summary
+    if profile and profile.bound and summary:
+        gain = profile.bound.network
+        now = quantities.time_text(summary.time_s)
+        least = quantities.time_text(summary.time_s * (1 - gain.share))
+        yield (
+            f"with no wait for the network, it would now take at least {least} instead of {now}: an "
+            f"infinitely fast network gains at most {gain_text(gain)}"
+        )
 
 
 def _divided(row: ExplainedRow) -> str:
@@ -244,12 +237,14 @@ def _divided(row: ExplainedRow) -> str:
 
 
 def _main_parts(change_s: float, parts_s: Mapping[str, float]) -> str:
-    main = [
-        f"{quantities.signed_time(seconds)} of it {_PART_NAMES[name]}"
-        for name, seconds in sorted(parts_s.items(), key=lambda part: -abs(part[1]))
-        if seconds * change_s > 0 and abs(seconds) >= _MIN_FRACTION * abs(change_s)
-    ]
-    return f", {' and '.join(main[:_MAX_PARTS])}" if main else ", a little in every part"
+    main = []
+    for name, seconds in sorted(parts_s.items(), key=lambda part: -abs(part[1])):
+        has_same_sign = seconds * change_s > 0
+        if has_same_sign and abs(seconds) >= _MIN_FRACTION * abs(change_s):
+            main.append(f"{quantities.signed_time(seconds)} of it {_PART_NAMES[name]}")
+    if not main:
+        return ", a little in every part"
+    return f", {' and '.join(main[:_MAX_PARTS])}"
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:

@@ -1,68 +1,70 @@
-"""How the files of a directory are stored, for the terminal."""
+"""How the files of a directory are stored."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.base.words import count_of, visible
+from harness.base.words import count_of
 from harness.present import quantities
-from harness.present.text import simple_table
+from harness.present.blocks import Block, Lines, Table
 
 MAX_NAMES = 10
 """Differing files that are listed by name; further ones are only counted."""
 
 _FAULTS = ("missing", "excess")
+_HEADINGS = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)
 
 
-def render(observed: Mapping[str, Any]) -> str:
-    """Return tables by layout and by node, the files that differ, and the verdict.
+def layout_page(observed: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield tables by layout and by node, the files that differ, and the verdict.
 
     `observed` is the JSON object that datagen/observe.py writes.
     """
-    sections = [visible(observed["uri"]), _layouts(observed)]
+    yield Lines([observed["uri"]])
+    yield _layouts(observed)
     if observed["placement"]:
-        sections.append(_nodes(observed))
-    sections.append("\n".join([*_remarks(observed), _verdict(observed)]))
-    return "\n\n".join(sections) + "\n"
+        yield _nodes(observed["placement"])
+    yield Lines([*_remarks(observed), _verdict(observed)])
 
 
-def _layouts(observed: Mapping[str, Any]) -> str:
+def _layouts(observed: Mapping[str, Any]) -> Table:
     by_layout = defaultdict(list)
     for file in observed["files"].values():
         by_layout[file["layout"]].append(file)
+    is_known = observed["stored_bytes"] is not None
     rows = []
     for layout, files in sorted(by_layout.items(), key=lambda group: -len(group[1])):
         size = sum(file["bytes"] for file in files)
-        stored = sum(sum(file["placement"].values()) for file in files)
-        faults = (f"{sum(file[fault] for file in files):,}" for fault in _FAULTS)
-        is_known = observed["stored_bytes"] is not None
-        ratio = f"{stored / size:.3f}" if size else "-"
-        storage = (f"{stored:,}", ratio, *faults) if is_known else ("unknown",) * 4
-        rows.append((visible(layout), f"{len(files):,}", f"{size:,}", *storage))
-    headings = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)
-    return simple_table(headings, rows)
+        row = [layout, f"{len(files):,}", f"{size:,}"]
+        if is_known:
+            stored = sum(sum(file["placement"].values()) for file in files)
+            row += [f"{stored:,}", f"{stored / size:.3f}" if size else "-"]
+            row += [f"{sum(file[fault] for file in files):,}" for fault in _FAULTS]
+        else:
+            row += ["unknown"] * (len(_HEADINGS) - len(row))
+        rows.append(row)
+    return Table(_HEADINGS, rows)
 
 
-def _nodes(observed: Mapping[str, Any]) -> str:
-    placement = observed["placement"]
+def _nodes(placement: Mapping[str, int]) -> Table:
     total = sum(placement.values())
-    rows = [
-        (visible(node), f"{stored:,}", quantities.share(stored / total, 1) if total else "-")
-        for node, stored in placement.items()
-    ]
-    return simple_table(("node", "bytes stored", "share"), rows)
+    rows = []
+    for node, stored in placement.items():
+        share = quantities.share(stored / total, 1) if total else "-"
+        rows.append([node, f"{stored:,}", share])
+    return Table(("node", "bytes stored", "share"), rows)
 
 
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
-        yield f"parity is computed by {visible(observed['coder'])} code"
+        yield f"parity is computed by {observed['coder']} code"
     if observed["directories"]:
         yield f"subdirectories, which were not searched: {observed['directories']:,}"
     differing = observed["differing"]
     for name in differing[:MAX_NAMES]:
         file = observed["files"][name]
         faults = [f"{file[fault]:,} {fault}" for fault in _FAULTS if file[fault]]
-        yield f"differs: {visible(name)}: {', '.join([visible(file['layout']), *faults])}"
+        yield f"differs: {name}: {', '.join([file['layout'], *faults])}"
     if len(differing) > MAX_NAMES:
         yield f"differs: {count_of(len(differing) - MAX_NAMES, 'more file')}"
 
@@ -70,8 +72,8 @@ def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
 def _verdict(observed: Mapping[str, Any]) -> str:
     if observed["problem"]:
         expected = f"the manifest says {observed['manifest']}; " if observed["manifest"] else ""
-        why = f" ({visible(observed['why'])})" if observed["why"] else ""
-        return f"DIFFERS: {expected}{visible(observed['problem'])}{why}"
+        why = f" ({observed['why']})" if observed["why"] else ""
+        return f"DIFFERS: {expected}{observed['problem']}{why}"
     if not observed["files"]:
         return "the directory has no files"
     if observed["stored_bytes"] is None:

@@ -1,0 +1,202 @@
+"""Tables of changes: a line for each workload or host, a column for each configuration.
+
+They are in words, but in no output format yet.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from harness.base.words import count_of
+from harness.model.limits import MIN_RUNS
+from harness.present import quantities
+from harness.statistics.change import Change, Verdict
+
+
+@dataclass(frozen=True)
+class ChangeCell:
+    """The words of a cell, and its notes. An empty word is not shown.
+
+    `mark` says that the change proves nothing.
+    """
+
+    value: str
+    interval: str = ""
+    change: str = ""
+    mark: str = ""
+    change_interval: str = ""
+    p: str = ""
+    n: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def marked_change(self) -> str:
+        """The change with its mark: `-9.5%`, `-9.5% ~`."""
+        return f"{self.change} {self.mark}".strip()
+
+
+HEADINGS = ChangeCell("value", "±", "change", "", "±", "p", "n")
+
+
+@dataclass(frozen=True)
+class ChangeColumn:
+    """The name of a configuration, and its notes."""
+
+    name: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChangeLine:
+    """A name with its notes, and a cell for each column."""
+
+    name: str
+    cells: tuple[ChangeCell, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChangeTable:
+    """A table whose first column is the baseline.
+
+    `heading` stands above the names, and `headings` stand above the words of the cells. `warnings` precede
+    the table, and `caption` follows it. If every cell has the same number of runs and measurements, the
+    caption states it, and no cell does.
+    """
+
+    heading: str
+    headings: ChangeCell
+    columns: tuple[ChangeColumn, ...]
+    lines: tuple[ChangeLine, ...]
+    warnings: tuple[str, ...]
+    caption: str
+
+
+_MARKS = {Verdict.NOISE: quantities.NOISE, Verdict.TOO_FEW: quantities.UNTESTED}
+
+
+class Counts(NamedTuple):
+    """How many runs a cell has, and how many measurements in all of them."""
+
+    runs: int
+    measurements: int
+
+    def __str__(self) -> str:
+        return f"{self.measurements} in {self.runs}"
+
+
+def change_cell(
+    value: str,
+    uncertainty: float | None,
+    change: Change | None,
+    n: str = "",
+    *,
+    needs_interval: bool = False,
+) -> ChangeCell:
+    """Return the words of what was measured.
+
+    `needs_interval` says that other cells of the table have an interval, so that one without says why.
+    """
+    interval = quantities.uncertainty(uncertainty)
+    if needs_interval and not interval:
+        interval = quantities.TOO_FEW_RUNS
+    cell = ChangeCell(value, interval, n=n)
+    if change is None:
+        return cell
+    return replace(
+        cell,
+        change=quantities.change(change.relative_change),
+        mark=_MARKS.get(change.verdict, ""),
+        change_interval=quantities.uncertainty_of_change(
+            change.uncertainty, change.relative_change
+        ),
+        p="" if change.adjusted_p is None else quantities.p_text(change.adjusted_p),
+    )
+
+
+def change_text(cell: ChangeCell, unit: str | None) -> str:
+    """Return `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`; of a performance, `+13.4% flop/s ±3%`."""
+    of_performance = f" {unit}/s" if unit else ""
+    return f"{cell.marked_change}{of_performance} {cell.change_interval}".strip()
+
+
+FEW = "few"
+"""What a table for which `too few runs` is too wide says instead."""
+
+
+def abbreviated(table: ChangeTable) -> ChangeTable:
+    """Return the table with FEW in the place of `too few runs`, and a caption that says so."""
+    lines = []
+    for line in table.lines:
+        cells = tuple(
+            replace(
+                cell,
+                interval=_abbreviated(cell.interval),
+                change_interval=_abbreviated(cell.change_interval),
+            )
+            for cell in line.cells
+        )
+        lines.append(replace(line, cells=cells))
+    meaning = f"{FEW}: {quantities.TOO_FEW_RUNS},"
+    caption = table.caption.replace(f"{quantities.TOO_FEW_RUNS}:", meaning)
+    return replace(table, lines=tuple(lines), caption=caption)
+
+
+def _abbreviated(word: str) -> str:
+    return FEW if word == quantities.TOO_FEW_RUNS else word
+
+
+def common(counts: Iterable[Counts]) -> Counts | None:
+    """Return the common numbers, or None if they differ, cannot be equal in all runs, or are missing."""
+    different = set(counts)
+    if len(different) != 1:
+        return None
+    same = different.pop()
+    return None if same.measurements % same.runs else same
+
+
+def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
+    """Yield what a value is; `noun` is what a measurement is called.
+
+    `counts` are the numbers of all cells, None if the table has a column for them; `every` has each cell's.
+    """
+    interval = "±: 95 % confidence interval"
+    if counts is None:
+        most = max(every, default=Counts(0, 0))
+        if most.runs > 1:
+            yield f"Geometric mean of the runs' medians, {interval}; n 16 in 4: 16 {noun}s in 4 runs."
+        elif most.runs:
+            yield f"Median of one run; n {most}: {count_of(most.measurements, noun)} in 1 run."
+    elif counts.runs == 1:
+        median = "Median of " if counts.measurements > 1 else ""
+        yield f"{median}{count_of(counts.measurements, noun)} of one run."
+    else:
+        of_run = count_of(counts.measurements // counts.runs, noun)
+        yield f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, {interval}."
+
+
+def too_few_sentence(lines: Iterable[ChangeLine]) -> Iterator[str]:
+    """Yield what `too few runs` means in a cell of these lines, and what to do, if any cell says so."""
+    shown: set[str] = set()
+    for line in lines:
+        for cell in line.cells:
+            shown.update((cell.interval, cell.change_interval))
+    if quantities.TOO_FEW_RUNS in shown:
+        yield (
+            f"{quantities.TOO_FEW_RUNS}: a single run, or an interval of ±100 % or more; measure more runs."
+        )
+
+
+def verdict_sentences(changes: Sequence[Change], beyond: str = "") -> Iterator[str]:
+    """Yield how changes were tested, and what their marks mean; `beyond` is what a change is beyond."""
+    verdicts = [change.verdict for change in changes]
+    tested = len(verdicts) - verdicts.count(Verdict.TOO_FEW)
+    if tested:
+        yield (
+            f"Change from the first column{beyond}; p of a t test on runs, Holm-adjusted for "
+            f"{count_of(tested, 'comparison')} (± is not)."
+        )
+    if Verdict.NOISE in verdicts:
+        yield f"{quantities.NOISE}: not significant."
+    if Verdict.TOO_FEW in verdicts:
+        yield f"{quantities.UNTESTED}: not tested, which takes {MIN_RUNS} runs on either side."

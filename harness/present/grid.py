@@ -1,0 +1,54 @@
+"""Columns of texts, and wrapped sentences, for a terminal of 100 columns."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from harness.base.words import display_width, padded, visible
+
+WIDTH = 100
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
+_NO_BREAK_SPACE = "\u00a0"
+
+Row = Sequence[str]
+"""Cells, each of which may have several lines."""
+
+
+def fill(text: str, indent: str = "") -> str:
+    """Escape a text and wrap it to the terminal's width, keeping each number with its unit.
+
+    `indent` begins every line but the first.
+    """
+    joined = _NUMBER_AND_UNIT.sub(_NO_BREAK_SPACE, visible(text))
+    wrapped = textwrap.fill(joined, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapped.replace(_NO_BREAK_SPACE, " ")
+
+
+def grid(headings: Row, rows: Sequence[Row], align: str, gap: str = "  ") -> list[str]:
+    """Return the lines of a table, with a rule below the headings; without headings, it has no rule either.
+
+    `align` has `<` or `>` for each column. Headings stand directly above the rule, cells at the top of their
+    row.
+    """
+    above = _lines_of(headings, is_heading=True)
+    below = []
+    for row in rows:
+        below += _lines_of(row)
+    widths = [max(map(display_width, column)) for column in zip(*above, *below, strict=True)]
+    rules = ["-" * width for width in widths]
+    lines = [*above, rules, *below] if headings else below
+    return [_joined(line, widths, align, gap) for line in lines]
+
+
+def _lines_of(row: Row, *, is_heading: bool = False) -> list[Row]:
+    cells = [cell.split("\n") for cell in row]
+    height = max(map(len, cells), default=0)
+    for cell in cells:
+        place = 0 if is_heading else len(cell)
+        cell[place:place] = [""] * (height - len(cell))
+    return list(zip(*cells, strict=True))
+
+
+def _joined(line: Row, widths: Sequence[int], align: str, gap: str) -> str:
+    cells = map(padded, line, widths, align)
+    return gap.join(cells).rstrip()

@@ -1,0 +1,172 @@
+"""Predictions, and how they compare with what was measured later."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from harness.analysis.cost.benefit import CostBenefit
+from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
+from harness.base.words import count_of, join_names, label, percent
+from harness.model.link import rate_text, throughput_text
+from harness.model.prediction import Bounds, PredictedTime, Prediction
+from harness.present.blocks import Block, Lines, Paragraph, Sentences, Table
+from harness.present.costs import cost_table
+from harness.present.quantities import TOO_FEW_RUNS, change, if_known, time_text, uncertainty
+from harness.records.predictions import FrozenPrediction
+
+_NAME_WIDTH = 28
+_CAPTION = (
+    "Intervals are for the mean of as many runs (Spark applications) after the upgrade as there are now. "
+    "Controls are expected to stay as they are."
+)
+_LIMITS = (
+    "network: the part of the time in which tasks wait for the network, or in which the link of at least one "
+    "node is full; at infinite rate: the time over an infinitely fast network; useful up to: the rate beyond "
+    "which the time is within 5 % of that, or a dash if it is already. The last two columns are "
+    "extrapolated: no such link was measured."
+)
+_DISK_LIMITS = (
+    "disk: the part of the time in which tasks wait for a disk, as far as is known; "
+    "with infinitely fast disks: what remains, which is extrapolated: no such disk was measured."
+)
+_ERROR = (
+    "error: expected / measured - 1, so + is a prediction that was too long; inside: the narrowest interval "
+    "with what was measured."
+)
+_ROUND = (
+    "A round is every workload once, without the controls. In brackets: if all workloads are at the "
+    "worse, or all at the better end of their 95 % intervals."
+)
+
+
+def prediction_page(
+    frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] = ()
+) -> Iterator[Block]:
+    """Yield the predictions of one baseline, one for each target.
+
+    `benefits` are ranked; there is a table of them if there are any.
+    """
+    first = frozen[0].prediction
+    for saved in frozen:
+        yield Paragraph(_title(saved.prediction))
+        yield _table(saved.prediction)
+    yield Paragraph(_CAPTION)
+    yield _table_of_limits(first)
+    yield Sentences(list(_remarks(first)))
+    if benefits:
+        costs = cost_table(benefits)
+        yield Table(["upgrade", *costs.headings[2:]], [row[1:] for row in costs.rows])
+        yield Paragraph(_ROUND)
+    yield Lines(
+        [f"prediction {saved.id}, {saved.prediction.target}: {saved.file}" for saved in frozen]
+    )
+    yield Paragraph(
+        f"After the upgrade: clusterlift predict {shlex.quote(first.baseline)} --score AFTER. "
+        "Note the IDs elsewhere, too: they show whether a prediction was changed."
+    )
+
+
+def _remarks(prediction: Prediction) -> Iterator[str]:
+    yield _DISK_LIMITS if prediction.target.disk else _LIMITS
+    yield f"Model: {prediction.model}."
+    judged = [time for time in prediction.times if not time.is_control]
+    for basis in dict.fromkeys(time.basis for time in judged):
+        names = join_names([time.workload for time in judged if time.basis == basis])
+        yield f"{names}: predicted from {basis}."
+    for note in prediction.notes:
+        yield f"{note[:1].upper()}{note[1:]}."
+    for name, why in prediction.not_predicted.items():
+        yield f"{name} is not predicted: {why}"
+
+
+def _table(prediction: Prediction) -> Table:
+    rows = []
+    for time in prediction.times:
+        bounds = [
+            _bounds(time.interval_80, time.expected_s),
+            _bounds(time.interval_95, time.expected_s),
+        ]
+        rows.append([*_times(time), change(time.expected_s / time.baseline_s - 1), *bounds])
+    return Table(("workload", "now", "expected", "change", "80 %", "95 %"), rows)
+
+
+def _times(time: PredictedTime) -> list[str]:
+    """Return the workload, its time now, and the expected one."""
+    name = f"{time.workload} (control)" if time.is_control else time.workload
+    return [label(name, _NAME_WIDTH), time_text(time.baseline_s), time_text(time.expected_s)]
+
+
+def _title(prediction: Prediction) -> str:
+    target, now = prediction.target, prediction.baseline_goodput_bit_s
+    if not (now and target.goodput_bit_s):
+        return f"{prediction.baseline} with {target}, and all else as it is"
+    return (
+        f"{prediction.baseline} over {target}: its links carry {throughput_text(now)} now, and are expected "
+        f"to carry {throughput_text(target.goodput_bit_s)}"
+    )
+
+
+def _table_of_limits(prediction: Prediction) -> Table:
+    is_of_disks = prediction.target.disk
+    rows = []
+    for time in prediction.times:
+        if time.is_control:
+            continue
+        waits = percent(time.network_share or time.disk_share or 0.0)
+        row = [label(time.workload, _NAME_WIDTH), waits, time_text(time.limit_s)]
+        if not is_of_disks:
+            row.append(if_known(time.useful_up_to_bit_s, lambda bit_s: rate_text(bit_s, 2)))
+        rows.append(row)
+    if is_of_disks:
+        return Table(("workload", "disk", "with infinitely fast disks"), rows)
+    return Table(("workload", "network", "at infinite rate", "useful up to"), rows)
+
+
+def _bounds(bounds: Bounds, expected_s: float) -> str:
+    distance_s = max(expected_s - bounds.low_s, bounds.high_s - expected_s)
+    if uncertainty(distance_s / expected_s) == TOO_FEW_RUNS:
+        return TOO_FEW_RUNS
+    low = time_text(bounds.low_s)
+    high = time_text(bounds.high_s)
+    are_seconds = high.endswith(" s") and " min " not in high
+    if are_seconds:
+        low = low.removesuffix(" s")
+    return f"{low} to {high}"
+
+
+def score_page(score: Score) -> Iterator[Block]:
+    """Yield a prediction beside what was measured."""
+    rows = []
+    for time in score.times:
+        predicted = time.predicted
+        bounds = _bounds(predicted.interval_95, predicted.expected_s)
+        measured = [time_text(time.actual_s), change(time.error), _inside(time)]
+        rows.append([*_times(predicted), bounds, *measured])
+    yield Paragraph(
+        f"prediction {score.id} of {score.prediction.made_at} for {score.prediction.target}, and what "
+        f"{score.after.name} measured"
+    )
+    yield Table(("workload", "before", "expected", "95 %", "measured", "error", "inside"), rows)
+    remarks = [_ERROR]
+    remarks += [f"{name} was predicted, and not measured" for name in score.missing]
+    remarks += score.notes
+    summary = summarise([score])
+    if summary and not score.void:
+        remarks.append(_summary_text(summary))
+    remarks += [f"VOID, so this proves nothing: {reason}" for reason in score.void]
+    yield Sentences(remarks)
+
+
+def _inside(time: ScoredTime) -> str:
+    if time.within_80:
+        return "80 %"
+    return "95 %" if time.within_95 else "no"
+
+
+def _summary_text(summary: Summary) -> str:
+    return (
+        f"{count_of(summary.count, 'predicted time')}, controls not counted: median error "
+        f"{percent(summary.median_error, 1)}, worst {percent(summary.worst_error, 1)}; {summary.inside_80} "
+        f"were inside their 80 % interval, {summary.inside_95} inside their 95 % interval. The guess that "
+        f"nothing changes is off by {percent(summary.unchanged, 1)}, and the guess that time is inversely "
+        f"proportional to the rate by {percent(summary.proportional, 1)} (medians)."
+    )

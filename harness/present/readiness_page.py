@@ -1,0 +1,74 @@
+"""The checklist of a baseline, and the smallest changes that it can show."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+from harness.analysis.ready.readiness import Check, DetectableChange, Readiness
+from harness.base.words import given_percent, label, percent, visible
+from harness.present import quantities
+from harness.present.blocks import Block, Lines, Paragraph, Table
+from harness.statistics.power import MAX_RUNS, POWER
+
+_SDS = "SD: the standard deviation of the trials of a run, and of the medians of these runs."
+_HEADINGS = (
+    *("workload", "runs", "SD of trials", "SD of runs"),
+    *("faster by", "slower by", "runs needed"),
+)
+_NAME_WIDTH = 36
+_MESSAGE_WIDTH = 72
+
+
+def readiness_page(readiness: Readiness) -> Iterator[Block]:
+    """Yield the checks, the smallest detectable changes and the verdict."""
+    yield Lines([label(readiness.baseline.name, _NAME_WIDTH)])
+    yield _checks(readiness.checks)
+    if readiness.detectable:
+        yield Paragraph(
+            f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
+            "follow after the upgrade, as quiet as these, and how many runs on either side detect a change "
+            f"of {given_percent(readiness.change)}:"
+        )
+        yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
+        yield Paragraph(_SDS)
+    missing = ", ".join(readiness.missing)
+    yield Lines([f"NOT READY: {missing}" if missing else "READY: the upgrade may begin"])
+
+
+def _checks(checks: Mapping[str, Check]) -> Table:
+    rows = []
+    for name, check in checks.items():
+        message = visible(check.message)
+        wrapped = textwrap.fill(message, _MESSAGE_WIDTH, break_on_hyphens=False)
+        rows.append([name, check.status, wrapped])
+    return Table((), rows, align="<")
+
+
+def _row(found: DetectableChange) -> list[str]:
+    return [
+        label(found.workload, _NAME_WIDTH),
+        str(found.runs),
+        _sd(found.noise),
+        _sd(found.run_sd),
+        *_faster_and_slower(found),
+        _runs_needed(found),
+    ]
+
+
+def _sd(fraction: float | None) -> str:
+    return "unknown" if fraction is None else quantities.share(fraction, 1)
+
+
+def _runs_needed(found: DetectableChange) -> str:
+    if found.run_sd is None:
+        return "unknown"
+    return f"> {MAX_RUNS}" if found.runs_needed is None else str(found.runs_needed)
+
+
+def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:
+    """Return the change to a shorter and to a longer time; half the time is as far as double."""
+    change = found.min_change
+    if change is None:
+        return ("none",) * 2
+    if change >= 1:
+        return (quantities.TOO_FEW_RUNS,) * 2
+    return quantities.change(-change / (1 + change)), quantities.change(change)
