@@ -3,12 +3,11 @@
 import math
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from statistics import median
 
 from pyspark.sql import SparkSession
 
@@ -22,19 +21,15 @@ from datagen.writer import Request, write_dataset
 from harness.base.errors import INTERRUPTED, BadInput
 from harness.base.terminal import say, show
 from harness.base.words import count_of, join_names, names_by_text, visible
-from harness.model.answer import VARIES
 from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
-from harness.model.run import Ending, Phase, Status, Trial, answers_of, by_workload
+from harness.model.run import Ending, Phase, Status, Trial, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import cache_directory, check_writable, locked
 from harness.records.writer import Recording
-from harness.trials.disturbances import counted_trials
 from harness.trials.progress import TrialProgress
 from harness.trials.rounds import Rounds
-from harness.trials.slow_down import slow_down
 from harness.trials.time_budget import seconds_for_rounds, seconds_left
 from harness.trials.trials import run_trials, wait_for_release
-from harness.trials.warm_up import unsteady_workloads
 from harness.work.queries import SUFFIX
 from harness.work.series import PROVEN
 from jobs.cold_reads import ColdReads, InputSource, Place, input_source, prefer_cold_reads
@@ -47,6 +42,7 @@ from jobs.run_description import describe_run
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.streams import Streams, in_streams
+from jobs.summary import summary
 from jobs.workload import Context, Selection, Workload, select_workloads
 
 DEFAULT_RECIPE = Recipe(rows=300_000)
@@ -295,8 +291,11 @@ class ConfigurationSide:
 
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""
-        name = [visible(self._options.configuration)] if self.label else []
-        return [*name, *summary(self._selection.names, self.trials, self._options)]
+        options = self._options
+        wanted = None if options.warmup is not None else options.trials
+        lines = [visible(options.configuration)] if self.label else []
+        lines += summary(self._selection.names, self.trials, wanted)
+        return lines
 
 
 def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
@@ -372,44 +371,3 @@ def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str], once_s: flo
         profile=options.profile,
         fewer_after_s=seconds_for_rounds(once_s),
     )
-
-
-def summary(
-    workloads: Iterable[str], trials: Sequence[Trial], options: BenchmarkOptions
-) -> list[str]:
-    """Return a line per workload: median, minimum and maximum of its measured trials in seconds.
-
-    A note says what does not count.
-    """
-    needed = None if options.warmup is not None else options.trials
-    trials, throughout = counted_trials(trials, needed)
-    unsteady = {} if needed is None else unsteady_workloads(trials, needed)
-    found = {trial.workload for trial in trials}
-    lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]
-    for name in workloads:
-        own = [trial for trial in trials if trial.workload == name]
-        measured = [trial for trial in own if trial.phase is Phase.MEASURED]
-        times = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
-        cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
-        notes = "; ".join(
-            [
-                *(["all disturbed"] if name in throughout else []),
-                *_notes(measured, unsteady.get(name) or slow_down([own], len(found))),
-                *([VARIES] if len(answers_of(own)) > 1 else []),
-            ]
-        )
-        warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
-        line = f"{name:22} {' '.join(cells)} {len(times):4} {warm_up:8}   {notes}"
-        lines.append(line.rstrip())
-    return lines
-
-
-def _notes(measured: Sequence[Trial], unsteady: str | None) -> Iterator[str]:
-    for what, number in (
-        ("failed", sum(trial.status is Status.FAILED for trial in measured)),
-        ("disturbed", sum(trial.disturbed is not None for trial in measured)),
-    ):
-        if number:
-            yield f"{number} of {len(measured)} {what}"
-    if unsteady:
-        yield f"not known to be steady: {unsteady}"

@@ -1,0 +1,58 @@
+"""The table that a run prints at its end: a line for each workload."""
+
+from __future__ import annotations  # for Python 3.8
+
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+
+from harness.model.answer import VARIES
+from harness.model.run import Phase, Status, Trial, answers_of
+from harness.trials.disturbances import counted_trials
+from harness.trials.slow_down import slow_down
+from harness.trials.warm_up import unsteady_workloads
+
+_HEADINGS = ("median", "min", "max")
+
+
+def summary(
+    workloads: Iterable[str], trials: Sequence[Trial], steady_trials: int | None
+) -> Iterator[str]:
+    """Yield the headings, then the median, minimum and maximum of each workload's measured trials in seconds.
+
+    A note says what does not count. `steady_trials` is how many steady trials were wanted of each workload,
+    None if the number of warm-up rounds was fixed.
+    """
+    counted, throughout = counted_trials(trials, steady_trials)
+    unsteady = {} if steady_trials is None else unsteady_workloads(counted, steady_trials)
+    run_workloads = len({trial.workload for trial in counted})
+    yield _line("workload", _HEADINGS, "n", "warm-up", "")
+    for name in workloads:
+        own = [trial for trial in counted if trial.workload == name]
+        warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
+        measured = [trial for trial in own if trial.phase is Phase.MEASURED]
+        times_s = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
+        cells = ["-"] * len(_HEADINGS)
+        if times_s:
+            cells = [f"{time_s:.3f} s" for time_s in (median(times_s), min(times_s), max(times_s))]
+        notes = ["all disturbed"] if name in throughout else []
+        notes += _left_out(measured)
+        why_unsteady = unsteady.get(name) or slow_down([own], run_workloads)
+        if why_unsteady:
+            notes.append(f"not known to be steady: {why_unsteady}")
+        if len(answers_of(own)) > 1:
+            notes.append(VARIES)
+        yield _line(name, cells, f"{len(times_s)}", f"{warm_up}", "; ".join(notes))
+
+
+def _line(name: str, cells: Iterable[str], n: str, warm_up: str, notes: str) -> str:
+    times = " ".join(cell.rjust(10) for cell in cells)
+    return f"{name:22} {times} {n:>4} {warm_up:>8}   {notes}".rstrip()
+
+
+def _left_out(measured: Sequence[Trial]) -> Iterator[str]:
+    failed = sum(trial.status is Status.FAILED for trial in measured)
+    disturbed = sum(trial.disturbed is not None for trial in measured)
+    if failed:
+        yield f"{failed} of {len(measured)} failed"
+    if disturbed:
+        yield f"{disturbed} of {len(measured)} disturbed"
