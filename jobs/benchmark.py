@@ -25,8 +25,8 @@ from datagen.spark import spark_errors_as_one_line, start_session
 from harness.base.command_line import run_main
 from harness.base.interrupt import interruptible
 from harness.records.run_lock import RUN, configuration_lock
+from jobs.measuring import benchmark
 from jobs.options import PROG, parse
-from jobs.run import benchmark
 
 
 def main() -> int:

@@ -14,8 +14,8 @@ from harness.base.command_line import Parser
 from harness.base.errors import BadInput
 from harness.base.option_values import parse_facts, parse_pairs
 from harness.model.cache import COLD
+from harness.trials.counting import AUTO, DEFAULT_TRIALS
 from harness.trials.time_budget import seconds_left
-from harness.trials.warm_up import AUTO, DEFAULT_TRIALS
 from harness.work.queries import QueryDirectory
 from harness.work.script_options import MAX_TIME_S, add_script_options
 from jobs.queries import queries_of

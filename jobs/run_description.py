@@ -15,7 +15,7 @@ from harness.model.run import COMMAND, QUERIES, SILENT, TABLES, Run, new_run_id,
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
-from harness.trials.warm_up import AUTO
+from harness.trials.counting import AUTO
 from harness.work.queries import text_digests
 from harness.work.series import current_series
 from jobs.executors import NodesDescription

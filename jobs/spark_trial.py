@@ -1,10 +1,12 @@
 """The trials of a workload on Spark: prepare under a job group, force with a sink, check the answer."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Self
+from types import TracebackType
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -12,7 +14,6 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.base.errors import ClusterliftError, SparkLost
 from harness.base.interrupt import deferred_signals
-from harness.model.answer import RowsDigest
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
 from harness.node.disks import disk_bytes_between
@@ -20,7 +21,7 @@ from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.snapshot import NodesSnapshot, silent_hosts
 from harness.node.traffic import wire_bytes
-from harness.trials.trials import PreparedTrial
+from harness.trials.loop import MAX_EXECUTIONS
 from jobs.cold_reads import ColdReads, InputSource
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
@@ -49,21 +50,27 @@ class SparkTrialRunner:
     source: InputSource = field(default_factory=InputSource)
 
     @property
-    def name(self) -> str:
-        return self.workload.name
+    def workloads(self) -> Sequence[str]:
+        return (self.workload.name,)
+
+    @property
+    def max_executions(self) -> int:
+        """One of a cold trial: what it read, the next execution would find in memory."""
+        return 1 if self.cold_reads else MAX_EXECUTIONS
 
     def _ready(self, executions: int) -> Executions:
         if isinstance(self.workload, Streams):
             return StreamsExecutions(self.workload, self.sink, self.context, executions)
         return sink_of(self.workload, self.sink)(self.workload, self.context, executions)
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool = False) -> PreparedTrial:
+    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedSparkTrial:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
             executors = executor_hosts(spark)
             collect_garbage(spark)
-            if (prewarming := self.workload.prewarm(self.context)) is not None:
+            prewarming = self.workload.prewarm(self.context)
+            if prewarming is not None:
                 with outside_trials(spark):
                     prewarming.collect()
             if self.cold_reads:
@@ -75,13 +82,13 @@ class SparkTrialRunner:
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
-        return _PreparedSparkTrial(
+        return PreparedSparkTrial(
             self, spark, sink, executions, executors, packed, nodes, start_s, profiler
         )
 
 
 @dataclass(frozen=True)
-class _PreparedSparkTrial:
+class PreparedSparkTrial:
     """A trial that is ready to run.
 
     `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
@@ -99,10 +106,15 @@ class _PreparedSparkTrial:
     start_s: float
     profiler: StackProfiler | None
 
-    def __enter__(self) -> Self:
-        return self
+    def __enter__(self) -> None:
+        """Nothing is left to be prepared."""
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         try:
             with _spark_loss_detected(self.spark), deferred_signals():
                 self.sink.close()
@@ -119,31 +131,40 @@ class _PreparedSparkTrial:
                     self.profiler.stop()
                 raise
 
-    def observed(self, trial: Trial) -> Trial:
+    def trials(self, trial: Trial) -> Sequence[Trial]:
+        observed = self._observed(trial)
+        with _spark_loss_detected(self.spark):
+            return self.sink.checked(observed)
+
+    def _observed(self, trial: Trial) -> Trial:
         """Return the trial with what was observed of it.
 
-        The log ends before the job that reads the nodes' counters, and is read afterwards.
+        The log ends before the job that reads the nodes' counters, and is read afterwards. Quantities are
+        averages over the executions of the trial; timeline and profile are of all of them.
         """
-        end_s, log = time.monotonic(), self.runner.log
+        end_s = time.monotonic()
+        log = self.runner.log
+        before = self.nodes_before
         with _spark_loss_detected(self.spark):
             log.end()
             if self.profiler:
                 self.profiler.stop()
-            before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
+            after = nodes_snapshot(self.spark, with_samples=True)
             executors = executor_hosts(self.spark)
-        read, wire = log.read(), wire_bytes(before, after)
-        disk = disk_bytes_between(before, after)
-        tasks, stages = (read.metrics, read.stages) if read else (None, ())
-        spans = read.spans if read else ()
-        profile = self.profiler.profile(spans) if self.profiler else None
+        read = log.read()
         with _spark_loss_detected(self.spark):
             written = self.sink.written()
+        disk = disk_bytes_between(before, after)
+        spans = read.spans if read else ()
+        stages = read.stages if read else ()
+        tasks = read.metrics.per_execution(self.executions) if read else None
+        profile = self.profiler.profile(spans) if self.profiler else None
         lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
         return replace(
             trial,
             note=f"executors lost: {', '.join(sorted(lost))}" if lost else None,
-            tasks=tasks and tasks.per_execution(self.executions),
-            wire=wire.per_execution(self.executions),
+            tasks=tasks,
+            wire=wire_bytes(before, after).per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
             input_read_by=self.runner.source.reader,
             packed_input=self.packed_input,
@@ -154,14 +175,6 @@ class _PreparedSparkTrial:
             written=written,
             silent=silent_hosts(before, after),
         )
-
-    def parts(self, trial: Trial) -> list[Trial]:
-        with _spark_loss_detected(self.spark):
-            return self.sink.parts(trial)
-
-    def check(self) -> list[RowsDigest]:
-        with _spark_loss_detected(self.spark):
-            return self.sink.check()
 
 
 @contextmanager

@@ -1,9 +1,11 @@
 """Several streams: as many users who run all workloads at the same time, in one application."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from statistics import geometric_mean
 from threading import Event
 
@@ -15,14 +17,14 @@ from harness.base.errors import BadInput, ClusterliftError
 from harness.base.words import join_names
 from harness.model.answer import RowsDigest, distinct
 from harness.model.run import Status, Trial
+from harness.trials.loop import error_line
 from harness.trials.order import shuffled
-from harness.trials.trials import error_line
 from jobs.sinks import Executions, sink_of
 from jobs.workload import Context, Selection, Workload
 
 
 def in_streams(selection: Selection, streams: int) -> Selection:
-    """Return the selection in so many streams, without the workloads that write.
+    """Return the selection in this number of streams, without the workloads that write.
 
     Raise BadInput if the user named these, or if only controls are left, which run alone.
     """
@@ -59,7 +61,9 @@ class Streams:
     def next_orders(self) -> Mapping[str, Sequence[Workload]]:
         """Return the workloads of each stream, by its name, in the order of its next trial."""
         trial = next(self._trials)
-        return {n: shuffled(self.workloads, f"{self._seed} {n}", trial) for n in self._names}
+        return {
+            name: shuffled(self.workloads, f"{self._seed} {name}", trial) for name in self._names
+        }
 
 
 @dataclass
@@ -69,14 +73,14 @@ class _Part:
     workload: Workload
     stream: str
     group: str
-    ready: Executions = field(init=False)
+    ready: Executions | None = None
     wall_s: float = 0.0
     answers: Sequence[RowsDigest] = ()
     error: str | None = None
 
 
 class StreamsExecutions(Executions):
-    """So many executions of all workloads of all streams by a sink of SINKS; a failed one stops no other."""
+    """Executions of all workloads of all streams, by a sink of SINKS; a failed one stops no other."""
 
     def __init__(self, streams: Streams, sink: str, context: Context, executions: int) -> None:
         self._spark = context.spark
@@ -84,17 +88,21 @@ class StreamsExecutions(Executions):
         self._workloads = streams.workloads
         self._interrupted = Event()
         group = self._spark.sparkContext.getLocalProperty("spark.jobGroup.id")
-        self._streams = [
-            [_Part(each, stream, f"{group}, {stream}: {each.name}") for each in order]
-            for stream, order in streams.next_orders().items()
-        ]
+        self._streams: list[list[_Part]] = []
+        for stream, order in streams.next_orders().items():
+            parts = [_Part(each, stream, f"{group}, {stream}: {each.name}") for each in order]
+            self._streams.append(parts)
 
         def prepare(part: _Part) -> None:
             part.ready = sink_of(part.workload, sink)(part.workload, context, executions)
 
-        self._each(chain(*self._streams), prepare)
+        self._each(self._parts(), prepare)
 
-    def _each(self, parts: Iterable[_Part], step: Callable[[_Part], None]) -> None:
+    def _parts(self) -> Iterator[_Part]:
+        for parts in self._streams:
+            yield from parts
+
+    def _each(self, parts: Iterable[_Part], step: Callable[[_Part], object]) -> None:
         """Do a step of each part that has not failed, with its jobs in a group of their own."""
         for part in parts:
             if part.error or self._interrupted.is_set():
@@ -122,48 +130,68 @@ class StreamsExecutions(Executions):
                 raise
 
     def _run_part(self, part: _Part) -> None:
+        assert part.ready is not None  # noqa: S101  else it has failed
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", part.stream)
         start = time.perf_counter()
         part.ready.run()
         part.wall_s = (time.perf_counter() - start) / self._executions
 
-    def parts(self, trial: Trial) -> list[Trial]:
-        """Return the trial of each workload, whose time is the geometric mean over the streams.
+    def checked(self, trial: Trial) -> list[Trial]:
+        """Return the trial of all streams, and that of each workload. The former fails if one of these does.
 
-        So a change counts by its ratio in each stream, however long a stream waits for the others.
+        The time of a workload is the geometric mean over the streams: so a change counts by its ratio in each
+        stream, however long a stream waits for the others.
         """
-
-        def check(part: _Part) -> None:
-            part.answers = part.ready.check()
-
-        self._each(chain(*self._streams), check)
-        return [self._trial_of(each, trial) for each in self._workloads]
-
-    def _trial_of(self, workload: Workload, trial: Trial) -> Trial:
-        """Return the trial of a workload within that of all, which alone has what was observed of all."""
-        own = Trial(
-            workload.name,
-            trial.phase,
-            trial.round,
-            trial.status,
-            trial.started_at,
-            trial.wall_s,
-            job_group=trial.job_group,
-            executions=trial.executions,
-        )
-        parts = [part for part in chain(*self._streams) if part.workload is workload]
-        if error := next((part.error for part in parts if part.error), None):
-            return replace(own, status=Status.FAILED, wall_s=None, error=error)
-        return replace(
-            own,
-            wall_s=geometric_mean(part.wall_s for part in parts),
-            interference=trial.interference,
-            answers=distinct(chain.from_iterable(part.answers for part in parts)),
-        )
+        self.check()
+        trials = [self._trial_of(each, trial) for each in self._workloads]
+        failed = sorted(each.workload for each in trials if each.error)
+        if failed:
+            error = error_line(ClusterliftError(f"{join_names(failed)} failed"))
+            trial = _failed(trial, trial.workload, error)
+        return [trial, *trials]
 
     def check(self) -> list[RowsDigest]:
-        """Raise ClusterliftError if a workload failed in any stream, as `parts` has found."""
-        failed = {part.workload.name for part in chain(*self._streams) if part.error}
-        if failed:
-            raise ClusterliftError(f"{join_names(sorted(failed))} failed")
+        """Check the answer of each part, which keeps what no oracle knows, or what is wrong."""
+
+        def check(part: _Part) -> None:
+            assert part.ready is not None  # noqa: S101  else it has failed
+            part.answers = part.ready.check()
+
+        self._each(self._parts(), check)
         return []
+
+    def _trial_of(self, workload: Workload, whole: Trial) -> Trial:
+        """Return the trial of a workload within that of all, which alone has what was observed of all."""
+        answers: list[RowsDigest] = []
+        times_s: list[float] = []
+        for part in self._parts():
+            if part.workload is not workload:
+                continue
+            if part.error:
+                return _failed(whole, workload.name, part.error)
+            answers += part.answers
+            times_s.append(part.wall_s)
+        return replace(
+            _unobserved(whole, workload.name),
+            wall_s=geometric_mean(times_s),
+            interference=whole.interference,
+            answers=distinct(answers),
+        )
+
+
+def _failed(whole: Trial, workload: str, error: str) -> Trial:
+    return replace(_unobserved(whole, workload), status=Status.FAILED, wall_s=None, error=error)
+
+
+def _unobserved(whole: Trial, workload: str) -> Trial:
+    """Return the trial of a workload without what was observed of all."""
+    return Trial(
+        workload,
+        whole.phase,
+        whole.round,
+        whole.status,
+        whole.started_at,
+        whole.wall_s,
+        job_group=whole.job_group,
+        executions=whole.executions,
+    )

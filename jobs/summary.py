@@ -7,9 +7,7 @@ from statistics import median
 
 from harness.model.answer import VARIES
 from harness.model.run import Phase, Status, Trial, answers_of
-from harness.trials.disturbances import counted_trials
-from harness.trials.slow_down import slow_down
-from harness.trials.warm_up import unsteady_workloads
+from harness.trials.counting import counted_trials, doubts
 
 _HEADINGS = ("median", "min", "max")
 
@@ -23,7 +21,6 @@ def summary(
     None if the number of warm-up rounds was fixed.
     """
     counted, throughout = counted_trials(trials, steady_trials)
-    unsteady = {} if steady_trials is None else unsteady_workloads(counted, steady_trials)
     run_workloads = len({trial.workload for trial in counted})
     yield _line("workload", _HEADINGS, "n", "warm-up", "")
     for name in workloads:
@@ -36,9 +33,9 @@ def summary(
             cells = [f"{time_s:.3f} s" for time_s in (median(times_s), min(times_s), max(times_s))]
         notes = ["all disturbed"] if name in throughout else []
         notes += _left_out(measured)
-        why_unsteady = unsteady.get(name) or slow_down([own], run_workloads)
-        if why_unsteady:
-            notes.append(f"not known to be steady: {why_unsteady}")
+        doubt = next(doubts([own], [steady_trials], run_workloads), None)
+        if doubt:
+            notes.append(f"not known to be steady: {doubt}")
         if len(answers_of(own)) > 1:
             notes.append(VARIES)
         yield _line(name, cells, f"{len(times_s)}", f"{warm_up}", "; ".join(notes))

@@ -31,7 +31,7 @@ from harness.records.directories import check_writable, configuration_directory,
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
 from harness.submit.submission import Submission
-from harness.trials.warm_up import AUTO
+from harness.trials.counting import AUTO
 
 DEFAULT_MINUTES = 5.0
 WORKLOADS = "group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf"

@@ -25,7 +25,7 @@ from harness.probes.options import integer_option, time_option
 from harness.probes.site import Site
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Option, Program, programs
-from harness.programs.run import ProgramRun, ready_hosts
+from harness.programs.program_run import ProgramRun, ready_hosts
 from harness.programs.series import make_runs, on_first_hosts
 
 

@@ -25,7 +25,7 @@ from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.traffic import Load
 from harness.programs.mpi import Placement
 from harness.programs.program import Program
-from harness.programs.run import ProgramRun, ready_hosts, run_program
+from harness.programs.program_run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.series import is_complete, proven_content
@@ -33,9 +33,9 @@ from harness.records.writer import record_all
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
 from harness.submit.local_spark import BENCHMARK, GENERATE
+from harness.trials.counting import AUTO
+from harness.trials.hold import DROP_CACHES
 from harness.trials.order import in_turns
-from harness.trials.trials import DROP_CACHES
-from harness.trials.warm_up import AUTO
 from harness.work.series import PROVEN
 
 JOURNAL = "settings.journal"

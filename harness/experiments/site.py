@@ -15,7 +15,7 @@ from harness.node.page_cache import DROP
 from harness.settings.in_force import Settings, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
-from harness.trials.trials import HOLD_FILE
+from harness.trials.hold import HOLD_FILE
 
 _DONE = "dropped"
 

@@ -23,7 +23,6 @@ MIN_INPUT = 16 * 2**20
 _FROM_DISKS, _FROM_MEMORY = 0.9, 0.1
 _MAX_READ = 2
 """Times its input that a storage's disks read for a trial: in the lab, 0.98 to 1.7 times."""
-_NOT_COLD = "was to be cold, and was read from memory"
 
 
 class CacheState(StrEnum):
@@ -106,9 +105,4 @@ def why_not_cold(trial: Trial) -> str | None:
     share = disk_share([trial]) if trial.to_be_cold else None
     if share is None or CacheState.of(share) is CacheState.COLD:
         return None
-    return f"{_NOT_COLD} ({percent(1 - share)})"
-
-
-def was_not_cold(trial: Trial) -> bool:
-    """Whether a trial does not count because it was not as cold as it had to be."""
-    return (trial.disturbed or "").startswith(_NOT_COLD)
+    return f"was to be cold, and was read from memory ({percent(1 - share)})"

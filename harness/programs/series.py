@@ -10,7 +10,7 @@ from harness.base.terminal import say
 from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
 from harness.programs.program import Problem
-from harness.programs.run import ProgramRun, run_program
+from harness.programs.program_run import ProgramRun, run_program
 from harness.records.series import Series, locked_series, missing_runs, require_same_work
 
 

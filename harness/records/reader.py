@@ -26,8 +26,7 @@ from harness.records.node_names import naming, with_names
 from harness.records.shapes import CheckedRun
 from harness.records.table_trial import TableTrial
 from harness.records.writer import SCHEMA_VERSION
-from harness.trials.disturbances import counted_trials
-from harness.trials.warm_up import AUTO, needed_trials
+from harness.trials.counting import counted_trials, needed_trials
 
 MAX_FILE, MAX_LINE = 2**30, 2**24
 """Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every
@@ -99,8 +98,7 @@ def load(path: Path, *, samples: bool = True) -> RecordedRun:
     """
     readers = {"trial": partial(decoded, type_=Trial if samples else TableTrial)}
     run, trials, end, warnings = _read(path, "run", Run, readers)
-    needed = needed_trials(run) if run.parameters.get("warmup") == AUTO else None
-    trials, throughout = counted_trials(trials, needed)
+    trials, throughout = counted_trials(trials, needed_trials(run))
     run = with_names(run)
     recorded = RecordedRun(
         run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout

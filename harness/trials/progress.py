@@ -1,5 +1,7 @@
 """Progress on standard error: which trial or task of how many, and how much time is left."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,11 +26,14 @@ class TrialProgress:
         self._number += 1
         total = self._rounds.total
         number = f"{self._number:{len(str(total or 100))}}"
+        if total:
+            number = f"{number}/{total}"
+        phase = trial.phase.value
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
-        is_known = self._rounds.is_fixed or trial.phase is Phase.PROFILE
+        if not self._rounds.is_fixed and trial.phase is not Phase.PROFILE:
+            phase = "round"
         say(
-            f"[{f'{number}/{total}' if total else number}] {trial.workload:{self._width}}  "
-            f"{trial.phase if is_known else 'round'} {trial.round}   {_outcome(trial)}   "
+            f"[{number}] {trial.workload:{self._width}}  {phase} {trial.round}   {_outcome(trial)}   "
             f"{self._rounds.outlook()}"
         )
 
@@ -36,9 +41,12 @@ class TrialProgress:
 def _outcome(trial: Trial) -> str:
     if trial.wall_s is None:
         return f"FAILED: {trial.error}"
-    executions = f" x{trial.executions}" if trial.executions > 1 else ""
-    disturbed = f"   disturbed ({trial.disturbed})" if trial.disturbed else ""
-    return f"{trial.wall_s:8.3f} s{executions}{disturbed}"
+    text = f"{trial.wall_s:8.3f} s"
+    if trial.executions > 1:
+        text += f" x{trial.executions}"
+    if trial.disturbed:
+        text += f"   disturbed ({trial.disturbed})"
+    return text
 
 
 @contextmanager

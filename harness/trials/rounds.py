@@ -1,5 +1,7 @@
 """The plan of a run: which round over the workloads comes next, and why none does."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -7,9 +9,9 @@ from statistics import fmean
 
 from harness.base.clock import Clock, duration_text
 from harness.base.words import count_of, names_by_text
-from harness.model.cache import was_not_cold
+from harness.model.cache import why_not_cold
 from harness.model.run import Phase, Trial
-from harness.trials.warm_up import DEFAULT_TRIALS, find_warm_up
+from harness.trials.counting import DEFAULT_TRIALS, find_warm_up
 
 MAX_FAILED_TRIALS = 6
 """A workload is not waited for after this many trials, if all failed, or were warm and had to be cold."""
@@ -27,9 +29,9 @@ class Rounds:
     Their number is fixed if `warm_up` is, the number of warm-up rounds. Else they go on until `trials` of
     every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
     end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
-    those that so many trials take in any case. A fixed number becomes less if the rounds would end later
-    than `fewer_after_s` seconds after the first one began; one of either kind is always made. `profile` is
-    the number of profile rounds; None for one if the number of the others is fixed, and time left.
+    those that this many trials take in any case. A fixed number becomes less if the rounds would end later
+    than `fewer_after_s` seconds after the first one began, but one of either kind is always made. `profile`
+    is the number of profile rounds. None means one if the number of the others is fixed, and time is left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed, and none was left out.
@@ -48,26 +50,28 @@ class Rounds:
     ) -> None:
         self.is_fixed = warm_up is not None
         self.stopped: str | None = None
+        self.total: int | None = None
         self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
-        self._warm_up, self._needed = warm_up or 0, trials
+        self._warm_up = warm_up or 0
+        self._needed = trials
         self._max_s = max_s
         self._fewer_after_s = fewer_after_s
         self._profile = profile
-        self._max_rounds = ROUNDS_PER_TRIAL * trials
-        self._min_rounds = trials + 1
         self._clock = clock
-        self._started = self._last_end = clock()
+        self._started = clock()
+        self._last_end = self._started
         self._took_s: list[float] = []
         self._round = 0
-        self.total = (
-            None if warm_up is None else len(workloads) * (warm_up + trials + (profile or 0))
-        )
+        if self.is_fixed:
+            self.total = len(workloads) * (self._warm_up + trials + (profile or 0))
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
-        self._started = self._last_end = self._clock()
-        warm_up, round_s = 0, 0.0
+        self._started = self._clock()
+        self._last_end = self._started
+        warm_up = 0
+        round_s = 0.0
         while warm_up < self._warm_up and self._has_time_for_warm_up(round_s):
             warm_up += 1
             began = self._clock()
@@ -78,19 +82,25 @@ class Rounds:
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
-        if self.is_fixed and (warm_up, self._round) != (self._warm_up, self._needed):
+        if self.is_fixed and (warm_up < self._warm_up or self._round < self._needed):
             self.stopped = (
                 f"{warm_up} of {count_of(self._warm_up, 'warm-up round')} and {self._round} of "
                 f"{count_of(self._needed, 'measured round')}, so that more runs fit into the time"
             )
-        if self._failure() and (self._profile is None or not self.is_fixed):
-            return
-        profile = self._profile
-        if profile is None:
-            profile = int(self.is_fixed and round_s <= self._seconds_left() < math.inf)
+        profile = self._profile_rounds(round_s)
         self.total = len(self._took_s) + profile * len(self._trials)
         for number in range(1, profile + 1):
             yield Phase.PROFILE, number
+
+    def _profile_rounds(self, round_s: float) -> int:
+        """Return how many rounds of the profile there are after a last round of this length."""
+        is_asked_for = self._profile is not None
+        if self._failure() and not (is_asked_for and self.is_fixed):
+            return 0
+        if self._profile is not None:
+            return self._profile
+        has_time = round_s <= self._seconds_left() < math.inf
+        return int(self.is_fixed and has_time)
 
     def finished(self, trial: Trial) -> None:
         """Judge the workload anew, and learn how long a trial takes with all that is not timed."""
@@ -111,39 +121,49 @@ class Rounds:
 
     def outlook(self) -> str:
         """Return which workloads need more trials, and the time that is left."""
-        left = f"this run: {duration_text(self._left_s())} left"
+        left = duration_text(self._left_s())
         if self.total is not None:
-            return left if len(self._took_s) < self.total else "done"
+            return f"this run: {left} left" if len(self._took_s) < self.total else "done"
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"
         name, missing = next(iter(waiting.items()))
-        if len(waiting) == 1:
-            return f"{name} needs more trials ({missing}); {left} at most"
-        few = f"{len(waiting)} workloads need more trials"
-        return f"{few} (such as {name}: {missing}); {left} at most"
+        needy = f"{name} needs more trials ({missing})"
+        if len(waiting) > 1:
+            needy = f"{len(waiting)} workloads need more trials (such as {name}: {missing})"
+        return f"{needy}; this run: {left} left at most"
 
     def _left_s(self) -> float:
         """Return how long the rounds go on at most, if all trials take as long as the others on average."""
-        average_s = fmean(self._took_s)
-
-        def time_until(rounds: int) -> float:
-            return average_s * max(0, len(self._trials) * rounds - len(self._took_s))
-
         if self.total is not None:
-            return average_s * (self.total - len(self._took_s))
-        longest_s = min(self._seconds_left(), time_until(self._max_rounds))
-        return max(longest_s, time_until(max(self._round, self._min_rounds)))
+            return fmean(self._took_s) * (self.total - len(self._took_s))
+        longest_s = min(self._seconds_left(), self._seconds_until(self._max_rounds))
+        return max(longest_s, self._seconds_until(max(self._round, self._min_rounds)))
+
+    def _seconds_until(self, rounds: int) -> float:
+        """Return how long the trials take that are to come until the end of this many rounds."""
+        trials = len(self._trials) * rounds - len(self._took_s)
+        return fmean(self._took_s) * max(0, trials)
+
+    @property
+    def _min_rounds(self) -> int:
+        return self._needed + 1
+
+    @property
+    def _max_rounds(self) -> int:
+        return ROUNDS_PER_TRIAL * self._needed
 
     def _is_over(self, round_s: float) -> bool:
         """Return whether no further round is measured after one that took `round_s` seconds."""
+        if not self._round:
+            return False
         if self.is_fixed:
-            has_time = not self._round or round_s <= self._seconds_left_for_rounds()
-            return self._round == self._needed or not has_time
-        if self._round and (reason := self._reason_to_stop(round_s)):
-            rounds = f"after {count_of(self._round, 'round')}"
-            self.stopped = "; ".join((f"{rounds}, {reason}", *self._remarks()))
-        return self.stopped is not None
+            return self._round == self._needed or round_s > self._seconds_left_for_rounds()
+        reason = self._reason_to_stop(round_s)
+        if reason:
+            rounds = f"after {count_of(self._round, 'round')}, {reason}"
+            self.stopped = "; ".join([rounds, *self._remarks()])
+        return reason is not None
 
     def _has_time_for_warm_up(self, round_s: float) -> bool:
         """Return whether another warm-up round, after one of this length, leaves time to measure one.
@@ -156,8 +176,12 @@ class Rounds:
     def _seconds_left_for_rounds(self) -> float:
         return max(0.0, self._started + self._fewer_after_s - self._clock())
 
+    def _seconds_left(self) -> float:
+        return max(0.0, self._started + self._max_s - self._clock())
+
     def _reason_to_stop(self, round_s: float) -> str | None:
-        if failure := self._failure():
+        failure = self._failure()
+        if failure:
             return failure
         if not self._waiting():
             return "every workload is steady"
@@ -168,10 +192,13 @@ class Rounds:
         return None
 
     def _remarks(self) -> Iterator[str]:
-        if waiting := self._waiting():
-            found = names_by_text(waiting).items()
-            yield "not reached: " + ", ".join(f"{', '.join(names)} ({why})" for why, names in found)
-        disturbed = sum(bool(t.disturbed) for own in self._trials.values() for t in own)
+        waiting = names_by_text(self._waiting())
+        if waiting:
+            found = [f"{', '.join(names)} ({why})" for why, names in waiting.items()]
+            yield f"not reached: {', '.join(found)}"
+        disturbed = 0
+        for trials in self._trials.values():
+            disturbed += sum(trial.disturbed is not None for trial in trials)
         if disturbed:
             yield f"{count_of(disturbed, 'disturbed trial')} left out"
 
@@ -185,18 +212,15 @@ class Rounds:
 
     def _is_hopeless(self, workload: str) -> bool:
         trials = self._trials[workload]
-        return len(trials) >= MAX_FAILED_TRIALS and all(
-            trial.wall_s is None or was_not_cold(trial) for trial in trials
-        )
+        can_count = [trial.wall_s is not None and not why_not_cold(trial) for trial in trials]
+        return len(trials) >= MAX_FAILED_TRIALS and not any(can_count)
 
     def _failure(self) -> str | None:
         """Return why further trials are expected to fail, too; None if they are not."""
         if all(map(self._is_hopeless, self._trials)):
             return "no workload has had a trial that counts"
         errors = {own[-1].error for own in self._trials.values() if own}
-        if len(self._trials) > 1 and len(errors) == 1 and (error := errors.pop()):
+        error = errors.pop() if len(errors) == 1 else None
+        if error and len(self._trials) > 1:
             return f"the last trial of every workload failed with {error}"
         return None
-
-    def _seconds_left(self) -> float:
-        return max(0.0, self._started + self._max_s - self._clock())

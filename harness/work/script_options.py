@@ -23,8 +23,8 @@ from harness.model.limits import (
     MAX_TRIALS,
     SINK_NAMES,
 )
+from harness.trials.counting import AUTO, DEFAULT_TRIALS
 from harness.trials.rounds import ROUNDS_PER_TRIAL
-from harness.trials.warm_up import AUTO, DEFAULT_TRIALS
 from harness.work.queries import read_query_directory
 
 MAX_TIME_S = 30 * 60.0

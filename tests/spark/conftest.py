@@ -24,8 +24,8 @@ from harness.minicluster.s3a import s3a_class_path
 from harness.model.layout import Layout
 from harness.model.run import RecordedRun
 from harness.records.reader import load
+from jobs.measuring import benchmark
 from jobs.options import parse
-from jobs.run import benchmark
 from jobs.spark_event_log import EventLog
 from tests.jvm import COLD_SPARK
 

@@ -12,14 +12,14 @@ from datagen.storage.local import Local
 from datagen.writer import Request, write_dataset
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.cache import cache_text, disk_share, was_not_cold
+from harness.model.cache import cache_text, disk_share, why_not_cold
 from harness.model.run import RecordedRun, Trial
 from harness.node import page_cache
 from harness.node.page_cache import drop_everything
 from harness.records.reader import load
 from jobs.cold_reads import ColdReads
+from jobs.measuring import benchmark
 from jobs.options import parse
-from jobs.run import benchmark
 from tests.disks import require_counted_disk
 from tests.unit.printed import printed_table
 
@@ -65,7 +65,7 @@ def test_cold_trials_read_disks_and_warm_ones_memory_and_tables_say_so(
     assert cold is not None
     assert warm <= 0.1
     assert cold >= 0.9
-    assert not any(was_not_cold(trial) or trial.executions > 1 for trial in trials(runs["cold"]))
+    assert not any(why_not_cold(trial) or trial.executions > 1 for trial in trials(runs["cold"]))
     assert not any(trial.to_be_cold for trial in trials(runs["cold"], CONTROL))
     assert "docs/cold-reads.md" not in capsys.readouterr().err
     columns = [ConfigurationRuns(name, (recorded,)) for name, recorded in runs.items()]
@@ -90,8 +90,8 @@ def test_what_something_read_into_memory_again_is_noticed_and_does_not_count(
 
     monkeypatch.setattr(ColdReads, "drop", drop_and_read)
     recorded = run(spark, dataset, tmp_path, "cold")
-    assert all(map(was_not_cold, trials(recorded)))
-    assert not any(map(was_not_cold, trials(recorded, CONTROL)))
+    assert all(map(why_not_cold, trials(recorded)))
+    assert not any(map(why_not_cold, trials(recorded, CONTROL)))
     lines = capsys.readouterr().err
     assert (
         f"no trial of {READER} was cold, so none counts: the storage itself keeps what it reads "
@@ -109,5 +109,5 @@ def test_who_may_drop_nothing_learns_it_and_has_trials_that_do_not_count(
     monkeypatch.setattr(Local, "drop_cached", lambda *_: drop_everything)
     monkeypatch.setattr(page_cache, "_DROP_CACHES", str(tmp_path / "no/drop_caches"))
     recorded = run(spark, dataset, tmp_path / "results", "cold")
-    assert all(map(was_not_cold, trials(recorded)))
+    assert all(map(why_not_cold, trials(recorded)))
     assert f"{tmp_path}/no/drop_caches: No such file or directory (docs" in capsys.readouterr().err

@@ -12,9 +12,10 @@ from harness.base.errors import BadInput
 from harness.model.answer import VARIES, RowsDigest
 from harness.model.run import RecordedRun, Status, answers_of
 from harness.records.reader import load
+from jobs.configuration_side import build_context
+from jobs.measuring import benchmark
 from jobs.options import parse
 from jobs.queries import Query
-from jobs.run import benchmark, build_context
 from jobs.sinks import SINKS
 
 QUERIES = {

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.base.errors import ClusterliftError, WrongAnswer
+from harness.base.errors import WrongAnswer
 from harness.base.interrupt import interruptible
 from harness.model.answer import RowsDigest
 from harness.model.run import RecordedRun, Status
 from harness.records.reader import load
+from jobs.configuration_side import build_context
+from jobs.measuring import benchmark
 from jobs.options import parse
 from jobs.queries import queries_of
-from jobs.run import benchmark, build_context
 from jobs.sinks import Executions
 from jobs.streams import Streams, StreamsExecutions, in_streams
 from jobs.workload import Context, Workload, select_workloads
@@ -121,11 +122,11 @@ def test_streams_run_at_the_same_time_each_in_its_own_pool(
     sink = ready(spark, "sums", "counts")
     sink.run()
     assert seen == {(w, f"stream {n}") for w in ("sums", "counts") for n in (1, 2, 3)}
-    parts = {part.workload: part for part in sink.parts(ok("streams-3", 1.0))}
+    whole, *parts_in_order = sink.checked(ok("streams-3", 1.0))
+    assert whole.error == "ClusterliftError: sums failed"
+    parts = {part.workload: part for part in parts_in_order}
     assert parts["sums"].error == "WrongAnswer: 3 is not 4"
     assert parts["counts"].status is Status.OK
-    with pytest.raises(ClusterliftError, match=r"^sums failed$"):
-        sink.check()
 
 
 def test_an_interrupt_ends_all_streams(spark: SparkSession) -> None:

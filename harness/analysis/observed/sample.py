@@ -13,8 +13,7 @@ from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.records.published import IMPORTED_DIGEST
 from harness.statistics.interval import Interval
 from harness.statistics.run_table import CLOCK_S, RunMedian, RunTable, run_median
-from harness.trials.slow_down import slow_down
-from harness.trials.warm_up import AUTO, needed_trials, unsteady_workloads
+from harness.trials.counting import doubts, needed_trials
 
 
 class Outcome(StrEnum):
@@ -120,17 +119,6 @@ def units(runs: Iterable[RecordedRun]) -> dict[str, str]:
     return found
 
 
-def unsteady(recorded: RecordedRun, workload: str) -> str | None:
-    """Return why it is not known that a workload of a run became steady; None if it did.
-
-    None, too, of a run with a fixed number of warm-up rounds, which does not look for it.
-    """
-    if recorded.run.parameters.get("warmup") != AUTO:
-        return None
-    own = recorded.by_workload.get(workload, ())
-    return unsteady_workloads(own, needed_trials(recorded.run)).get(workload)
-
-
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload from the runs of one configuration.
 
@@ -142,8 +130,9 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     work = [trial.work for trial in trials if trial.work]
     if work:
         _require_one_unit(workload, runs)
-    slower = slow_down(
-        (run.by_workload.get(workload, ()) for run in runs),
+    doubtful = doubts(
+        [run.by_workload.get(workload, ()) for run in runs],
+        [needed_trials(run.run) for run in runs],
         max((len(run.by_workload) for run in runs), default=0),
     )
     sources = sorted({source for done in work for source in done.peaks})
@@ -152,7 +141,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         runs_s=tuple(times_s for run in runs if (times_s := _times_of_run(workload, run))),
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
-        unsteady=tuple(filter(None, (*(unsteady(run, workload) for run in runs), slower))),
+        unsteady=tuple(doubtful),
         unit=work[0].unit if work else None,
         peaks={
             source: median(done.peaks[source] for done in work if source in done.peaks)

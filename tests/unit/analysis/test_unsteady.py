@@ -4,7 +4,7 @@ import pytest
 
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.trials.warm_up import with_phases
+from harness.trials.counting import with_phases
 from tests.unit.builders import a_run, ok, recorded
 
 STEADY = (10, 10.1, 9.9, 10, 10.1, 9.9, 10)

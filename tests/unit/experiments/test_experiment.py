@@ -28,7 +28,7 @@ from harness.model.run import Ending, new_run_id
 from harness.present.probes import remarks
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
-from harness.programs.run import ProgramRun
+from harness.programs.program_run import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording
@@ -38,7 +38,7 @@ from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
 from harness.settings.speed import speed
-from harness.trials.trials import DROP_CACHES
+from harness.trials.hold import DROP_CACHES
 from jobs import sinks
 from jobs.options import parse
 from tests.tracked import ROOT, name_in_repository, tracked

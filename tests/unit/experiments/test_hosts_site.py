@@ -14,7 +14,7 @@ from harness.hosts import remote_process
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host
 from harness.settings.rate import rate
-from harness.trials.trials import HOLD_FILE
+from harness.trials.hold import HOLD_FILE
 
 MTUS = {"eth0": 1500, "eth1": 9000}
 

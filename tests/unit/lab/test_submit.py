@@ -16,7 +16,7 @@ HELD = {"CLUSTERLIFT_HOLD_FILE": "/opt/clusterlift/results/turn"}
 WAIT = """
 import sys, time
 from harness.base.interrupt import interruptible
-from harness.trials.trials import wait_for_release
+from harness.trials.hold import wait_for_release
 with interruptible():
     try: wait_for_release("slow"); print("released", flush=True)
     except KeyboardInterrupt: print("ended by itself", flush=True); sys.exit(130)

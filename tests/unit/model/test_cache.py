@@ -12,15 +12,13 @@ from harness.model.cache import (
     CacheState,
     cache_text,
     disk_share,
-    was_not_cold,
     why_not_cold,
     why_unknown,
 )
 from harness.model.run import InputReader, Trial
 from harness.model.task_metrics import DiskBytes, PackedInput
-from harness.trials.disturbances import counted_trials
+from harness.trials.counting import counted_trials
 from harness.trials.rounds import MAX_FAILED_TRIALS, Rounds
-from harness.trials.trials import next_executions
 from tests.unit.builders import ok
 from tests.unit.metrics_builders import task_metrics
 
@@ -158,7 +156,6 @@ class TestATrialThatWasToBeCold:
     def test_and_was_not_does_not_count(self) -> None:
         trials, throughout = counted_trials([cold(1.0), cold(0.3), reading(0.3)], None)
         assert [trial.disturbed for trial in trials] == [None, self.WARM, None]
-        assert [was_not_cold(trial) for trial in trials] == [False, True, False]
         assert not throughout
 
     def test_and_was_not_counts_not_even_if_all_are_so(self) -> None:
@@ -172,11 +169,6 @@ class TestATrialThatWasToBeCold:
         trials, throughout = counted_trials([other, cold(0.3)], None)
         assert [trial.counts for trial in trials] == [True, False]
         assert throughout == {"group-by": "n1: it swapped"}
-
-    def test_executes_its_workload_once(self) -> None:
-        """A second execution would find in memory what the first one read."""
-        assert next_executions(reading(0.0, wall_s=0.2)) == 5
-        assert next_executions(cold(1.0, wall_s=0.2)) == 1
 
     def test_is_not_waited_for_for_ever(self) -> None:
         rounds = Rounds(["group-by"])

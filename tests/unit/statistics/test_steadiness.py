@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from harness.statistics.steadiness import LEVEL, warm_from
-from harness.trials.warm_up import DEFAULT_TRIALS
+from harness.trials.counting import DEFAULT_TRIALS
 from tests.bench.warm_ups import WarmUp, simulate
 
 

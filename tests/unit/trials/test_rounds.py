@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harness.model.run import Phase, Trial
+from harness.trials.counting import DEFAULT_TRIALS
 from harness.trials.rounds import MAX_FAILED_TRIALS, ROUNDS_PER_TRIAL, Rounds
-from harness.trials.warm_up import DEFAULT_TRIALS
 from tests.unit.builders import failed, ok
 
 Duration = Callable[[int], float | None]

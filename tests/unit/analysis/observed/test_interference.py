@@ -11,7 +11,7 @@ from harness.analysis.observed.interference import busy_line, disturbed_line, in
 from harness.analysis.observed.sample import take_sample
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, RecordedRun
-from harness.trials.disturbances import counted_trials
+from harness.trials.counting import counted_trials
 from tests.unit.builders import a_run, ok, recorded
 
 QUIET: dict[str, Any] = {

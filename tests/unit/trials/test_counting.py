@@ -1,16 +1,18 @@
-"""Which trials of a workload are warm-up, and what never became steady."""
+"""Which trials count: what is warm-up, what is disturbed, and what never became steady."""
 
 from collections.abc import Sequence
 
 import pytest
 
+from harness.model.interference import MIN_EARLIER, EarlierTrials, NodeInterference
 from harness.model.run import Phase, Trial
-from harness.trials.warm_up import (
+from harness.trials.counting import (
     DEFAULT_TRIALS,
     WarmUp,
+    doubts,
     find_warm_up,
+    judged,
     needed_trials,
-    unsteady_workloads,
     with_phases,
 )
 from tests.unit.builders import a_run, failed, ok
@@ -63,28 +65,33 @@ class TestPhases:
         assert warm_up == {("slow", 1), ("slow", 2), ("slow", 3), ("steady", 1)}
 
 
-class TestUnsteady:
-    def test_names_what_never_became_steady_and_why(self) -> None:
-        trials = [
-            *trials_of(STEADY, "steady"),
-            *trials_of(ENDLESS, "endless"),
-            *trials_of(STEADY[:3], "short"),
-        ]
-        assert unsteady_workloads(trials, 6) == {
-            "endless": "its last 6 trials still became faster",
-            "short": "fewer than 6 trials count",
-        }
+class TestDoubts:
+    @pytest.mark.parametrize(
+        ("times_s", "found"),
+        [
+            (STEADY, []),
+            (ENDLESS, ["its last 6 trials still became faster"]),
+            (STEADY[:3], ["fewer than 6 trials count"]),
+            # There is no sample that could be unsteady.
+            ((None, None), []),
+            ((10, None), []),
+        ],
+    )
+    def test_name_what_never_became_steady_and_why(
+        self, times_s: Sequence[float | None], found: list[str]
+    ) -> None:
+        assert list(doubts([trials_of(times_s)], [6], 1)) == found
 
-    def test_a_workload_without_any_time_has_no_sample_that_could_be_unsteady(self) -> None:
-        assert unsteady_workloads(trials_of((None, None)), 6) == {}
-        assert unsteady_workloads(trials_of((10, None)), 6) == {}
+    def test_are_none_of_a_fixed_warm_up(self) -> None:
+        assert list(doubts([trials_of(ENDLESS)], [None], 1)) == []
 
 
 @pytest.mark.parametrize(
     ("trials", "needed"), [(9, 9), ("auto", DEFAULT_TRIALS), (0, DEFAULT_TRIALS)]
 )
 def test_a_run_says_how_many_trials_it_needs(trials: object, needed: int) -> None:
-    assert needed_trials(a_run(parameters={"trials": trials})) == needed
+    assert needed_trials(a_run(parameters={"trials": trials, "warmup": "auto"})) == needed
+    assert needed_trials(a_run(parameters={"trials": trials, "warmup": 1})) is None
 
 
 def test_trials_of_profile_rounds_show_nothing_and_never_count() -> None:
@@ -93,4 +100,30 @@ def test_trials_of_profile_rounds_show_nothing_and_never_count() -> None:
     assert tuple(others) == with_phases(trials[:-1], 6)
     assert last.phase is Phase.PROFILE
     assert not last.counts
-    assert unsteady_workloads(trials, 6) == {}
+    assert list(doubts([trials], [6], 1)) == []
+
+
+QUIET = (NodeInterference("n1", duration_s=10, processors=2, others_s=0.1),)
+BUSY = (NodeInterference("n1", duration_s=10, processors=2, others_s=4.0),)
+DISTURBED = "n1: other processes took processor time (20 %, usually 0 %)"
+
+
+def verdicts(*trials: Trial) -> list[str | None]:
+    earlier = EarlierTrials()
+    return [judged(trial, earlier).disturbed for trial in trials]
+
+
+def test_a_trial_is_compared_with_the_earlier_trials_of_its_workload() -> None:
+    quiet = [ok("pi", 1.0, number, interference=QUIET) for number in range(1, MIN_EARLIER + 1)]
+    others = [ok("join", 1.0, number, interference=BUSY) for number in range(1, MIN_EARLIER + 1)]
+    late = [ok(name, 1.0, 9, interference=BUSY) for name in ("pi", "join")]
+    assert verdicts(*quiet, *others, *late)[-2:] == [DISTURBED, None]
+
+
+def test_no_trial_sees_a_later_one() -> None:
+    quiet = [ok("pi", 1.0, number, interference=QUIET) for number in range(2, 2 + MIN_EARLIER)]
+    assert verdicts(ok("pi", 1.0, 1, interference=BUSY), *quiet)[0] is None
+
+
+def test_a_trial_without_counters_keeps_what_was_recorded() -> None:
+    assert verdicts(ok("pi", 1.0, disturbed=DISTURBED), failed("pi")) == [DISTURBED, None]

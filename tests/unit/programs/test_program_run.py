@@ -14,11 +14,11 @@ from harness.model.work import Work
 from harness.node.machine import facts_by_node
 from harness.node.node_links import node_facts
 from harness.node.snapshot import NodeReading
-from harness.programs import run as module
+from harness.programs import program_run as module
 from harness.programs.hosts import Machines
 from harness.programs.mpi import MpiJob, Placement
 from harness.programs.program import Achieved, Outcomes, Problem, Program
-from harness.programs.run import ProgramRun, run_program
+from harness.programs.program_run import ProgramRun, run_program
 from harness.programs.series import make_runs, on_first_hosts, series_id
 from harness.records.reader import load
 from tests.unit.builders import known
@@ -169,9 +169,10 @@ class TestFailure:
     ) -> None:
         cluster.outputs = [error, "0.25"]
         recorded = made(tmp_path, trials=2, warmup=0)
+        line = f"{type(error).__name__}: {error}"
         assert [(t.workload, t.status, t.error) for t in recorded.trials] == [
-            ("solve", Status.FAILED, str(error)),
-            ("copy", Status.FAILED, str(error)),
+            ("solve", Status.FAILED, line),
+            ("copy", Status.FAILED, line),
             ("solve", Status.OK, None),
             ("copy", Status.OK, None),
         ]
@@ -181,11 +182,11 @@ class TestFailure:
         [
             (
                 1000,
-                "n1 exchanged only 2,000 bytes over eth0: the messages took another network; name ",
+                "ToolError: n1 exchanged only 2,000 bytes over eth0: the messages took another network; ",
             ),
             (
                 -1,
-                "n1: the counters of eth0 cannot be read, so nothing shows that the messages went ",
+                "ToolError: n1: the counters of eth0 cannot be read, so nothing shows that the messages ",
             ),
         ],
     )
@@ -234,7 +235,9 @@ class TestFailure:
             Solver, "outcomes", lambda *_: dict.fromkeys(("solve", "copy"), next(answers))
         )
         made(tmp_path, trials=6, warmup=0)
-        assert "6/6: ok; disturbed (n2: the hypervisor took" in capfd.readouterr().err
+        assert (
+            "measured 6      1.000 s   disturbed (n2: the hypervisor took" in capfd.readouterr().err
+        )
 
     def test_an_interrupt_keeps_what_was_measured(self, tmp_path: Path, cluster: Cluster) -> None:
         cluster.outputs = ["0.5", KeyboardInterrupt]

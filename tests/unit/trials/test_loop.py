@@ -1,29 +1,19 @@
 """The order of trials, what is timed, and what happens if one fails; without Spark or real time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
-from harness.base.errors import BadInput, SparkLost, WrongAnswer
+from harness.base.errors import SparkLost, WrongAnswer
 from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import WireBytes
-from harness.trials.disturbances import with_disturbances
+from harness.trials.counting import counted_trials
+from harness.trials.loop import MAX_ERROR_LENGTH, MAX_EXECUTIONS, error_line, run_trials
 from harness.trials.rounds import Rounds
-from harness.trials.trials import (
-    DROP_CACHES,
-    MAX_ERROR_LENGTH,
-    MAX_EXECUTIONS,
-    error_line,
-    run_trials,
-    wait_for_release,
-)
-from tests.waiting import PATIENCE_S, eventually
 
 Step = Callable[[], None]
 
@@ -82,13 +72,19 @@ class FakeRunner:
     profiled: list[bool] = field(default_factory=list)
     executions: list[int] = field(default_factory=list)
     within: tuple[str, ...] = ()
+    failing_within: tuple[str, ...] = ()
+    max_executions: int = MAX_EXECUTIONS
 
-    def observed(self, trial: Trial) -> Trial:
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        return (self.name, *self.failing_within)
+
+    def trials(self, trial: Trial) -> list[Trial]:
         self.observe_step()
-        return replace(trial, **self.found)
-
-    def parts(self, trial: Trial) -> list[Trial]:
-        return [replace(trial, workload=name) for name in self.within]
+        self.check()
+        found = replace(trial, **self.found)
+        others = (*self.within, *self.failing_within)
+        return [found, *(replace(found, workload=name) for name in others)]
 
     def __enter__(self) -> Self:
         return self
@@ -207,18 +203,37 @@ class TestTurns:
         assert run_trials([side], Rounds(["a"], 0, 1), SEED) is ending
 
 
-class TestParts:
-    @pytest.mark.parametrize(("check", "status"), [(nothing, "ok"), (raising(OSError()), "failed")])
-    def test_of_a_trial_follow_it_whether_it_failed_or_not(self, check: Step, status: str) -> None:
-        """And the rounds and the line of progress know them."""
-        side = FakeSide([FakeRunner("all", check=check, within=("a", "b"))], "1g: ")
+class TestSeveralWorkloads:
+    """Of one execution, such as streams, or a program that reports several times."""
+
+    def run(self, runner: FakeRunner) -> tuple[FakeSide, list[Trial]]:
+        side = FakeSide([runner], "1g: ")
         ended: list[Trial] = []
         rounds = Rounds(["1g: all", "1g: a", "1g: b"], 0, 2)
         assert run_trials([side], rounds, SEED, ended.append) is Ending.COMPLETED
+        assert [trial.workload for trial in ended] == [f"1g: {t.workload}" for t in side.trials]
+        return side, ended
+
+    def test_each_has_a_trial_which_the_line_of_progress_knows(self) -> None:
+        side, _ = self.run(FakeRunner("all", within=("a", "b")))
         found = [(trial.workload, trial.status) for trial in side.trials]
-        assert found == [("all", status), ("a", "ok"), ("b", "ok")] * 2
-        assert [trial.workload for trial in ended] == ["1g: all", "1g: a", "1g: b"] * 2
-        assert rounds.total == len(ended)
+        assert found == [("all", "ok"), ("a", "ok"), ("b", "ok")] * 2
+
+    @pytest.mark.parametrize("step", ["prepare_step", "run", "check"])
+    def test_all_fail_with_an_execution_unless_they_have_an_outcome_of_their_own(
+        self, step: str
+    ) -> None:
+        runner = FakeRunner("all", within=("a",), failing_within=("b",))
+        setattr(runner, step, raising(OSError()))
+        side, _ = self.run(runner)
+        found = [(trial.workload, trial.status) for trial in side.trials]
+        assert found == [("all", "failed"), ("b", "failed")] * 2
+
+    def test_those_with_an_outcome_keep_it_if_what_was_written_cannot_be_removed(self) -> None:
+        runner = FakeRunner("all", within=("a", "b"), leave_step=raising(OSError()))
+        side, _ = self.run(runner)
+        found = [(trial.workload, trial.status) for trial in side.trials]
+        assert found == [("all", "failed"), ("a", "ok"), ("b", "ok")] * 2
 
 
 class TestClock:
@@ -239,6 +254,12 @@ class TestShortTrials:
         assert runner.executions == [1, 8, 8]
         assert [trial.executions for trial in trials] == [1, 8, 8]
         assert [trial.wall_s for trial in trials] == pytest.approx([0.125] * 3, abs=1e-5)
+
+    def test_a_runner_may_allow_no_second_execution(self) -> None:
+        """A cold trial's would find in memory what the first one read."""
+        runner = FakeRunner("cold", max_executions=1)
+        run(runner, trials=2)
+        assert runner.executions == [1, 1]
 
     def test_the_number_of_executions_is_limited_and_never_falls(self) -> None:
         clock = FakeClock()
@@ -357,48 +378,4 @@ def test_a_trial_is_judged_while_it_runs_as_it_is_when_its_file_is_read() -> Non
     runner.observe_step = count
     _, trials = run(runner, trials=6)
     assert [bool(trial.disturbed) for trial in trials] == [False] * 5 + [True]
-    assert with_disturbances(trials) == tuple(trials)
-
-
-class TestHold:
-    def test_nobody_waits_unless_the_variable_is_set(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.delenv("CLUSTERLIFT_HOLD_FILE", raising=False)
-        assert not wait_for_release("slow")
-        assert capsys.readouterr().out == ""
-
-    @pytest.mark.parametrize(
-        ("request_", "line"),
-        [
-            ("slow", "ready for trials of slow; waiting until {} is removed\n"),
-            (DROP_CACHES, ""),  # it comes before each trial
-        ],
-    )
-    def test_the_wait_ends_when_the_file_is_removed(
-        self,
-        request_: str,
-        line: str,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        file = tmp_path / "hold"
-        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
-        with ThreadPoolExecutor() as pool:
-            waiting = pool.submit(wait_for_release, request_)
-            eventually(file.exists)
-            assert not waiting.done()
-            assert file.read_text() == request_
-            file.unlink()
-            assert waiting.result(PATIENCE_S)
-        assert capsys.readouterr().out == line.format(file)
-
-    def test_a_file_that_cannot_be_created_is_an_error(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", "/no/such/file")
-        with pytest.raises(
-            BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
-        ):
-            wait_for_release("slow")
+    assert counted_trials(trials, None) == (tuple(trials), {})

@@ -1,0 +1,170 @@
+"""Which trials count.
+
+A trial counts if all of this is true:
+
+- Its workload was warm. The warm-up has a fixed number of rounds, or lasts until the workload is steady.
+- Nothing disturbed it, by the counters of the nodes. If every measured trial of a workload was disturbed,
+  they all count: what disturbs all of them is usual there, and a short run on a busy machine has an answer.
+- It was cold, if it had to be: its input came from disks.
+
+A failed trial counts as a failure, and never as a time. `doubts` says what is not certain about the trials
+that count.
+
+A run decides by these rules when to stop. The reader of its file decides again, by the rules of today:
+otherwise a table could mix verdicts by old rules and by new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.base.words import count_of
+from harness.model.cache import why_not_cold
+from harness.model.interference import EarlierTrials
+from harness.model.run import Phase, Run, Trial, by_workload
+from harness.statistics.steadiness import warm_from
+from harness.trials.slow_down import slow_down
+
+AUTO = "auto"
+"""The value of the parameter `warmup` if the warm-up ends where the workload is steady."""
+
+DEFAULT_TRIALS = 6
+"""How many trials of each workload have to count unless another number is given."""
+
+
+def needed_trials(run: Run) -> int | None:
+    """Return how many steady trials of each workload the run wanted.
+
+    None if the number of its warm-up rounds was fixed.
+    """
+    if run.parameters.get("warmup") != AUTO:
+        return None
+    trials = run.parameters.get("trials")
+    is_number = isinstance(trials, int) and trials > 0
+    return trials if is_number else DEFAULT_TRIALS
+
+
+def counted_trials(
+    trials: Iterable[Trial], needed: int | None
+) -> tuple[tuple[Trial, ...], dict[str, str]]:
+    """Return the trials with verdicts and phases, and the workloads disturbed throughout, with a reason.
+
+    The trials are in the order of their time. `needed` is what `needed_trials` returns for their run.
+    """
+    earlier = EarlierTrials()
+    judged_trials = [judged(trial, earlier) for trial in trials]
+    found = with_phases(judged_trials, needed)
+    throughout = _disturbed_throughout(found)
+    if not throughout:
+        return found, throughout
+    cleared = []
+    for trial in found:
+        if trial.workload in throughout and why_not_cold(trial) is None:
+            trial = replace(trial, disturbed=None)  # noqa: PLW2901  the same trial
+        cleared.append(trial)
+    return with_phases(cleared, needed), throughout
+
+
+def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
+    """Return a trial with the verdict on what disturbed it, by the earlier ones of its run."""
+    if not trial.interference and not trial.to_be_cold:
+        return trial
+    by_nodes = earlier.judge_next(trial.workload, trial.interference or ())
+    disturbed = why_not_cold(trial) or by_nodes
+    return trial if disturbed == trial.disturbed else replace(trial, disturbed=disturbed)
+
+
+def _disturbed_throughout(trials: Iterable[Trial]) -> dict[str, str]:
+    """Return the workloads whose measured trials were all disturbed, with the reason of the first.
+
+    A trial that had to be cold, and was not, never counts.
+    """
+    measured = [trial for trial in trials if trial.phase is Phase.MEASURED]
+    undisturbed = {trial.workload for trial in measured if trial.undisturbed_s is not None}
+    reasons: dict[str, str] = {}
+    for trial in measured:
+        if trial.workload in undisturbed or trial.workload in reasons:
+            continue
+        if trial.disturbed and why_not_cold(trial) is None:
+            reasons[trial.workload] = trial.disturbed
+    return reasons
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up of one workload: it ends before the round `ends_before`.
+
+    `unsteady` is the reason why the workload is not known to be steady from then on; None if it is.
+    `usable` counts the trials after the first round that neither failed nor were disturbed.
+    """
+
+    ends_before: int
+    unsteady: str | None = None
+    usable: int = 0
+
+
+def find_warm_up(trials: Iterable[Trial], needed: int = DEFAULT_TRIALS) -> WarmUp:
+    """Return the warm-up of one workload, which leaves a sample of at least `needed` trials.
+
+    The first round is always warm-up. Failed and disturbed trials do not count. If the workload never
+    became steady, its last `needed` trials are the sample.
+    """
+    rounds: list[int] = []
+    times_s: list[float] = []
+    for trial in trials:
+        if trial.round > 1 and trial.undisturbed_s is not None:
+            rounds.append(trial.round)
+            times_s.append(trial.undisturbed_s)
+    usable = len(times_s)
+    start = warm_from(times_s, needed)
+    unsteady = None
+    if start is None:
+        start = max(0, usable - needed)
+        unsteady = f"its last {needed} trials still became faster"
+        if usable < needed:
+            unsteady = f"fewer than {count_of(needed, 'trial')} count"
+    return WarmUp(rounds[start] if start else 2, unsteady, usable)
+
+
+def with_phases(trials: Iterable[Trial], needed: int | None) -> tuple[Trial, ...]:
+    """Return the trials of a run with their phases: warm-up until the end of their workload's warm-up.
+
+    Trials of profile rounds stay as they are, and so do all if the number of warm-up rounds was fixed.
+    """
+    trials = tuple(trials)
+    if needed is None:
+        return trials
+    timed = by_workload(_without_profile(trials))
+    ends = {name: find_warm_up(own, needed).ends_before for name, own in timed.items()}
+    return tuple(_with_phase(trial, ends) for trial in trials)
+
+
+def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
+    if trial.phase is Phase.PROFILE:
+        return trial
+    phase = Phase.WARM_UP if trial.round < ends[trial.workload] else Phase.MEASURED
+    return trial if trial.phase is phase else replace(trial, phase=phase)
+
+
+def _without_profile(trials: Iterable[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.phase is not Phase.PROFILE]
+
+
+def doubts(
+    runs: Sequence[Sequence[Trial]], needed: Sequence[int | None], workloads: int
+) -> Iterator[str]:
+    """Yield why it is not certain that a workload was steady: in each of its runs, and from run to run.
+
+    `runs` has its trials in each run, and `needed` what `needed_trials` returns for each. `workloads` is how
+    many workloads are looked at in this way. Nothing is said of a run in which no trial could count.
+    """
+    for trials, number in zip(runs, needed):  # noqa: B905  Python 3.8 has no `strict`
+        if number is None:
+            continue
+        warm_up = find_warm_up(_without_profile(trials), number)
+        if warm_up.usable and warm_up.unsteady:
+            yield warm_up.unsteady
+    slower = slow_down(runs, workloads)
+    if slower:
+        yield slower
