@@ -7,7 +7,7 @@ import click
 
 from harness.analysis.compare.comparison import compare, require_several
 from harness.analysis.observed.configuration import find_columns
-from harness.analysis.ready.limits import EXIT_CODES, Judgement, judge
+from harness.analysis.ready.limits import LimitFinding, exit_code, limit_findings
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
@@ -22,6 +22,7 @@ from harness.present import comparison_json, markdown, text
 from harness.present.blocks import Sentences
 from harness.present.change_table import ChangeTable
 from harness.present.comparison_table import comparison_table
+from harness.present.findings import finding_lines
 from harness.records.lookup import check_no_run_twice, find_probes
 
 FORMATS = {"text": text.render, "markdown": markdown.render}
@@ -105,19 +106,15 @@ def compare_command(
         allow_different_data=allow_different_data,
         strict=strict,
     )
-    judgements: list[Judgement] = []
+    found: list[LimitFinding] = []
     for limit in limits:
-        judgements += judge(comparison, limit)
+        found += limit_findings(comparison, limit)
     if format_ == JSON:
-        show(comparison_json.render(comparison, judgements))
+        show(comparison_json.render(comparison, found))
     else:
-        said = Sentences([each.text for each in judgements])
-        show(FORMATS[format_]([comparison_table(comparison), said]))
-    outcomes = {each.outcome for each in judgements}
-    for outcome, code in EXIT_CODES.items():
-        if outcome in outcomes:
-            return code
-    return 0
+        lines = Sentences(list(finding_lines(found)))
+        show(FORMATS[format_]([comparison_table(comparison), lines]))
+    return exit_code(found)
 
 
 def _probe_tables(configurations: Sequence[str], results: Path) -> list[ChangeTable]:

@@ -1,18 +1,18 @@
 """`clusterlift doctor`: what is wrong with the machines, before the first trial."""
 
 from harness.analysis.observed.machines import disk_lines
-from harness.analysis.ready.health import health, unknown_of
+from harness.analysis.ready.health import health
 from harness.base.errors import BadInput
 from harness.base.terminal import show
-from harness.base.words import count_of, join_names, visible
+from harness.base.words import count_of, join_names
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, read_states, this_machine
 from harness.commands.site import on_site
 from harness.hosts.transports.host import HostError, by_docker, by_netns
-from harness.model.finding import Finding
+from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
-from harness.probes.site import Site
+from harness.probes.options import Site
 
 
 @command("doctor")
@@ -21,28 +21,28 @@ def doctor_command(site: Site) -> int:
     """Find what is wrong with the machines before the first trial, and how to fix it.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
-    Run no jobs there meanwhile. The exit code is 1 if there is a fault: something that would spoil results.
-    Notes are worth a look; what they name may be intended. What a machine does not show is said to be
-    unknown. The disks are listed.
+    Run no jobs there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are
+    worth a look, and may be intended. A machine may hide facts; these are unknown. The disks are listed.
     """
     names_hosts = site.names is not None or bool(site.nodes)
     if not names_hosts and site.transport in {by_docker, by_netns}:
         raise BadInput("--via reaches hosts that are named, such as --hosts node[1-4]")
     hosts = site.hosts() if names_hosts else [this_machine()]
     found = read_states(hosts)
-    lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]
     known = known_states(found)
-    findings = [*lost, *health(known)]
-    unknown = unknown_of(known)
-    faults = sum(finding.is_fault for finding in findings)
+    findings = [Finding(EVERYTHING, str(each)) for each in found if isinstance(each, HostError)]
+    findings += health(known)
     for line in finding_lines(findings):
         show(line)
-    for line in unknown:
-        show(visible(line))
     for line in disk_lines({state.host: state.facts for state in known}):
         show(line)
+    faults = sum(finding.is_fault for finding in findings)
+    if faults:
+        verdict = count_of(faults, "fault")
+    elif any(finding.gravity is Gravity.UNKNOWN for finding in findings):
+        verdict = "no fault in what is known"
+    else:
+        verdict = "no fault"
     names = join_names([state.host for state in known]) or "no host"
-    looked_at = f"looked at {names} for {WINDOW_S:g} s"
-    none = "no fault in what is known" if unknown else "no fault"
-    show(f"{looked_at}: {count_of(faults, 'fault') if faults else none}")
+    show(f"looked at {names} for {WINDOW_S:g} s: {verdict}")
     return int(faults > 0)

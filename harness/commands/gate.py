@@ -17,9 +17,9 @@ from harness.commands.options import mtu_option, results_option
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
-from harness.present.findings import fault_lines
-from harness.present.probes import remarks
-from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
+from harness.model.probe import RecordedProbes
+from harness.present.findings import finding_lines, remarks
+from harness.probes.kind import NewestProbe, by_kind, network_of, newest_probes
 from harness.records.lookup import check_no_run_twice, find_probes
 
 BEFORE_AND_AFTER = 2
@@ -48,55 +48,77 @@ def gate_command(
     """List the faults of a probed network and its disks, for example after an upgrade.
 
     BEFORE and AFTER are configurations that were probed, or files of probes. Each kind of measurement (links,
-    path MTUs, goodputs, disks, ...) is judged by its newest probe. The gate lists what
+    path MTUs, goodputs, disks, ...) is judged by its newest probe. The gate lists the faults that
     `clusterlift probe` found, and every link, path MTU, goodput and disk that is not as expected. With
     BEFORE, it also checks that nothing got worse and that something changed. The exit code is 1 if there is a
-    fault.
+    fault, or if something cannot be judged.
     """
     if not 1 <= len(names) <= BEFORE_AND_AFTER:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
     found = [find_probes(name, results) for name in names]
-    check_no_run_twice(probed for probes in found for probed in probes)
-    *before, after = map(newest_probes, found)
-    bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
-    bytes_s = None if disk_rate is None else parse_disk_rate("--expect-disk", disk_rate)
+    runs: list[RecordedProbes] = []
+    for probes in found:
+        runs += probes
+    check_no_run_twice(runs)
+    expected = Expectation(
+        rate_bit_s=None if rate is None else parse_rate("--expect", rate, MAX_BIT_S),
+        mtu=mtu,
+        disk_bytes_s=None if disk_rate is None else parse_disk_rate("--expect-disk", disk_rate),
+    )
+    after = newest_probes(found[-1])
     network = network_of(after)
-    faults = expectation_faults(network, Expectation(bit_s, mtu, bytes_s))
-    if before:
-        faults += upgrade_faults(network_of(before[0]), network)
-    show(verdict(after, network, faults))
-    return int(bool(faults) or any(finding.is_fault for finding in network.findings))
+    own = expectation_faults(network, expected)
+    if len(found) == BEFORE_AND_AFTER:
+        own += upgrade_faults(network_of(newest_probes(found[0])), network)
+    show(gate_page(after, network, own))
+    return int(any(finding.is_open for finding in (*own, *network.findings)))
 
 
-def verdict(newest: Sequence[NewestProbe], network: Network, faults: Sequence[Finding]) -> str:
-    """Return the number of faults or what was checked, then each probe that was judged with its faults.
+def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Finding]) -> str:
+    """Return what was found or checked, then each probe that was judged with its open findings.
 
-    `faults` are what the gate itself finds.
+    `own` are the findings of the gate itself.
     """
-    found = len(faults) + sum(finding.is_fault for finding in network.findings)
-    lines = [
-        *map(visible, dict.fromkeys(line for each in newest for line in remarks(each.probed))),
-        f"{count_of(found, 'fault')} found" if found else f"no fault found: {_checked(network)}",
-    ]
+    lines = []
     for each in newest:
-        lines += [visible(f"from {each}"), *fault_lines(each.findings)]
-    if faults:
-        lines += ["not as expected", *fault_lines(faults)]
-    return "".join(f"{line}\n" for line in (*lines, *_soak_lines(newest, network)))
+        lines += [visible(line) for line in remarks(each.probed)]
+    lines = [*dict.fromkeys(lines), _headline(network, [*own, *network.findings])]
+    for each in newest:
+        lines.append(visible(f"from {each}"))
+        lines += finding_lines(finding for finding in each.findings if finding.is_open)
+    if own:
+        lines.append("not as expected")
+        lines += finding_lines(own)
+    lines += _soak_lines(newest, network)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _headline(network: Network, found: Sequence[Finding]) -> str:
+    faults = sum(finding.is_fault for finding in found)
+    open_ = sum(finding.is_open for finding in found)
+    unjudged = f"{count_of(open_ - faults, 'thing')} cannot be judged"
+    if not open_:
+        return f"no fault found: {_checked(network)}"
+    if not faults:
+        return f"no fault found, but {unjudged}"
+    found_faults = f"{count_of(faults, 'fault')} found"
+    return f"{found_faults}, and {unjudged}" if open_ > faults else found_faults
 
 
 def _checked(network: Network) -> str:
     disks = disk_cases(network.measurements)
     found = {"link": len(network.links), "path": len(network.paths.values), "disk": len(disks)}
     checked = [count_of(number, noun) for noun, number in found.items() if number]
-    if goodput := network.goodput.values.values():
+    goodput = network.goodput.values.values()
+    if goodput:
         pairs = f"each of {count_of(len(goodput), 'pair')} of hosts"
         checked.append(f"{throughput_text(min(goodput))} or more between {pairs}")
     return ", ".join(checked)
 
 
 def _soak_lines(newest: Sequence[NewestProbe], network: Network) -> Iterator[str]:
-    if soak := by_kind(newest).get("soak"):
+    soak = by_kind(newest).get("soak")
+    if soak:
         yield f"soaked for {duration_text(transfer_seconds(soak))} of link time under load"
     elif network.goodput.values:
         yield "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"

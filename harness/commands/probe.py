@@ -17,12 +17,10 @@ from harness.commands.options import configuration_option, results_option
 from harness.commands.site import on_site
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.present.probes import remarks
-from harness.probes.kind import ProbeKind
-from harness.probes.kinds import findings, kinds
-from harness.probes.options import integer_option
+from harness.present.findings import remarks
+from harness.probes.kind import ProbeKind, findings, kinds
+from harness.probes.options import Site, integer_option
 from harness.probes.plan import run_probes
-from harness.probes.site import Site
 from harness.records.lookup import recorded_probes
 
 
@@ -61,13 +59,13 @@ def probe_group() -> None:
 def probe_command(kind: ProbeKind) -> Command:
     """Return the command that measures, records and prints a kind of probe.
 
-    Its exit code is 1 if something was found that has to be mended.
+    Its exit code is 1 if something has to be mended or could not be judged.
     """
 
     def call(
         site: Site, *, configuration: str | None, results: Path, repeats: int, **options: Any
     ) -> int:
-        plan = kind.plan(replace(site, directory=results), **options)
+        plan = replace(kind.plan(replace(site, directory=results), **options), repeats=repeats)
         parameters = {"probe": kind.name, **plan.parameters}
         run = ProbeRun(
             configuration=configuration or "",
@@ -77,17 +75,18 @@ def probe_command(kind: ProbeKind) -> Command:
         )
         earlier = recorded_probes(configuration, results) if configuration else []
         with plan.context, interruptible(once=True):
-            probed = run_probes(
-                replace(plan, repeats=repeats), run, results if configuration else None
-            )
-        found = [*findings(probed), *kind.judge_change(earlier[::-1], probed)]
-        notes = "".join(f"{visible(line)}\n" for line in remarks(probed))
-        show(f"{notes}\n{kind.page(probed, found)}" if notes else kind.page(probed, found))
+            probed = run_probes(plan, run, results if configuration else None)
+        found = findings(probed, earlier[::-1])
+        page = kind.page(probed, found)
+        notes = [f"{visible(line)}\n" for line in remarks(probed)]
+        if notes:
+            page = f"{''.join(notes)}\n{page}"
+        show(page)
         if probed.source:
             show(f"\n{visible(probed.source)}")
         if probed.ending is Ending.INTERRUPTED:
             return INTERRUPTED
-        return int(any(finding.is_fault for finding in found))
+        return int(any(finding.is_open for finding in found))
 
     call = on_site(call)
     for option in reversed((*kind.options, *_RECORD_OPTIONS)):

@@ -7,11 +7,12 @@ from harness.model.probe import RecordedProbes
 from harness.present.blocks import Table
 from harness.present.findings import finding_lines
 from harness.present.report.figure import Evidence, Figure, Section
-from harness.probes.kind import ProbeKind
-from harness.probes.kinds import NewestProbe, by_kind, kinds
+from harness.probes.kind import NewestProbe, ProbeKind, all_findings, by_kind, kinds
 
-FINDINGS_ORDER, TABLES_ORDER = 65, 105
-"""Findings come before the pictures of probes, and tables after them."""
+FINDINGS_ORDER = 65
+"""Findings come before the pictures of probes."""
+TABLES_ORDER = 105
+"""Tables come after the pictures of probes."""
 
 
 def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Section]:
@@ -32,32 +33,28 @@ def _table_figure(table: Table, _: Evidence) -> Figure:
 
 
 def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
-    """Return what the gate says of the same probes, and remarks."""
-    rows = tuple(
-        (name, str(each), finding.subject, "fault" if finding.is_fault else "note", finding.text)
-        for name, found in newest.items()
-        for each in found
-        for finding in each.findings
-    )
-    return Figure(
-        numbers=Table(("configuration", "probe", "host or path", "", "finding"), rows),
-        remarks=tuple(f"{name}: {each}." for name, found in newest.items() for each in found),
-        lines=tuple(
-            f"{name}: {line}"
-            for name, found in newest.items()
-            for line in finding_lines([finding for each in found for finding in each.findings])
-        ),
-    )
+    """Return the findings of the gate on the same probes, and notes."""
+    rows = []
+    remarks = []
+    lines = []
+    for name, found in newest.items():
+        for probe in found:
+            remarks.append(f"{name}: {probe}.")
+            for each in probe.findings:
+                row = (name, str(probe), str(each.subject), each.gravity.value, each.text)
+                rows.append(row)
+        lines += [f"{name}: {line}" for line in finding_lines(all_findings(found))]
+    headings = ("configuration", "probe", "host or path", "", "finding")
+    return Figure(numbers=Table(headings, rows), remarks=tuple(remarks), lines=tuple(lines))
 
 
 def _tables(kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]) -> Iterator[Table]:
     """Yield each table of a kind that has rows, with the rows of all configurations."""
     for table in kind.tables:
-        rows = tuple(
-            (name, *cells)
-            for name, of_kind in newest.items()
-            if kind.name in of_kind
-            for cells in table.lines(table.rows(of_kind[kind.name]))
-        )
+        rows = []
+        for name, of_kind in newest.items():
+            if kind.name in of_kind:
+                own = table.rows(of_kind[kind.name])
+                rows += [(name, *cells) for cells in table.lines(own)]
         if rows:
             yield Table(("configuration", *table.headings), rows)

@@ -21,8 +21,7 @@ from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
 from harness.present import text
 from harness.present.comparison_table import comparison_table
-from harness.probes.options import integer_option, time_option
-from harness.probes.site import Site
+from harness.probes.options import Site, integer_option, time_option
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Option, Program, programs
 from harness.programs.program_run import ProgramRun, ready_hosts

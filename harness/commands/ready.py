@@ -15,7 +15,7 @@ from harness.model.finding import Finding
 from harness.present import text
 from harness.present.blocks import Block
 from harness.present.readiness_page import readiness_page
-from harness.probes.kinds import newest_probes
+from harness.probes.kind import all_findings, newest_probes
 from harness.records.lookup import probes_beside
 
 
@@ -46,26 +46,21 @@ def ready_command(
     differ, the smallest change that a comparison will detect, and how many runs find a change of a given
     size. The exit code is 1 if something is missing that cannot be measured after the upgrade.
     """
-    columns = [find_configuration(name, results) for name in configurations]
-    checked = [
-        readiness(
-            column,
-            network_check(column, _findings(column), allow_no_probes=allow_no_probes),
-            change=change,
-        )
-        for column in columns
-    ]
     page: list[Block] = []
-    for each in checked:
-        page += readiness_page(each)
+    is_ready = True
+    for column in [find_configuration(name, results) for name in configurations]:
+        network = network_check(column, _findings(column), allow_no_probes=allow_no_probes)
+        checked = readiness(column, network, change=change)
+        page += readiness_page(checked)
+        is_ready = is_ready and not checked.missing
     show(text.render(page))
-    return int(any(baseline.missing for baseline in checked))
+    return int(not is_ready)
 
 
 def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
-    """Return what the newest probes found, as the gate says it; why they cannot be read; None without one."""
+    """Return the findings of the newest probes; why they cannot be read; None without a probe."""
     try:
         newest = newest_probes(probes_beside(column.runs))
     except BadInput as error:
         return str(error)
-    return [finding for probe in newest for finding in probe.findings] if newest else None
+    return all_findings(newest) if newest else None

@@ -21,7 +21,7 @@ from harness.commands.options import (
     event_logs_option,
     results_option,
 )
-from harness.probes.kinds import newest_probes
+from harness.probes.kind import newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
 

@@ -1,23 +1,88 @@
-"""What a probe shows, as a value: its page, the gate, the report and `ready` print the same."""
+"""What was found, as a value: probes, the gate, `ready`, `doctor` and the limits of CI say it alike."""
+
+from __future__ import annotations  # for Python 3.8
 
 from dataclasses import dataclass
+from enum import Enum
+
+from harness.model.probe import ARROW
+
+
+class Gravity(Enum):
+    """How grave a finding is, the gravest first."""
+
+    FAULT = "fault"
+    """Something has to be mended."""
+    UNKNOWN = "unknown"
+    """It cannot be judged."""
+    NOTE = "note"
+    """It is worth a look, and may be intended."""
+    OK = "ok"
+    """It was looked at, and is as it should be."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a finding is about.
+
+    - `names`: a host or a configuration; a sender and a receiver; none for all that was looked at.
+    - `part`: a part of it, such as a network interface.
+    """
+
+    names: tuple[str, ...] = ()
+    part: str = ""
+
+    def __str__(self) -> str:
+        """Return `node1`, `node1 eth0` or `node1 -> node2`."""
+        return f"{ARROW.join(self.names)} {self.part}".strip()
+
+
+EVERYTHING = Subject()
+
+
+def about(*names: str, part: str = "") -> Subject:
+    """Return the subject with these names."""
+    return Subject(names, part)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a probe shows.
+    """One thing that was found.
 
-    - `subject`: a host, a path `a -> b`, or empty for the network as a whole.
-    - `text`: one line without the subject, ready to print.
-    - `is_fault`: whether something has to be mended; otherwise it is a remark.
-    - `at_s`: when, in seconds after the probe started; None if it holds for the whole probe.
+    - `seen`: what was seen, in words.
+    - `expected`: what was expected instead.
+    - `remedy`: what to do.
+    - `at_s`: when, in seconds after a probe started; None if it holds all the time.
     """
 
-    subject: str
-    text: str
-    is_fault: bool = True
+    subject: Subject
+    seen: str
+    gravity: Gravity = Gravity.FAULT
+    expected: str = ""
+    remedy: str = ""
     at_s: float | None = None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether something has to be mended."""
+        return self.gravity is Gravity.FAULT
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something has to be mended, or could not be judged."""
+        return self.gravity in {Gravity.FAULT, Gravity.UNKNOWN}
+
+    @property
+    def text(self) -> str:
+        """One line without the subject."""
+        text = self.seen
+        if self.expected:
+            text += f", expected {self.expected}"
+        if self.remedy:
+            text += f"; {self.remedy}"
+        return text
 
     def __str__(self) -> str:
         """Return the line: `node1 eth0: half duplex`."""
-        return f"{self.subject}: {self.text}" if self.subject else self.text
+        subject = str(self.subject)
+        return f"{subject}: {self.text}" if subject else self.text

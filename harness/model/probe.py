@@ -1,7 +1,10 @@
 """What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Union
 
 from harness import __version__
 from harness.model.bounds import MAX_QUANTITY, Number, Quantity
@@ -9,11 +12,15 @@ from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.model.soak import LinkEvent, SoakEvent, SoakFlow
 
-HIGHER, LOWER = "higher", "lower"
-BEFORE, AFTER = "before", "after"
-ARROW, BOTH_WAYS_ARROW = " -> ", " <-> "
-"""Between the sender and the receiver for people, and between hosts that are both."""
-Pair = tuple[str, str]
+HIGHER = "higher"
+LOWER = "lower"
+BEFORE = "before"
+AFTER = "after"
+ARROW = " -> "
+"""Between the sender and the receiver, for people."""
+BOTH_WAYS_ARROW = " <-> "
+"""Between two hosts that both send and receive."""
+Pair = tuple[str, str]  # evaluated, so as Python 3.8 has it
 """Sender and receiver."""
 
 
@@ -64,7 +71,7 @@ class Metric:
     def of(self, hosts: str | Pair, value: float, case: str = "") -> Measurement:
         """Return a measurement of a host, or of a sender and a receiver.
 
-        It has failed if a host said what cannot be.
+        It is a failed one if the value of a host is impossible.
         """
         if not 0 <= value <= MAX_QUANTITY:
             return self.failed(hosts, f"{value:g} is no value that a measurement can have", case)
@@ -77,22 +84,20 @@ class Metric:
     def _measurement(
         self, hosts: str | Pair, case: str, value: float | None = None, error: str | None = None
     ) -> Measurement:
-        hosts_ = (hosts,) if isinstance(hosts, str) else hosts
-        return Measurement(
-            self.probe, hosts_, case, self.name, self.unit, self.better, value, error
-        )
+        names = (hosts,) if isinstance(hosts, str) else hosts
+        return Measurement(self.probe, names, case, self.name, self.unit, self.better, value, error)
 
 
 PROBED_IN = "probed in"
-"""The fact of a record that another configuration with the same links measured: that one's name."""
+"""The fact of a record that names another configuration with the same links, which measured it."""
 
 
 @dataclass(frozen=True)
 class ProbeRun:
-    """One call of `clusterlift probe`: what was declared and requested.
+    """One call of `clusterlift probe`: its declarations and requests.
 
-    `hosts` are all that were named, even if they were left out. `facts` are declared by the user or the
-    lab, such as `emulated`.
+    `hosts` are all that were named, those that were left out included. `facts` are declared by the user or
+    the lab, such as `emulated`.
     """
 
     configuration: str
@@ -114,13 +119,13 @@ class ExcludedHost:
 
 @dataclass(frozen=True)
 class LinkSnapshot:
-    """A link at a moment: BEFORE or AFTER the measurements."""
+    """A link BEFORE or AFTER the measurements."""
 
     moment: str
     link: HostLink
 
 
-ProbeEvent = ExcludedHost | LinkSnapshot | Measurement | SoakEvent
+ProbeEvent = Union[ExcludedHost, LinkSnapshot, Measurement, SoakEvent]
 
 EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
     "excluded": ExcludedHost,
@@ -158,8 +163,11 @@ class RecordedProbes:
 
     def links(self, moment: str | None = None) -> dict[str, HostLink]:
         """Return the links by host, at the given moment or as they were seen last."""
-        seen = [event for event in self.events if isinstance(event, LinkSnapshot)]
-        return {each.link.host: each.link for each in seen if moment in {None, each.moment}}
+        links = {}
+        for event in self.events:
+            if isinstance(event, LinkSnapshot) and moment in {None, event.moment}:
+                links[event.link.host] = event.link
+        return links
 
 
 @dataclass(frozen=True)
@@ -187,11 +195,9 @@ def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     for each in measurements:
         key = (each.probe, each.hosts, each.case, each.metric, each.unit, each.better)
         grouped.setdefault(key, []).append(each)
-    return [
-        ProbeSample(
-            *key,
-            values=tuple(each.value for each in group if each.value is not None),
-            errors=tuple(each.error for each in group if each.error is not None),
-        )
-        for key, group in grouped.items()
-    ]
+    found = []
+    for key, group in grouped.items():
+        values = tuple(each.value for each in group if each.value is not None)
+        errors = tuple(each.error for each in group if each.error is not None)
+        found.append(ProbeSample(*key, values, errors))
+    return found

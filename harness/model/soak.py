@@ -1,11 +1,13 @@
-"""What a soak records: transfers, and what happened to links.
+"""The records of a soak: its transfers, and the events of links.
 
 Moments are in seconds since the soak's start.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated
+from enum import Enum
+from typing import Annotated, Union
 
 from harness.model.bounds import MAX_QUANTITY, Count, Meta, Name, Number, Quantity
 from harness.model.run import MAX_WALL_S
@@ -14,8 +16,8 @@ Moment = Annotated[float, Meta(ge=0, le=MAX_WALL_S)]
 Goodput = Annotated[float, Meta(gt=0, le=MAX_QUANTITY)]
 
 
-class LinkEventKind(StrEnum):
-    """What may happen to a link under load."""
+class LinkEventKind(str, Enum):
+    """The kinds of events of a link under load."""
 
     CARRIER = "carrier"
     SPEED = "speed"
@@ -28,6 +30,9 @@ class LinkEventKind(StrEnum):
     BACK = "back"
     UNREAD = "unread"
 
+    def __str__(self) -> str:
+        return self.value
+
 
 READ_EVERY_ROUND = {
     LinkEventKind.KERNEL: "kernel log",
@@ -35,15 +40,15 @@ READ_EVERY_ROUND = {
     LinkEventKind.ERRORS: "packet errors and drops",
     LinkEventKind.PAUSE: "pause frames",
 }
-"""What a host is asked for, by the kind of events that it shows."""
+"""The sources that are read in every round, by the kind of events that each shows."""
 
 
 @dataclass(frozen=True)
 class LinkEvent:
     """Something that happened to a host's link up to the end of a round, in words.
 
-    `count` is how often, or how many packets. `unread` is the kind of events of which nothing is known,
-    because the host does not show them; then `text` is the reason.
+    `count` is how often, or how many packets. `unread` is a kind of events that the host does not show; then
+    `text` is the reason.
     """
 
     host: Name
@@ -56,7 +61,7 @@ class LinkEvent:
 
     def __post_init__(self) -> None:
         if (self.event is LinkEventKind.UNREAD) != (self.unread in READ_EVERY_ROUND):
-            raise ValueError("what was not read is one of READ_EVERY_ROUND")
+            raise ValueError("only kinds of READ_EVERY_ROUND can be unread")
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,8 @@ class SoakFlow:
     """A transfer of a round, from `start_s` for `seconds`, or why it failed.
 
     `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not report them.
-    `stolen_percent` is the share of processor time that a hypervisor took, and `busiest_percent` how busy the
-    busiest processor was, on the worse of both hosts; None if neither host showed it. The first round is 1.
+    `stolen_percent` is the share of processor time that a hypervisor took, and `busiest_percent` the load of
+    the busiest processor, each on the worse of both hosts; None if neither host showed it. Rounds begin at 1.
     """
 
     round: Number
@@ -89,5 +94,5 @@ class SoakFlow:
             raise ValueError("a transfer has either a goodput or an error")
 
 
-SoakEvent = LinkEvent | SoakFlow
-"""What a soak adds to the events of a probe run."""
+SoakEvent = Union[LinkEvent, SoakFlow]
+"""The events of a probe run that only a soak has."""

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.ready.limits import Judgement
+from harness.analysis.ready.limits import LimitFinding
 from harness.present.comparison_table import warnings
 from harness.present.footnotes import Footnotes
 from harness.statistics.change import Change, ControlShift
@@ -15,7 +14,7 @@ from harness.statistics.change import Change, ControlShift
 JSON_SCHEMA_VERSION = 3
 
 
-def render(comparison: Comparison, judgements: Sequence[Judgement] = ()) -> str:
+def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     """Return one JSON object, indented, in ASCII; ends with a newline.
 
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
@@ -47,10 +46,20 @@ def render(comparison: Comparison, judgements: Sequence[Judgement] = ()) -> str:
             }
             for row in comparison.rows
         ],
-        "limits": list(map(asdict, judgements)),
+        "limits": list(map(_json_limit, limits)),
         "footnotes": notes.texts,
     }
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _json_limit(found: LimitFinding) -> dict[str, Any]:
+    return {
+        "configuration": str(found.subject),
+        "limit": found.limit,
+        "outcome": found.outcome,
+        "workloads": found.workloads,
+        "text": str(found),
+    }
 
 
 def _json_column(column: ConfigurationRuns) -> dict[str, Any]:

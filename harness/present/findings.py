@@ -1,13 +1,15 @@
-"""Findings as lines: pages of probes, the gate and the report print them alike."""
+"""Findings as lines: pages of probes, the gate, `doctor`, `compare` and the report print them alike."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from harness.base.clock import HOUR, MINUTE
 from harness.base.words import visible
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity
+from harness.model.probe import PROBED_IN, RecordedProbes
+from harness.model.run import EMULATED
 
 MAX_FINDINGS = 50
-"""Of one list; more are only counted."""
+"""More findings of one list are only counted."""
 
 
 def moment_text(seconds: float) -> str:
@@ -16,25 +18,28 @@ def moment_text(seconds: float) -> str:
     return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
 
 
-def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a line for each finding, faults first: `fault: 0:03:12 node1: the link was interrupted`."""
-    kinds = {True: "fault", False: "note"}
-    ordered = sorted(findings, key=lambda finding: not finding.is_fault)
-    return _some(f"{kinds[finding.is_fault]}: {_text(finding)}" for finding in ordered)
+def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield a line for each finding, the gravest first: `fault: 0:03:12 node1: the link was interrupted`.
+
+    Equal lines are one: two probes may fail for one reason.
+    """
+    order = list(Gravity)
+    lines: dict[str, None] = {}
+    for finding in sorted(findings, key=lambda finding: order.index(finding.gravity)):
+        moment = "" if finding.at_s is None else f"{moment_text(finding.at_s)} "
+        lines[visible(f"{finding.gravity.value}: {moment}{finding}")] = None
+    shown = list(lines)
+    yield from shown[:MAX_FINDINGS]
+    if len(shown) > MAX_FINDINGS:
+        yield f"and {len(shown) - MAX_FINDINGS:,} more"
 
 
-def fault_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield a line for each fault: `- 0:03:12 node1: the link was interrupted`."""
-    return _some(f"- {_text(finding)}" for finding in findings if finding.is_fault)
-
-
-def _text(finding: Finding) -> str:
-    return f"{'' if finding.at_s is None else f'{moment_text(finding.at_s)} '}{finding}"
-
-
-def _some(lines: Iterable[str]) -> Iterator[str]:
-    """Yield each line once; of very many, only the first, and how many more there are."""
-    found = list(dict.fromkeys(lines))  # two probes may fail for one reason
-    yield from map(visible, found[:MAX_FINDINGS])
-    if len(found) > MAX_FINDINGS:
-        yield f"and {len(found) - MAX_FINDINGS:,} more"
+def remarks(probed: RecordedProbes) -> list[str]:
+    """Return lines that a reader of any page of a probe must know: what is emulated, what is odd."""
+    facts = probed.run.facts
+    lines = []
+    if facts.get(EMULATED):
+        lines.append(f"emulated: {facts[EMULATED]}")
+    if PROBED_IN in facts:
+        lines.append(f"measured in {facts[PROBED_IN]}, whose links are the same")
+    return lines + list(probed.warnings)

@@ -3,8 +3,9 @@
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from harness.analysis.ready.readiness import Check, DetectableChange, Readiness
+from harness.analysis.ready.readiness import DetectableChange, Readiness
 from harness.base.words import given_percent, label, percent, visible
+from harness.model.finding import Finding
 from harness.present import quantities
 from harness.present.blocks import Block, Lines, Paragraph, Table
 from harness.statistics.power import MAX_RUNS, POWER
@@ -15,7 +16,7 @@ _HEADINGS = (
     *("faster by", "slower by", "runs needed"),
 )
 _NAME_WIDTH = 36
-_MESSAGE_WIDTH = 72
+_TEXT_WIDTH = 72
 
 
 def readiness_page(readiness: Readiness) -> Iterator[Block]:
@@ -24,9 +25,9 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
     yield _checks(readiness.checks)
     if readiness.detectable:
         yield Paragraph(
-            f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
-            "follow after the upgrade, as quiet as these, and how many runs on either side detect a change "
-            f"of {given_percent(readiness.change)}:"
+            f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if the same number "
+            "of runs with the same noise follows after the upgrade. The last column is the number of runs on "
+            f"either side that detects a change of {given_percent(readiness.change)}."
         )
         yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
         yield Paragraph(_SDS)
@@ -34,12 +35,11 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
     yield Lines([f"NOT READY: {missing}" if missing else "READY: the upgrade may begin"])
 
 
-def _checks(checks: Mapping[str, Check]) -> Table:
+def _checks(checks: Mapping[str, Finding]) -> Table:
     rows = []
-    for name, check in checks.items():
-        message = visible(check.message)
-        wrapped = textwrap.fill(message, _MESSAGE_WIDTH, break_on_hyphens=False)
-        rows.append([name, check.status, wrapped])
+    for name, found in checks.items():
+        wrapped = textwrap.fill(visible(found.text), _TEXT_WIDTH, break_on_hyphens=False)
+        rows.append([name, found.gravity.value, wrapped])
     return Table((), rows, align="<")
 
 

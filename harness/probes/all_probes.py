@@ -11,10 +11,9 @@ from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.mesh import MESH_OPTIONS, PAIR_PROGRAMS, Mesh
-from harness.probes.options import port_option, seconds_option, streams_option
+from harness.probes.options import Site, port_option, seconds_option, streams_option
 from harness.probes.path_mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.site import Site
 from harness.probes.traffic import Load
 
 
@@ -33,20 +32,19 @@ def all_probes(
             steps += latency_steps(usable, load, pairs.pairing, pairs_at_once=pairs.pairs_at_once)
         return steps
 
-    latency_programs = LATENCY_PROGRAMS if with_latency else ()
-    programs = dict.fromkeys((*MTU_PROGRAMS, *PAIR_PROGRAMS, *latency_programs))
-    return ProbePlan(hosts, tuple(programs), make_steps, parameters=pairs.parameters(load))
+    programs = [*MTU_PROGRAMS, *PAIR_PROGRAMS]
+    if with_latency:
+        programs += LATENCY_PROGRAMS
+    return ProbePlan(
+        hosts, list(dict.fromkeys(programs)), make_steps, parameters=pairs.parameters(load)
+    )
 
 
 def _plan(
     site: Site, *, seconds: int, streams: int, port: int, no_latency: bool, **choice: Any
 ) -> ProbePlan:
-    return all_probes(
-        site.hosts(),
-        Load(seconds, streams, first_port=port),
-        Mesh(**choice),
-        with_latency=not no_latency,
-    )
+    load = Load(seconds, streams, first_port=port)
+    return all_probes(site.hosts(), load, Mesh(**choice), with_latency=not no_latency)
 
 
 def _sections(probed: RecordedProbes) -> Iterator[str]:

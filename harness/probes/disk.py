@@ -5,15 +5,17 @@ from functools import partial
 
 import click
 
-from harness.analysis.network.cases import MeasuredCase
 from harness.analysis.network.disks import disk_cases, unlike_before, unlike_peers
+from harness.analysis.network.measured import MeasuredCase
 from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber
-from harness.hosts.remote_process import parse_completed, run_all
+from harness.base.words import join_names
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import Finding
+from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.model.network_metrics import (
     DISK,
+    DISK_BELOW,
     DISK_READ,
     DISK_WRITE,
     RANDOM_READ_P99,
@@ -26,28 +28,25 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.options import integer_option
+from harness.probes.options import Site, integer_option
 from harness.probes.plan import ProbePlan, ProbeStep
-from harness.probes.site import Site
 from harness.probes.tools import fio
 from harness.probes.tools.fio import Pace
 
-SLOWEST_BYTES_S, GRACE_S = 10e6, 60.0
+SLOWEST_BYTES_S = 10e6
 """A file that is written more slowly than this is given up."""
+GRACE_S = 60.0
 
 
 def disk_steps(
     hosts: Sequence[Host], directories: Sequence[str], file_bytes: int, seconds: int
 ) -> list[ProbeStep]:
     """Measure one directory after the other, on all hosts at the same time."""
-    return [
-        ProbeStep(
-            f"disk: {directory}",
-            fio.expected_s(seconds),
-            partial(_measure, hosts, directory, file_bytes, seconds),
-        )
-        for directory in directories
-    ]
+    steps = []
+    for directory in directories:
+        measure = partial(_measure, hosts, directory, file_bytes, seconds)
+        steps.append(ProbeStep(f"disk: {directory}", fio.expected_s(seconds), measure))
+    return steps
 
 
 def _measure(
@@ -56,17 +55,22 @@ def _measure(
     timeout_s = fio.expected_s(seconds) + file_bytes / SLOWEST_BYTES_S + GRACE_S
     commands = [(host, fio.command(directory, file_bytes, seconds)) for host in hosts]
     for host, completed in zip(hosts, run_all(commands, timeout_s), strict=True):
-        jobs = parse_completed(
-            host, completed, lambda done: fio.read_report(done.output, done.code)
-        )
-        if isinstance(jobs, HostError):
-            yield DISK_WRITE.failed(host.name, jobs, directory)
+        measured = parse_completed(host, completed, partial(_measurements, host.name, directory))
+        if isinstance(measured, HostError):
+            yield DISK_WRITE.failed(host.name, measured, directory)
         else:
-            yield from disk_measurements(host.name, directory, jobs)
+            yield from measured
+
+
+def _measurements(host: str, directory: str, done: CompletedCommand) -> list[Measurement]:
+    measured = list(disk_measurements(host, directory, fio.read_report(done.output, done.code)))
+    if fio.may_be_in_memory(done.output):
+        measured.append(DISK_BELOW.of(host, 0, directory))
+    return measured
 
 
 def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> Iterator[Measurement]:
-    """Yield what fio's jobs measured in a directory of a host."""
+    """Yield the measurements of fio's jobs in a directory of a host."""
     for metric, value in (
         (DISK_WRITE, jobs[fio.WRITE].bytes_s),
         (DISK_READ, jobs[fio.READ].bytes_s),
@@ -80,11 +84,28 @@ def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> It
         yield metric.of(host, value, directory)
 
 
+def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield which directories are slow beside those of other hosts, and which may be in memory."""
+    yield from unlike_peers(probed.measurements)
+    hosts: dict[str, list[str]] = {}
+    for case in disk_cases(probed.measurements):
+        if 0 in case.values(DISK_BELOW):
+            hosts.setdefault(case.case, []).append(case.subject)
+    for directory, names in hosts.items():
+        yield Finding(
+            EVERYTHING,
+            f"unknown whether {directory} is in memory or in a cache on {join_names(names)}",
+            Gravity.NOTE,
+            remedy="install python3 (3.8 or newer) there",
+        )
+
+
 def _since(earlier: Sequence[RecordedProbes], probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield what became slower than in earlier probes with files as large, of which caches hold as much."""
-    size = probed.run.parameters.get("file_mb")
-    alike = [each for each in earlier if each.run.parameters.get("file_mb") == size]
-    before = [measurement for each in alike for measurement in each.measurements]
+    """Yield what became slower than in earlier probes with files of the same size (equal cache effects)."""
+    before: list[Measurement] = []
+    for each in earlier:
+        if each.run.parameters.get("file_mb") == probed.run.parameters.get("file_mb"):
+            before += each.measurements
     return unlike_before(before, probed.measurements)
 
 
@@ -117,8 +138,8 @@ KIND = ProbeKind(
             "--directory",
             "directories",
             metavar="PATH,...",
-            help="Directories on the disks, the same on every host. A file without a name is written there: "
-            "nothing of it is left, however the probe ends.  [default: where Spark writes in the lab or, by "
+            help="Directories on the disks, the same on every host. A file without a name is written there, "
+            "which is gone when the probe ends in any way.  [default: where Spark writes in the lab or, by "
             "--via local, on this machine]",
         ),
         integer_option(
@@ -153,6 +174,6 @@ KIND = ProbeKind(
             badness=lambda row: -(row.median(DISK_WRITE) or 0.0),
         ),
     ),
-    judge=lambda probed: unlike_peers(probed.measurements),
+    judge=disk_findings,
     judge_change=_since,
 )

@@ -1,22 +1,25 @@
-"""A kind of probe: one value that says how it is called, what it measures, shows and finds."""
+"""A kind of probe, all kinds, and what recorded probes show: pages, gate, report and `ready` ask here."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-from harness.analysis.network.failures import failed_measurements
+import harness.probes
+from harness.analysis.network.obstacles import failed_measurements, record_findings
+from harness.analysis.ready.gate import Network
 from harness.model.finding import Finding
-from harness.model.probe import RecordedProbes
+from harness.model.interface import HostLink
+from harness.model.probe import LinkSnapshot, Measurement, RecordedProbes
 from harness.present.findings import finding_lines
 from harness.present.grid import fill
-from harness.present.probes import page
 from harness.present.probes.columns import ProbeTable
 from harness.probes.plan import ProbePlan
 
 Option = Callable[[Any], Any]
 """A decorator that gives a command an option of click."""
-Sections = Callable[[RecordedProbes], Iterable[str]]
-"""Returns the parts of a page that stand above the findings."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,9 @@ class ProbeKind:
     - `help`: of its command; the first line is the summary.
     - `plan`: is called with the Site and the values of the `options`; may raise BadInput.
     - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
-    - `sections`, `tables`: what its page shows above the findings.
-    - `judge`: what its measurements show, besides failures.
-    - `judge_change`: what they show beside earlier probes of the same configuration, the latest first.
+    - `sections`, `tables`: its page above the findings; sections that are empty are left out.
+    - `judge`: the findings of its measurements, besides failures.
+    - `judge_change`: the findings beside earlier probes of the same configuration, the latest first.
     - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
     """
 
@@ -38,7 +41,7 @@ class ProbeKind:
     options: Sequence[Option] = ()
     measures: Sequence[str] = ()
     tables: Sequence[ProbeTable] = ()
-    sections: Sections = lambda _: ()
+    sections: Callable[[RecordedProbes], Iterable[str]] = lambda _: ()
     judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
     judge_change: Callable[[Sequence[RecordedProbes], RecordedProbes], Iterable[Finding]] = (
         lambda *_: ()
@@ -49,16 +52,21 @@ class ProbeKind:
         """Whether a record has measurements of this kind, or was to have some."""
         if self.is_of_every_probe:
             return bool(probed.links())
-        return probed.probe in self.measures or any(
-            measurement.probe in self.measures for measurement in probed.measurements
-        )
+        return probed.probe in self.measures or bool(self._own(probed))
 
-    def findings(self, probed: RecordedProbes) -> list[Finding]:
-        """Return what the measurements of this kind show, failures included."""
+    def findings(
+        self, probed: RecordedProbes, earlier: Sequence[RecordedProbes] = ()
+    ) -> list[Finding]:
+        """Return the findings of the measurements of this kind, failures included.
+
+        `earlier` are the earlier probes of the same configuration, the latest first.
+        """
         if not self.is_in(probed):
             return []
-        own = (each for each in probed.measurements if each.probe in self.measures)
-        return [*failed_measurements(own), *self.judge(probed)]
+        found = failed_measurements(self._own(probed))
+        found += self.judge(probed)
+        found += self.judge_change(earlier, probed)
+        return found
 
     def shown(self, probed: RecordedProbes) -> list[str]:
         """Return the parts of the page above the findings; a part may be empty."""
@@ -66,7 +74,113 @@ class ProbeKind:
 
     def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> str:
         """Return what the probe measured, then the findings, then how to read the tables."""
-        shown = self.shown(probed)
-        rules = [fill(table.rule) for table in self.tables if table.rule and table.text(probed)]
-        nothing = "" if any(shown) or findings else "nothing was measured"
-        return page((*shown, nothing, "\n".join(finding_lines(findings)), *rules))
+        parts = self.shown(probed)
+        if not any(parts) and not findings:
+            parts.append("nothing was measured")
+        parts.append("\n".join(finding_lines(findings)))
+        for table in self.tables:
+            if table.rule and table.rows(probed):
+                parts.append(fill(table.rule))
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    def _own(self, probed: RecordedProbes) -> list[Measurement]:
+        return [each for each in probed.measurements if each.probe in self.measures]
+
+
+@cache
+def kinds() -> Mapping[str, ProbeKind]:
+    """Return every KIND of a module in this directory, by name."""
+    found = {}
+    for module in pkgutil.iter_modules(harness.probes.__path__):
+        loaded = import_module(f"{harness.probes.__name__}.{module.name}")
+        kind = getattr(loaded, "KIND", None)
+        if isinstance(kind, ProbeKind):
+            found[kind.name] = kind
+    return dict(sorted(found.items()))
+
+
+def findings(probed: RecordedProbes, earlier: Sequence[RecordedProbes] = ()) -> list[Finding]:
+    """Return all findings of one recorded probe, whichever kinds of measurement it has."""
+    found = list(record_findings(probed))
+    for kind in kinds().values():
+        found += kind.findings(probed, earlier)
+    return found
+
+
+@dataclass(frozen=True)
+class NewestProbe:
+    """A recorded probe that is the newest of some kinds of measurement, and the findings of these."""
+
+    probed: RecordedProbes
+    kinds: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        """Return `probe all of 2026-11-23T17:50:20Z (latency, mesh, mtu)`."""
+        name = f"probe {self.probed.probe}".strip()
+        return f"{name} of {self.probed.run.started_at} ({', '.join(self.kinds)})"
+
+
+def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
+    """Return the newest probe of each kind of measurement, the latest first, with its findings.
+
+    The kinds that every probe has, such as links, count by host: the newest of each host is judged.
+    """
+    newest = []
+    seen_kinds: set[str] = set()
+    seen_hosts: set[str] = set()
+    ordered = sorted(probes, key=lambda probed: probed.run.started_at, reverse=True)
+    for number, probed in enumerate(ordered, 1):
+        names = []
+        found = list(record_findings(probed))
+        for name, kind in kinds().items():
+            judged = probed
+            if kind.is_of_every_probe:
+                judged = _without_links_of(probed, seen_hosts)
+            elif name in seen_kinds:
+                continue
+            if kind.measures and kind.is_in(judged):
+                names.append(name)
+                found += kind.findings(judged, ordered[number:])
+        if seen_kinds.issuperset(names):
+            continue
+        newest.append(NewestProbe(probed, tuple(names), tuple(found)))
+        seen_kinds.update(names)
+        seen_hosts.update(probed.links())
+    return newest
+
+
+def by_kind(newest: Sequence[NewestProbe]) -> dict[str, RecordedProbes]:
+    """Return the newest probe of each kind."""
+    found = {}
+    for each in reversed(newest):
+        found.update(dict.fromkeys(each.kinds, each.probed))
+    return found
+
+
+def network_of(newest: Sequence[NewestProbe]) -> Network:
+    """Return the network that the newest probes show, for the gate's own rules."""
+    links: dict[str, HostLink] = {}
+    for each in reversed(newest):
+        links.update(each.probed.links())
+    measurements = []
+    for kind, probed in by_kind(newest).items():
+        measurements += [each for each in probed.measurements if each.probe == kind]
+    return Network(links, measurements, all_findings(newest))
+
+
+def all_findings(newest: Iterable[NewestProbe]) -> list[Finding]:
+    """Return the findings of all these probes."""
+    found: list[Finding] = []
+    for each in newest:
+        found += each.findings
+    return found
+
+
+def _without_links_of(probed: RecordedProbes, hosts: set[str]) -> RecordedProbes:
+    events = tuple(
+        event
+        for event in probed.events
+        if not isinstance(event, LinkSnapshot) or event.link.host not in hosts
+    )
+    return replace(probed, events=events)

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
 from math import inf
 
-from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.analysis.network.measured import MeasuredCase, measured_cases
 from harness.base.words import join_names
 from harness.hosts.parallelism import MAX_PAIRS, batches
 from harness.hosts.preflight import missing_programs
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import Finding
+from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.model.network_metrics import (
     IDLE,
     LATENCY,
@@ -30,9 +29,8 @@ from harness.model.network_metrics import (
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.options import port_option, seconds_option
+from harness.probes.options import Site, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
-from harness.probes.site import Site
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
@@ -45,7 +43,8 @@ START_S = 2
 """From sockperf's start to its first message (measured, version 3.7: it finds out the rate of the clock)."""
 OUTLASTING_S = OMITTED_S + START_S + OMITTED_S
 """How much longer transfers last than messages: before these, while sockperf starts, and after these."""
-RDMA_STEP_S, RDMA_TIMEOUT_S = 5.0, 60.0
+RDMA_STEP_S = 5.0
+RDMA_TIMEOUT_S = 60.0
 _LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
 
 
@@ -56,37 +55,37 @@ def latency_steps(
     *,
     pairs_at_once: int = MAX_PAIRS,
 ) -> list[ProbeStep]:
-    """Measure every pair on an idle link, again while a TCP transfer fills the link, and by RDMA.
+    """Measure every pair of the pairing on an idle link, again while a TCP transfer fills it, and by RDMA.
 
-    Another pairing than `round_robin` measures its pairs instead. The pairs of a round are measured at the
-    same time, but no more than `pairs_at_once`.
+    The pairs of a round are measured at the same time, but no more than `pairs_at_once`.
     """
-    steps = [
-        ProbeStep(
-            f"latency: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}, {case}",
-            load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
-            partial(_measure, [Flow(a, b) for a, b in pairs], load, case),
-        )
-        for all_pairs in pairing(hosts)
-        for pairs in batches(all_pairs, pairs_at_once)
-        for case in (IDLE, LOADED)
-    ]
+    expected_s = {IDLE: load.seconds + SET_UP_S}
+    expected_s[LOADED] = expected_s[IDLE] + OMITTED_S + OUTLASTING_S
+    steps = []
+    for all_pairs in pairing(hosts):
+        for pairs in batches(all_pairs, pairs_at_once):
+            flows = [Flow(a, b) for a, b in pairs]
+            names = join_names([f"{a}{BOTH_WAYS_ARROW}{b}" for a, b in pairs])
+            for case, case_s in expected_s.items():
+                measure = partial(_measure, flows, load, case)
+                steps.append(ProbeStep(f"latency: {names}, {case}", case_s, measure))
     rdma = partial(_measure_rdma, hosts, pairing, pairs_at_once)
-    return [*steps, ProbeStep("rdma", RDMA_STEP_S, rdma)]
+    steps.append(ProbeStep("rdma", RDMA_STEP_S, rdma))
+    return steps
 
 
 def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
     round_trips, transfers = _run_messages(flows, load, is_loaded=case == LOADED)
-    for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
+    for number, (flow, trips) in enumerate(zip(flows, round_trips, strict=True)):
         # Without its transfer, a latency under load has no meaning.
-        errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
-        if errors:
-            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, errors[0], case)
-        elif isinstance(trips, RoundTrips):
-            yield from (
-                metric.of(flow.pair, trips.microseconds[rank], case)
-                for rank, metric in ROUND_TRIP.items()
-            )
+        transfer = transfers[number] if transfers else None
+        if isinstance(transfer, HostError):
+            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, transfer, case)
+        elif isinstance(trips, HostError):
+            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, trips, case)
+        else:
+            for rank, metric in ROUND_TRIP.items():
+                yield metric.of(flow.pair, trips.microseconds[rank], case)
             yield ROUND_TRIPS_PER_S.of(flow.pair, trips.per_second, case)
 
 
@@ -144,7 +143,7 @@ def _measure_rdma(
 
 
 def _find_rdma(hosts: Sequence[Host], measurable: list[Host]) -> Iterator[Measurement]:
-    """Yield what hosts have for RDMA, and add those that can be measured to `measurable`."""
+    """Yield the devices and programs of hosts for RDMA, and add the hosts with both to `measurable`."""
     equipped: list[Host] = []
     for host, devices in ask_all(hosts, _LIST_RDMA_DEVICES, str.split).items():
         if isinstance(devices, HostError):
@@ -154,7 +153,7 @@ def _find_rdma(hosts: Sequence[Host], measurable: list[Host]) -> Iterator[Measur
         if devices:
             equipped.append(host)
     command = missing_programs(perftest.PROGRAMS)
-    # They are optional: a host that lacks one is not measured, and that is no fault.
+    # These programs are optional: a host that lacks one is not measured, and that is no fault.
     for host, missing in ask_all(equipped, command, str.split).items():
         if isinstance(missing, HostError):
             yield RDMA_DEVICES.failed(host.name, missing)
@@ -202,19 +201,30 @@ def _plan(site: Site, *, seconds: int, port: int) -> ProbePlan:
 
 
 def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield a remark if no host has RDMA, or if it was not measured for want of a program."""
-    cases = measured_cases(probed.measurements, RDMA)
-    devices = [number for case in cases for number in case.values(RDMA_DEVICES)]
-    if devices and not any(devices):
-        yield Finding("", "RDMA: no device on any host", is_fault=False)
+    """Yield a note if no host has RDMA, or if it was not measured for want of a program."""
+    devices: list[float] = []
     lacking: dict[str, list[str]] = {}
-    for case in cases:
+    for case in measured_cases(probed.measurements, RDMA):
+        devices += case.values(RDMA_DEVICES)
         if 0 in case.values(RDMA_PROGRAM):
             lacking.setdefault(case.case, []).append(case.subject)
+    if devices and not any(devices):
+        yield Finding(EVERYTHING, "RDMA: no device on any host", Gravity.NOTE)
     for program, hosts in lacking.items():
         package = perftest.PROGRAMS.get(program, program)
         where = f"{program} ({package}) is not installed on {join_names(hosts)}"
-        yield Finding("", f"RDMA is not measured: {where}", is_fault=False)
+        yield Finding(EVERYTHING, f"RDMA is not measured: {where}", Gravity.NOTE)
+
+
+def _rdma_pairs(probed: RecordedProbes) -> list[MeasuredCase]:
+    cases = measured_cases(probed.measurements, RDMA)
+    return [case for case in cases if len(case.hosts) > 1]
+
+
+def _badness(row: MeasuredCase) -> float:
+    if row.errors:
+        return inf
+    return row.median(ROUND_TRIP[99.0]) or 0.0
 
 
 KIND = ProbeKind(
@@ -235,12 +245,10 @@ KIND = ProbeKind(
                 ),
                 Column("per second", of_metric(ROUND_TRIPS_PER_S), ",.0f"),
             ),
-            badness=lambda row: inf if row.errors else row.median(ROUND_TRIP[99.0]) or 0.0,
+            badness=_badness,
         ),
         ProbeTable(
-            lambda probed: [
-                case for case in measured_cases(probed.measurements, RDMA) if len(case.hosts) > 1
-            ],
+            _rdma_pairs,
             (
                 Column[MeasuredCase]("RDMA, one way", lambda row: row.subject),
                 Column("typical µs", of_metric(RDMA_TYPICAL), ",.2f"),

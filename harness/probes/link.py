@@ -7,7 +7,7 @@ from tabulate import tabulate
 from harness.analysis.observed.machines import values_by_name
 from harness.base.words import count_of, shorten, visible
 from harness.hosts.links import LINK_PROGRAMS
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity, about
 from harness.model.interface import (
     NO_AGGREGATOR,
     OPEN_VSWITCH,
@@ -20,7 +20,7 @@ from harness.model.interface import (
 )
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
-from harness.present.probes import UNKNOWN
+from harness.present.probes.columns import UNKNOWN
 from harness.probes.kind import ProbeKind
 from harness.probes.plan import ProbePlan
 
@@ -50,46 +50,60 @@ def link_sections(probed: RecordedProbes) -> Iterator[str]:
 
     Only errors and drops count that occurred while the other probes ran.
     """
-    before, after = probed.links(BEFORE), probed.links(AFTER)
-    rows = [_row(link, after.get(host)) for host, link in before.items()]
+    before = probed.links(BEFORE)
+    after = probed.links(AFTER)
+    rows = []
+    bonds = []
+    unknown_rates = []
+    for host, link in before.items():
+        rows.append(_row(link, after.get(host)))
+        name = f"{host} {link.device}"
+        if link.bond is not None:
+            bonds.append(f"{name}: {_bond_text(link.bond)}")
+        if link.rate_bit_s is None:
+            unknown_rates.append(f"{name}: rate unknown: {link.why_unknown} (see gate --expect)")
     yield tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
-    yield "\n".join(
-        visible(f"{host} {link.device}: {_bond_text(link.bond)}")
-        for host, link in before.items()
-        if link.bond is not None
-    )
-    yield "\n".join(
-        visible(f"{host} {link.device}: rate unknown: {link.why_unknown} (see gate --expect)")
-        for host, link in before.items()
-        if link.rate_bit_s is None
-    )
+    yield _lines(bonds)
+    yield _lines(unknown_rates)
     settings = values_by_name({host: link.sysctls for host, link in before.items()})
-    yield "\n".join(visible(f"{name}: {value}") for name, value in settings.items())
+    yield _lines([f"{name}: {value}" for name, value in settings.items()])
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "\n".join(map(visible, texts))
 
 
 def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield what is wrong with links by themselves, whatever rate is expected of them."""
-    before, after = probed.links(BEFORE), probed.links(AFTER)
+    """Yield the faults of links by themselves, whatever rate is expected of them."""
+    before = probed.links(BEFORE)
+    after = probed.links(AFTER)
     for host, link in probed.links().items():
-        name = f"{host} {link.device}"
-        if link.state not in {"up", None}:
-            yield Finding(name, f"the link is {link.state}")
-        if link.duplex == "half":
-            yield Finding(name, "half duplex")
-        for port in link.slow_ports:
-            yield Finding(name, _slow_port_text(link, port))
+        subject = about(host, part=link.device)
+        for seen in _faults(link):
+            yield Finding(subject, seen)
         if link.limit_unread and not link.has_unknown_limit:
             text = f"whether tc limits it is unknown: {link.limit_unread}"
-            yield Finding(name, text, is_fault=False)
-        if link.bond is not None:
-            yield from (Finding(name, fault) for fault in bond_faults(link.bond))
-        errors = (
-            counter_growth(before[host], after[host], "errors")
-            if host in before and host in after
-            else None
-        )
+            yield Finding(subject, text, Gravity.NOTE)
+        errors = _growth(before.get(host), after.get(host), "errors")
         if errors:
-            yield Finding(name, f"{count_of(errors, 'packet error')} during the probes")
+            yield Finding(subject, f"{count_of(errors, 'packet error')} during the probes")
+
+
+def _faults(link: HostLink) -> Iterator[str]:
+    if link.state not in {"up", None}:
+        yield f"the link is {link.state}"
+    if link.duplex == "half":
+        yield "half duplex"
+    for port in link.slow_ports:
+        yield _slow_port_text(link, port)
+    if link.bond is not None:
+        yield from bond_faults(link.bond)
+
+
+def _growth(link: HostLink | None, later: HostLink | None, counter: str) -> int | None:
+    if link is None or later is None:
+        return None
+    return counter_growth(link, later, counter)
 
 
 def _slow_port_text(link: HostLink, port: SlowPort) -> str:
@@ -99,21 +113,25 @@ def _slow_port_text(link: HostLink, port: SlowPort) -> str:
 
 
 def _row(link: HostLink, later: HostLink | None) -> list[str]:
+    driver = link.driver or UNKNOWN
+    if link.bus:
+        driver += f" ({link.bus})"
     return [
         shorten(visible(link.host), _NAME_WIDTH),
         visible(link.device),
-        UNKNOWN if link.rate_bit_s is None else rate_text(link.rate_bit_s),
+        rate_text(link.rate_bit_s) if link.rate_bit_s is not None else UNKNOWN,
         visible(link.duplex or UNKNOWN),
         str(link.mtu_bytes or UNKNOWN),
-        visible(f"{link.driver or UNKNOWN}{f' ({link.bus})' if link.bus else ''}"),
+        visible(driver),
         visible(link.queue or UNKNOWN),
         _offloads(link),
-        *(_increase(link, later, counter) for counter in ("errors", "drops")),
+        _increase(link, later, "errors"),
+        _increase(link, later, "drops"),
     ]
 
 
 def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
-    increase = None if later is None else counter_growth(link, later, counter)
+    increase = _growth(link, later, counter)
     return UNKNOWN if increase is None else str(increase)
 
 
@@ -126,9 +144,10 @@ def _offloads(link: HostLink) -> str:
 
 def _bond_text(bond: Bond) -> str:
     members = ", ".join(member.device for member in bond.members) or "no members"
-    is_hidden = bond.is_lacp and bond.aggregator is None
-    hidden = "; its active aggregator is unknown: only root can read it" if is_hidden else ""
-    return f"{bond.mode}: {members}{hidden}"
+    text = f"{bond.mode}: {members}"
+    if bond.is_lacp and bond.aggregator is None:
+        text += "; its active aggregator is unknown: only root can read it"
+    return text
 
 
 _LACP_HINT = " (is LACP enabled on the switch ports?)"
@@ -137,7 +156,7 @@ _LACP_HINT = " (is LACP enabled on the switch ports?)"
 def bond_faults(bond: Bond) -> Iterator[str]:
     """Yield a line for each reason why the bond's members do not act as one link.
 
-    The ports of Open vSwitch may have nothing to do with each other, so nothing is said of them.
+    The ports of Open vSwitch may have nothing to do with each other, so they have no faults.
     """
     if bond.mode == OPEN_VSWITCH:
         return
@@ -154,7 +173,8 @@ def bond_faults(bond: Bond) -> Iterator[str]:
         each = ", ".join(f"{name} {rate_text(speed * 10**6)}" for name, speed in speeds.items())
         yield f"its members have several speeds: {each}"
     if len(bond.members) <= 1:
-        yield f"the bond has {f'one member, {up[0].device}' if up else 'no members that are up'}"
+        members = f"one member, {up[0].device}" if up else "no members that are up"
+        yield f"the bond has {members}"
     if bond.active_member == "None":
         yield "no member is active"
     if bond.status == "down" and up:
@@ -169,14 +189,16 @@ def _lacp_faults(bond: Bond, up: Sequence[BondMember]) -> Iterator[str]:
     if bond.aggregator == NO_AGGREGATOR or joined == {NO_AGGREGATOR}:
         yield f"no aggregator is active{_LACP_HINT}"
         return
-    if has_no_partner := bond.partner is not None and not bond.partner.strip("0:"):
+    has_no_partner = bond.partner is not None and not bond.partner.strip("0:")
+    if has_no_partner:
         yield f"no partner answers its LACP packets{_LACP_HINT}"
     each = ", ".join(f"{member.device} in {member.aggregator or 'none'}" for member in up)
     if bond.aggregator is None and len(joined) > 1:
         yield f"its members are in several aggregators: {each}{_LACP_HINT}"
         return
     for member in up:
-        name, number = f"member {member.device}", member.aggregator
+        name = f"member {member.device}"
+        number = member.aggregator
         if bond.aggregator and number not in {None, bond.aggregator}:
             other = f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
             yield f"{name} is in aggregator {number or 'none'}, but {other}"

@@ -29,6 +29,7 @@ from harness.model.probe import Measurement, Metric, Pair
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
+    Site,
     at_once_option,
     both_ways_option,
     port_option,
@@ -44,13 +45,11 @@ from harness.probes.plan import (
     round_robin,
     round_robin_round,
 )
-from harness.probes.site import Site
 from harness.probes.tools.cpu import Cpu
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 
 PAIR_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0
-
 
 _PROCESSORS: Mapping[EndMetrics, Callable[[Cpu], float]] = {
     HOST_CPU: lambda cpu: cpu.busy_percent,
@@ -58,7 +57,7 @@ _PROCESSORS: Mapping[EndMetrics, Callable[[Cpu], float]] = {
     STOLEN: lambda cpu: cpu.stolen_percent,
     BUSIEST: lambda cpu: cpu.busiest_percent,
 }
-"""What is recorded of the hosts' processors."""
+"""What a record has of the hosts' processors."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Mesh:
     pairs_at_once: int = MAX_PAIRS
 
     def pairing(self, hosts: Sequence[Host]) -> list[Pairs[Host]]:
-        """Return the rounds: disjoint pairs, and none of them twice."""
+        """Return the rounds: disjoint pairs, each once."""
         possible = count_rounds(len(hosts))
         if self.rounds is None or self.rounds >= possible:
             return round_robin(hosts)
@@ -86,8 +85,8 @@ class Mesh:
     def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
         """Measure every pair in one direction, then in the other, then, if wanted, in both together.
 
-        As many as `pairs_at_once` are measured at the same time. If it is one, a link which several pairs
-        share does not show. Raise BadInput if they need too many open files.
+        `pairs_at_once` are measured at the same time. With 1, a link that several pairs share does not show.
+        Raise BadInput if they need too many open files.
         """
         allow_commands(COMMANDS_PER_PAIR * min(self.pairs_at_once, len(hosts) // 2))
         steps = []
@@ -95,23 +94,29 @@ class Mesh:
             for batch in batches(pairs, self.pairs_at_once):
                 forward = [Flow(a, b) for a, b in batch]
                 back = [Flow(b, a) for a, b in batch]
-                steps += [_step(forward, forward, load), _step(back, back, load)]
+                steps.append(_step(forward, forward, load))
+                steps.append(_step(back, back, load))
                 if self.both_ways:
-                    steps.append(_step(forward, [*forward, *back], load, BOTH_WAYS))
+                    steps.append(_step(forward, forward + back, load, BOTH_WAYS))
         return steps
 
     def parameters(self, load: Load) -> dict[str, object]:
-        """Return what a record says of how the mesh was measured."""
-        return {
+        """Return how the mesh was measured, for its record."""
+        parameters: dict[str, object] = {
             "seconds": load.seconds,
             "streams": load.streams,
             "pairs_at_once": self.pairs_at_once,
-            **({} if self.rounds is None else {"rounds": self.rounds, "seed": self.seed}),
         }
+        if self.rounds is not None:
+            parameters["rounds"] = self.rounds
+            parameters["seed"] = self.seed
+        return parameters
 
 
 def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
-    description = f"mesh: {join_names(named)}{f', {case}' if case else ''}"
+    description = f"mesh: {join_names(named)}"
+    if case:
+        description += f", {case}"
     return ProbeStep(description, load.total_s + SET_UP_S, partial(_measure, flows, load, case))
 
 
@@ -128,11 +133,12 @@ def _measurements(pair: Pair, transfer: Transfer, case: str) -> Iterator[Measure
     values: list[tuple[Metric, float | None]] = [
         (MESH_GOODPUT, report.goodput_bit_s),
         (RETRANSMITS, report.retransmits),
-        *zip(IPERF_CPU, (report.sender_cpu_percent, report.receiver_cpu_percent), strict=True),
+        (IPERF_CPU.sender, report.sender_cpu_percent),
+        (IPERF_CPU.receiver, report.receiver_cpu_percent),
     ]
     for metrics, percent in _PROCESSORS.items():
-        percents = (percent(cpu) if cpu else None for cpu in transfer.cpus)
-        values += zip(metrics, percents, strict=True)
+        for metric, cpu in zip(metrics, transfer.cpus, strict=True):
+            values.append((metric, percent(cpu) if cpu else None))
     return (metric.of(pair, value, case) for metric, value in values if value is not None)
 
 
@@ -141,7 +147,7 @@ MESH_OPTIONS = (
     click.option(
         "--rounds",
         type=WholeNumber(1, 1000),
-        help="Measure only so many rounds of disjoint pairs, chosen by --seed.  [default: all pairs]",
+        help="Measure only this many rounds of disjoint pairs, chosen by --seed.  [default: all pairs]",
     ),
     seed_option,
     at_once_option,
@@ -149,10 +155,10 @@ MESH_OPTIONS = (
 
 
 def _plan(site: Site, *, seconds: int, streams: int, port: int, **choice: Any) -> ProbePlan:
-    hosts, load = site.hosts(), Load(seconds, streams, first_port=port)
+    load = Load(seconds, streams, first_port=port)
     mesh = Mesh(**choice)
     return ProbePlan(
-        hosts,
+        site.hosts(),
         PAIR_PROGRAMS,
         lambda usable, _links: mesh.steps(usable, load),
         parameters=mesh.parameters(load),

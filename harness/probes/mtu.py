@@ -6,26 +6,33 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.network.path_mtu import path_mtu_findings
+from harness.analysis.network.measured import pair_matrix
 from harness.base.errors import BadInput
 from harness.base.terminal import say
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
-from harness.model.link import MIN_IPV6_MTU
-from harness.model.network_metrics import MTU
-from harness.present.probes.mtu import PACKET_SIZES, path_sections
+from harness.model.link import COUNTED_BYTES, MIN_IPV6_MTU
+from harness.model.network_metrics import MTU, PATH_MTU
+from harness.model.probe import RecordedProbes
+from harness.present.probes.mesh import pair_table
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
+    Site,
     both_ways_option,
     packet_sizes,
     port_option,
     seconds_option,
     sizes_option,
 )
-from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
-from harness.probes.path_mtu import MTU_PROGRAMS, SetMtu, largest_frame_steps, path_mtu_steps
+from harness.probes.packets import PACKET_PROGRAMS, PACKET_SIZES, packet_size_steps
+from harness.probes.path_mtu import (
+    MTU_PROGRAMS,
+    SetMtu,
+    largest_frame_steps,
+    path_mtu_findings,
+    path_mtu_steps,
+)
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.site import Site
 from harness.probes.traffic import Load
 from harness.settings.in_force import NotPutBack, in_force, put_back
 from harness.settings.journal import Journal, open_journal
@@ -68,32 +75,57 @@ def _journal(directory: Path, hosts: Sequence[Host]) -> Iterator[Journal]:
 def _plan(
     site: Site, *, sizes: str | None, both_ways: bool, mtu_is_set: bool, seconds: int, port: int
 ) -> ProbePlan:
-    wanted, load = packet_sizes(sizes), Load(seconds, first_port=port)
+    wanted = packet_sizes(sizes)
+    load = Load(seconds, first_port=port)
     for option, given in (("--bidir", both_ways), ("--set-mtu", mtu_is_set)):
         if given and not wanted:
             raise BadInput(f"{option} needs sizes of packets: --sizes 1500,9000")
-    hosts, context = site.hosts(), ExitStack()
+    hosts = site.hosts()
+    context = ExitStack()
     journal = context.enter_context(_journal(site.directory, hosts)) if mtu_is_set else None
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
-        if mtu_is_set and min(wanted) < MIN_IPV6_MTU and any(":" in h.address for h in usable):
-            raise BadInput(
-                f"--sizes {min(wanted)}: with --set-mtu, Linux would take away the IPv6 addresses of an "
-                f"interface whose MTU is less than {MIN_IPV6_MTU}"
-            )
         steps = path_mtu_steps(usable, links)
-        set_mtu = mtu_of_all(usable, links, journal) if journal else None
-        if set_mtu:
+        set_mtu = None
+        if journal:
+            _check_ipv6(usable, min(wanted))
+            set_mtu = mtu_of_all(usable, links, journal)
             steps += largest_frame_steps(usable, links, wanted[-1], set_mtu)
         return steps + packet_size_steps(usable, wanted, load, both_ways=both_ways, set_mtu=set_mtu)
 
     return ProbePlan(
         hosts,
-        (*MTU_PROGRAMS, *PACKET_PROGRAMS) if wanted else MTU_PROGRAMS,
+        MTU_PROGRAMS + PACKET_PROGRAMS if wanted else MTU_PROGRAMS,
         make_steps,
         parameters={"seconds": seconds, "sizes": sizes or "", "set_mtu": mtu_is_set},
         context=context,
     )
+
+
+def _check_ipv6(hosts: Sequence[Host], size: int) -> None:
+    if size < MIN_IPV6_MTU and any(":" in host.address for host in hosts):
+        raise BadInput(
+            f"--sizes {size}: with --set-mtu, Linux would take away the IPv6 addresses of an "
+            f"interface whose MTU is less than {MIN_IPV6_MTU}"
+        )
+
+
+def path_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield the path MTUs, then the largest frames for each MTU that was set to look for them."""
+    measurements = [each for each in probed.measurements if each.metric == PATH_MTU.name]
+    paths = pair_matrix(measurements, PATH_MTU)
+    if paths.hosts:
+        table = pair_table(paths, "{:.0f}".format)
+        yield (
+            f"path MTU in bytes; rows send, columns receive\n{table}\n"
+            f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
+        )
+    for case in dict.fromkeys(each.case for each in measurements):
+        if case:
+            frames = pair_matrix(measurements, PATH_MTU, case)
+            table = pair_table(frames, lambda value: f"{value + COUNTED_BYTES:.0f}")
+            title = f"largest frame in bytes, Ethernet header included, with {case}"
+            yield f"{title}; rows send, columns receive\n{table}"
 
 
 KIND = ProbeKind(

@@ -1,6 +1,8 @@
-"""Options that several probes share."""
+"""What a command line gives probes: the hosts, and options that several probes share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -9,11 +11,38 @@ from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber, converted
 from harness.base.option_values import parse_time
 from harness.hosts.parallelism import MAX_PAIRS
+from harness.hosts.transports.host import Host, Transport, parse_hosts
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.node.iproute2 import count
 from harness.probes.traffic import FIRST_PORT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Site:
+    """The hosts that `--hosts` names, and the transport that reaches them.
+
+    - `nodes`: in a lab, the hosts that need not be named; `facts`: that it is emulated, and how.
+    - `directory`: that of the results.
+    - `local_dirs`: where Spark writes in the lab or on this machine, with commas between directories; None on
+      hosts that may be somebody else's.
+    """
+
+    names: str | None
+    transport: Transport
+    nodes: Sequence[Host] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    directory: Path = Path("results")
+    local_dirs: str | None = None
+
+    def hosts(self) -> list[Host]:
+        """Return the named hosts, or else the nodes of the lab. Raise BadInput if there are none."""
+        if self.names is not None:
+            return parse_hosts("--hosts", self.names, self.transport)
+        if not self.nodes:
+            raise BadInput("name the hosts, such as --hosts node[1-4], or use the lab's: --lab")
+        return list(self.nodes)
 
 
 def integer_option(
@@ -68,7 +97,8 @@ sizes_option = click.option(
 def packet_sizes(text: str | None) -> list[int]:
     """Return packet sizes in bytes, in ascending order. Raise BadInput that quotes the wrong one."""
     sizes = []
-    for part in text.split(",") if text else ():
+    parts = text.split(",") if text else []
+    for part in parts:
         size = count(part.strip(), MAX_MTU)
         if size is None or size < MIN_MTU:
             raise BadInput(

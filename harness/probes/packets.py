@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from harness.analysis.network.measured import MeasuredCase, measured_cases
 from harness.base.words import join_names
 from harness.hosts.transports.host import Host, HostError
-from harness.model.network_metrics import PACKET_CPU, PACKET_GOODPUT, packet_case
-from harness.model.probe import Measurement
+from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, packet_case
+from harness.model.probe import Measurement, RecordedProbes
+from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.path_mtu import SetMtu, await_paths, send_pings
 from harness.probes.plan import ProbeStep, round_robin_round
 from harness.probes.tools.ping import Echo, PingReply
@@ -29,16 +31,15 @@ def packet_size_steps(
 
     Without `set_mtu`, TCP's maximum segment size limits the packets, and no interface is changed.
     """
-    flows = [Flow(a, b) for a, b in round_robin_round(hosts, 0)]
-    pairs = [(flow, Flow(flow.receiver, flow.sender)) for flow in flows]
+    there = [[Flow(a, b)] for a, b in round_robin_round(hosts, 0)]
+    back = [[flow, Flow(flow.receiver, flow.sender)] for [flow] in there]
+    names = join_names([flow for [flow] in there])
     steps = []
     for size in sizes:
-        for is_both_ways in (False, True) if both_ways else (False,):
-            case = packet_case(size, both_ways=is_both_ways, mtu_is_set=set_mtu is not None)
-            ways = pairs if is_both_ways else [pair[:1] for pair in pairs]
+        for ways in (there, back) if both_ways else (there,):
+            case = packet_case(size, both_ways=ways is back, mtu_is_set=set_mtu is not None)
             measure = partial(_measure, ways, size, case, load, set_mtu)
-            what = f"mtu: {case}, {join_names(flows)}"
-            steps.append(ProbeStep(what, load.total_s + SET_UP_S, measure))
+            steps.append(ProbeStep(f"mtu: {case}, {names}", load.total_s + SET_UP_S, measure))
     return steps
 
 
@@ -49,7 +50,7 @@ def _measure(
     if set_mtu is None:
         yield from _measure_ways(ways, size, case, replace(load, packet_bytes=size))
         return
-    flows = [flow for of_pair in ways for flow in of_pair]
+    flows = _flows(ways)
     try:
         with set_mtu(size):
             await_paths(flows)
@@ -63,28 +64,43 @@ def _measure(
 def _measure_ways(
     ways: Sequence[Sequence[Flow]], size: int, case: str, load: Load
 ) -> Iterator[Measurement]:
-    """Measure the pairs whose every flow carries the packets: one flow alone is not both ways."""
-    answers = send_pings({flow: size for of_pair in ways for flow in of_pair})
+    """Measure the pairs that carry the packets in all their directions: one flow alone is not both ways."""
+    answers = send_pings(dict.fromkeys(_flows(ways), size))
     usable = []
     for of_pair in ways:
-        error = next(filter(None, (_refusal(flow, answers[flow], size) for flow in of_pair)), None)
+        refusals = [_refusal(flow, answers[flow], size) for flow in of_pair]
+        error = next(filter(None, refusals), None)
         if error is None:
             usable.append(of_pair)
-        else:
-            yield from (PACKET_GOODPUT.failed(flow.pair, error, case) for flow in of_pair)
-    transfers = iter(run_flows([flow for of_pair in usable for flow in of_pair], load))
+            continue
+        for flow in of_pair:
+            yield PACKET_GOODPUT.failed(flow.pair, error, case)
+    flows = _flows(usable)
+    outcomes = dict(zip(flows, run_flows(flows, load), strict=True))
     for of_pair in usable:
-        outcomes = [(flow, next(transfers)) for flow in of_pair]
-        is_whole = all(isinstance(outcome, Transfer) for _, outcome in outcomes)
-        for flow, outcome in outcomes:
-            if isinstance(outcome, HostError):
-                yield PACKET_GOODPUT.failed(flow.pair, outcome, case)
-                continue
-            yield PACKET_GOODPUT.of(flow.pair, outcome.report.goodput_bit_s, case)
-            # A host works for what it sends and for what it receives.
-            for metric, cpu in zip(PACKET_CPU, outcome.cpus, strict=True):
-                if is_whole and cpu is not None:
-                    yield metric.of(flow.pair, cpu.busy_percent, case)
+        is_whole = all(isinstance(outcomes[flow], Transfer) for flow in of_pair)
+        for flow in of_pair:
+            yield from _measurements(flow, outcomes[flow], case, with_cpus=is_whole)
+
+
+def _measurements(
+    flow: Flow, outcome: Transfer | HostError, case: str, *, with_cpus: bool
+) -> Iterator[Measurement]:
+    """Yield the goodput of a flow, and its cost: a host works for what it sends and what it receives."""
+    if isinstance(outcome, HostError):
+        yield PACKET_GOODPUT.failed(flow.pair, outcome, case)
+        return
+    yield PACKET_GOODPUT.of(flow.pair, outcome.report.goodput_bit_s, case)
+    for metric, cpu in zip(PACKET_CPU, outcome.cpus, strict=True):
+        if with_cpus and cpu is not None:
+            yield metric.of(flow.pair, cpu.busy_percent, case)
+
+
+def _flows(ways: Sequence[Sequence[Flow]]) -> list[Flow]:
+    flows: list[Flow] = []
+    for of_pair in ways:
+        flows += of_pair
+    return flows
 
 
 def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None:
@@ -96,3 +112,21 @@ def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None
         why = f"by its MTU or by what it remembers: ip route get {flow.receiver.address}"
         return f"{flow}: {flow.sender} does not send packets of {size} bytes ({why})"
     return f"{flow}: the path does not carry packets of {size} bytes"
+
+
+def _sizes(probed: RecordedProbes) -> list[MeasuredCase]:
+    cases = measured_cases(probed.measurements, MTU)
+    return [case for case in cases if PACKET_GOODPUT.name in case.samples]
+
+
+PACKET_SIZES = ProbeTable(
+    _sizes,
+    (
+        Column[MeasuredCase]("transfer", lambda row: row.subject),
+        Column[MeasuredCase]("", lambda row: row.case),
+        Column("goodput Mbit/s", of_metric(PACKET_GOODPUT), ".1f", 1e-6),
+        Column("sender CPU", of_metric(PACKET_CPU.sender), ".1f", unit="%"),
+        Column("receiver CPU", of_metric(PACKET_CPU.receiver), ".1f", unit="%"),
+    ),
+    title="goodput of packet sizes; processor time in percent of all processors of a host",
+)

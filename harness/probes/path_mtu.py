@@ -5,12 +5,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.base.words import join_names
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
+from harness.model.finding import EVERYTHING, Finding, Gravity, about
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
-from harness.model.probe import BOTH_WAYS_ARROW, Measurement
+from harness.model.probe import BOTH_WAYS_ARROW, Measurement, Pair, RecordedProbes
 from harness.node.iproute2 import RememberedMtu, read_remembered_mtu, route_to
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
@@ -32,7 +34,7 @@ Search = Generator[int, PingReply, "PathMtu | None"]
 
 @dataclass(frozen=True)
 class PathMtu:
-    """The size of the largest packet that arrives, and of the smallest that vanished, None if none did."""
+    """The sizes of the largest packet that arrives and of the smallest that vanished, None if none did."""
 
     mtu_bytes: int
     vanished_bytes: int | None = None
@@ -45,13 +47,16 @@ def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
     """
     largest = max(own_mtu, MIN_MTU)
     # The size above a likely one shows whether that is the largest.
-    around = (near for size in sorted(likely, reverse=True) for near in (size, size + 1))
-    guesses = [largest, *around]
-    arrived, failed = 0, largest + 1
+    guesses = [largest]
+    for size in sorted(likely, reverse=True):
+        guesses += [size, size + 1]
+    arrived = 0
+    failed = largest + 1
     vanished: int | None = None
     while failed - arrived > 1:
-        inside = (size for size in guesses if max(arrived, MIN_MTU - 1) < size < failed)
-        size = next(inside, (arrived + failed) // 2 if arrived else MIN_MTU)
+        inside = [size for size in guesses if max(arrived, MIN_MTU - 1) < size < failed]
+        inside.append((arrived + failed) // 2 if arrived else MIN_MTU)
+        size = inside[0]
         answer = yield size
         if answer.echo is Echo.ARRIVED:
             arrived = size
@@ -70,14 +75,12 @@ def path_mtu_steps(
     hosts: Sequence[Host], links: Links, pairing: Pairing = round_robin
 ) -> list[ProbeStep]:
     """Find the path MTU of every pair that `pairing` yields, in both directions."""
-    return [
-        ProbeStep(
-            f"mtu: {join_names([f'{a}{BOTH_WAYS_ARROW}{b}' for a, b in pairs])}",
-            PATH_S,
-            partial(_measure_paths, flows_both_ways(pairs), links),
-        )
-        for pairs in pairing(hosts)
-    ]
+    steps = []
+    for pairs in pairing(hosts):
+        names = join_names([f"{a}{BOTH_WAYS_ARROW}{b}" for a, b in pairs])
+        measure = partial(_measure_paths, flows_both_ways(pairs), links)
+        steps.append(ProbeStep(f"mtu: {names}", PATH_S, measure))
+    return steps
 
 
 def largest_frame_steps(
@@ -87,7 +90,11 @@ def largest_frame_steps(
     larger = {host: replace(link, mtu_bytes=mtu_bytes) for host, link in links.items()}
     case = packet_case(mtu_bytes, mtu_is_set=True)
 
-    def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
+    flows: list[Flow] = []
+    for pairs in round_robin(hosts):
+        flows += flows_both_ways(pairs)
+
+    def measure() -> Iterator[Measurement]:
         try:
             with set_mtu(mtu_bytes):
                 await_paths(flows)
@@ -96,8 +103,7 @@ def largest_frame_steps(
             found = [PATH_MTU.failed(flow.pair, error, case) for flow in flows]
         yield from found
 
-    flows = flows_both_ways(pair for pairs in round_robin(hosts) for pair in pairs)
-    return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, partial(measure, flows))]
+    return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, measure)]
 
 
 def await_paths(flows: Sequence[Flow]) -> None:
@@ -112,13 +118,14 @@ def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Itera
     searches = {flow: _search(flow, links) for flow in flows}
     sizes = {flow: next(search) for flow, search in searches.items()}
     memories: dict[Flow, RememberedMtu] = {}
-    untouched = set(flows)  # by answers of routers, which the sender's kernel remembers
+    untouched = set(
+        flows
+    )  # no router has answered, whose answer the sender's kernel would remember
     while sizes:
         answers = send_pings(sizes, past_memory=memories)
-        found = _remembered(
-            [flow for flow in untouched - memories.keys() if _is_below(flow, answers[flow], links)]
-        )
-        memories |= found
+        new = untouched - memories.keys()
+        found = _remembered([flow for flow in new if _is_below(flow, answers[flow], links)])
+        memories.update(found)
         sizes = {}
         for flow, answer in answers.items():
             if flow in found:
@@ -139,19 +146,21 @@ def _is_below(flow: Flow, answer: PingReply | HostError, links: Links) -> bool:
     """Whether the sender itself refused a packet by an MTU below those of both interfaces."""
     if isinstance(answer, HostError) or not answer.is_from_sender or not answer.mtu_bytes:
         return False
-    ends = [links[host.name].mtu_bytes for host in flow.ends if host.name in links]
-    known = [mtu_bytes for mtu_bytes in ends if mtu_bytes]
-    return len(known) == len(flow.ends) and answer.mtu_bytes < min(known)
+    sender = mtu_of(flow.sender.name, links)
+    receiver = mtu_of(flow.receiver.name, links)
+    if not sender or not receiver:
+        return False
+    return answer.mtu_bytes < min(sender, receiver)
 
 
 def _is_untouched(answer: PingReply | HostError) -> bool:
-    return isinstance(answer, PingReply) and (
-        answer.echo is not Echo.REFUSED or answer.is_from_sender
-    )
+    if isinstance(answer, HostError):
+        return False
+    return answer.echo is not Echo.REFUSED or answer.is_from_sender
 
 
 def _remembered(flows: Sequence[Flow]) -> dict[Flow, RememberedMtu]:
-    """Return what the senders' kernels remember of the paths, without those of which they know nothing."""
+    """Return what the senders' kernels remember, without paths that they know nothing about."""
     if not flows:
         return {}
     routes = {flow: (flow.sender, route_to(flow.receiver.address)) for flow in flows}
@@ -179,10 +188,17 @@ def _path_measurements(flow: Flow, path: PathMtu | None, case: str) -> Iterator[
 
 def _search(flow: Flow, links: Links) -> Search:
     """Search with the typical MTU and the receiver's as likely, each also with room for a VLAN tag."""
-    own, peer = (links.get(host.name) for host in flow.ends)
-    likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
-    sizes = [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
-    return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
+    likely = [TYPICAL_MTU, TYPICAL_MTU + VLAN_TAG_BYTES]
+    peer = mtu_of(flow.receiver.name, links)
+    if peer:
+        likely += [peer, peer + VLAN_TAG_BYTES]
+    return search_path_mtu(mtu_of(flow.sender.name, links) or MAX_MTU, likely)
+
+
+def mtu_of(host: str, links: Links) -> int | None:
+    """Return the MTU of a host's link; None if it is unknown."""
+    link = links.get(host)
+    return link.mtu_bytes if link else None
 
 
 def send_pings(
@@ -190,7 +206,7 @@ def send_pings(
 ) -> dict[Flow, PingReply | HostError]:
     """Send a packet of the given size along each flow, and return what became of it.
 
-    Those of `past_memory` are sent whatever the sender's kernel remembers of the path.
+    Along the flows of `past_memory` it is sent whatever the sender's kernel remembers of the path.
     """
     commands = {}
     for flow, size in sizes.items():
@@ -198,3 +214,34 @@ def send_pings(
         command = ping.command(address, size, past_memory=flow in past_memory)
         commands[flow] = (flow.sender, command)
     return ask(commands, lambda _, done: ping.read_answer(done.output, done.errors))
+
+
+def path_mtu_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield each path that does not carry its sender's largest packets, or a note that every path does.
+
+    Larger packets either vanish without an error (a path MTU black hole) or are refused with one.
+    """
+    links = probed.links()
+    paths = pair_matrix(probed.measurements, PATH_MTU)
+    vanished = pair_matrix(probed.measurements, VANISHED_PACKET).values
+    is_whole = bool(paths.values) and not paths.errors
+    for pair in _in_order(paths):
+        path_mtu = paths.values[pair]
+        sender_mtu = mtu_of(pair[0], links)
+        if pair in vanished:
+            text = f"a path MTU black hole: packets larger than {path_mtu:.0f} bytes vanish without an error"
+        elif sender_mtu is not None and path_mtu < sender_mtu:
+            text = f"the path carries at most {path_mtu:.0f} bytes and refuses larger packets with an error"
+        else:
+            is_whole = is_whole and sender_mtu is not None
+            continue
+        is_whole = False
+        ends = ", ".join(f"{host}'s MTU is {mtu_of(host, links) or 'unknown'}" for host in pair)
+        yield Finding(about(*pair), f"{text} ({ends})")
+    if is_whole:
+        yield Finding(EVERYTHING, "every path has the MTU of its sender's link", Gravity.NOTE)
+
+
+def _in_order(paths: PairMatrix) -> list[Pair]:
+    place = {host: number for number, host in enumerate(paths.hosts)}
+    return sorted(paths.values, key=lambda pair: (place[pair[0]], place[pair[1]]))

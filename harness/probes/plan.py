@@ -44,7 +44,7 @@ Links = Mapping[str, HostLink]
 
 @dataclass(frozen=True)
 class ProbeStep:
-    """One step: what it measures in words, how long that takes at least, and a function that measures."""
+    """One step: its name in words, how long it takes at least, and a function that measures."""
 
     description: str
     expected_s: float
@@ -53,10 +53,10 @@ class ProbeStep:
 
 @dataclass(frozen=True)
 class ProbePlan:
-    """What to probe. `programs` must be installed on every host.
+    """How to probe. `programs` must be installed on every host.
 
-    `make_steps` gets the hosts that can be used, at least `min_hosts`, and their links. `parameters` are
-    what a record says of how it was measured. The caller enters `context` before.
+    `make_steps` gets the hosts that can be used, at least `min_hosts`, and their links. `parameters` go into
+    the record. The caller enters `context` before.
     """
 
     hosts: Sequence[Host]
@@ -102,11 +102,12 @@ def run_steps(
 ) -> Iterator[Measurement | SoakEvent]:
     """Run all steps `repeats` times; before each step, print its name and the time left.
 
-    The measurements of the same are counted: each has the number of its round, from 1.
+    Measurements of the same metric, hosts and case are numbered: each has the number of its round, from 1.
     """
-    all_steps = [step for _ in range(repeats) for step in steps]
+    all_steps = list(steps) * repeats
     total_s = sum(step.expected_s for step in all_steps)
-    started, done_s = clock(), 0.0
+    started = clock()
+    done_s = 0.0
     measured: Counter[tuple[object, ...]] = Counter()
     for number, step in enumerate(all_steps, 1):
         # Steps take no less than expected; finished ones show by which factor they take more.
@@ -133,13 +134,15 @@ def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:
 
 
 def count_rounds(hosts: int) -> int:
-    """Return the number of rounds in which all pairs of so many hosts meet."""
+    """Return the number of rounds in which all pairs of this number of hosts meet."""
     return max(0, hosts - 1 + hosts % 2)
 
 
 def round_robin_round(hosts: Sequence[T], number: int) -> Pairs[T]:
     """Return one round of `round_robin`, from 0, without making the others."""
-    places: list[T | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
+    places: list[T | None] = list(hosts)
+    if len(hosts) % 2:
+        places.append(None)
     first, *others = places
     cut = len(others) - number % len(others)
     circle = [first, *others[cut:], *others[:cut]]

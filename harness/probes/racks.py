@@ -5,19 +5,20 @@ All flows start together, and a flow lasts far longer than the moments by which 
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
 from statistics import mean, median
 
 import click
 
-from harness.analysis.network.cases import measured_cases
-from harness.analysis.network.processor_limit import rack_limit_text
+from harness.analysis.network.measured import MeasuredCase, measured_cases
+from harness.analysis.network.obstacles import MAX_BUSY_PERCENT, MAX_STOLEN_PERCENT
 from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
-from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import Finding
+from harness.hosts.transports.host import Host, HostError, parse_hosts
+from harness.model.finding import Finding, Gravity, about
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import (
     ACROSS_RACKS,
@@ -32,6 +33,7 @@ from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
 from harness.probes.mesh import PAIR_PROGRAMS
 from harness.probes.options import (
+    Site,
     integer_option,
     port_option,
     seconds_option,
@@ -39,9 +41,9 @@ from harness.probes.options import (
     streams_option,
 )
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.site import Rack, Site
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 
+RACKS_OF_A_PROBE = 2
 SET_UP_S = 3.0
 ONE_TO_ONE_LIMIT = 1.15
 """A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
@@ -50,21 +52,47 @@ _WHOLE_NUMBER_TOLERANCE = 0.05
 """A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
 
 
+@dataclass(frozen=True)
+class Rack:
+    """Hosts that reach each other without the uplink."""
+
+    name: str
+    hosts: tuple[Host, ...]
+
+
+def two_racks(site: Site, options: Sequence[str]) -> list[Rack]:
+    """Return the racks of `--rack NAME=HOSTS`. Raise BadInput if these are not two."""
+    if site.names is not None:
+        raise BadInput("--hosts: name them by --rack, because a host is in one of two racks")
+    racks = []
+    for text in options:
+        name, equals, names = text.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"--rack {text!r} has no name: write --rack a=node[1-20]")
+        hosts = parse_hosts("--rack", names, site.transport)
+        racks.append(Rack(name.strip(), tuple(hosts)))
+    if len(racks) != RACKS_OF_A_PROBE or racks[0].name == racks[1].name:
+        raise BadInput("name two racks: --rack a=node[1-20] --rack b=node[21-40]")
+    in_both = {host.name for host in racks[0].hosts} & {host.name for host in racks[1].hosts}
+    if in_both:
+        raise BadInput(f"--rack: {', '.join(sorted(in_both))} cannot be in both racks")
+    return racks
+
+
 def rack_steps(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
     """Measure `draws` random choices of who sends to whom: within the racks, across, and back."""
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
-    return [
-        ProbeStep(
-            f"racks: {first.name} and {second.name}, draw {draw}",
-            3 * (load.total_s + SET_UP_S),
-            partial(_measure, first, second, load, rng.randrange(2**32)),
-        )
-        for draw in range(1, draws + 1)
-    ]
+    expected_s = 3 * (load.total_s + SET_UP_S)
+    steps = []
+    for draw in range(1, draws + 1):
+        measure = partial(_measure, first, second, load, rng.randrange(2**32))
+        name = f"racks: {first.name} and {second.name}, draw {draw}"
+        steps.append(ProbeStep(name, expected_s, measure))
+    return steps
 
 
 def flows_within(rack: Rack, rng: random.Random) -> list[Flow]:
-    """Draw disjoint pairs of hosts of a rack; of an odd number, one host is left out."""
+    """Draw disjoint pairs of hosts of a rack; one host is left out if their number is odd."""
     hosts = rng.sample(rack.hosts, len(rack.hosts))
     return [Flow(a, b) for a, b in zip(hosts[::2], hosts[1::2], strict=False)]
 
@@ -80,25 +108,28 @@ def flows_across(senders: Rack, receivers: Rack, rng: random.Random) -> list[Flo
 
 def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measurement]:
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
-    flows = {rack.name: flows_within(rack, rng) for rack in (first, second)}
-    within = _run([flow for of_rack in flows.values() for flow in of_rack], load)
+    within = {rack.name: flows_within(rack, rng) for rack in (first, second)}
+    outcomes = _run(within[first.name] + within[second.name], load)
     per_host = {}
-    for name, of_rack in flows.items():
-        outcomes = {flow: within[flow] for flow in of_rack}
-        yield from _failures_and_processors(WITHIN_RACK, name, outcomes.values())
-        if carried := _carried_bit_s(outcomes):
+    for name, flows in within.items():
+        own = {flow: outcomes[flow] for flow in flows}
+        yield from _failures_and_processors(WITHIN_RACK, name, own.values())
+        carried = _carried_bit_s(own)
+        if carried:
             per_host[name] = mean(carried.values())
             yield WITHIN_RACK.of(name, per_host[name])
     for senders, receivers in ((first, second), (second, first)):
         pair = (senders.name, receivers.name)
         outcomes = _run(flows_across(senders, receivers, rng), load)
         yield from _failures_and_processors(ACROSS_RACKS, pair, outcomes.values())
-        if carried := _carried_bit_s(outcomes):
-            across_bit_s = sum(carried.values())
-            yield ACROSS_RACKS.of(pair, across_bit_s)
-            if per_host:
-                unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
-                yield OVERSUBSCRIPTION.of(pair, unlimited / across_bit_s)
+        carried = _carried_bit_s(outcomes)
+        if not carried:
+            continue
+        across_bit_s = sum(carried.values())
+        yield ACROSS_RACKS.of(pair, across_bit_s)
+        if per_host:
+            unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
+            yield OVERSUBSCRIPTION.of(pair, unlimited / across_bit_s)
 
 
 def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
@@ -108,7 +139,7 @@ def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
 def _failures_and_processors(
     metric: Metric, hosts: str | Pair, outcomes: Collection[Transfer | HostError]
 ) -> Iterator[Measurement]:
-    """Yield which flows failed, and the processors of the worst of the other hosts."""
+    """Yield which flows failed, and how busy the processors of the other hosts were at most."""
     cpus = []
     for outcome in outcomes:
         if isinstance(outcome, HostError):
@@ -131,9 +162,9 @@ def _carried_bit_s(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, 
 def _unlimited_bit_s(
     flows: Collection[Flow], senders: Rack, receivers: Rack, per_host: Mapping[str, float]
 ) -> float:
-    """Return what the hosts of these flows would carry if nothing but themselves limited them.
+    """Return how much the hosts of these flows would carry without an uplink between them.
 
-    A rack of one host has no rate within; its host counts as one of the other rack.
+    A rack of one host has no rate within. Then the rate of the other rack counts.
     """
     default = min(per_host.values())
     sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, default)
@@ -151,21 +182,12 @@ def _plan(
     draws: int,
     seed: int,
 ) -> ProbePlan:
-    first, second = site.racks(racks)
+    first, second = two_racks(site, racks)
     load = Load(seconds, streams, first_port=port)
 
     def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
-        # Unlike the hosts of `first` and `second`, these can be used, and have addresses.
-        usable = {host.name: host for host in hosts}
-        a, b = (
-            Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
-            for rack in (first, second)
-        )
-        for rack in (a, b):
-            if not rack.hosts:
-                raise BadInput(f"--rack {rack.name}: none of its hosts can be used")
         allow_commands(COMMANDS_PER_PAIR * len(hosts))
-        return rack_steps(a, b, load, draws, seed)
+        return rack_steps(_usable(first, hosts), _usable(second, hosts), load, draws, seed)
 
     return ProbePlan(
         [*first.hosts, *second.hosts],
@@ -175,11 +197,20 @@ def _plan(
     )
 
 
+def _usable(rack: Rack, hosts: Sequence[Host]) -> Rack:
+    """Return the rack with those of its hosts that can be used, which have addresses."""
+    names = {host.name for host in rack.hosts}
+    usable = tuple(host for host in hosts if host.name in names)
+    if not usable:
+        raise BadInput(f"--rack {rack.name}: none of its hosts can be used")
+    return replace(rack, hosts=usable)
+
+
 _NAMES = {WITHIN_RACK.name: "within, each host", ACROSS_RACKS.name: "across, all hosts"}
 
 
 def _rows(probed: RecordedProbes) -> list[ProbeSample]:
-    """Return what was measured of each rack, and of each direction between racks, over the draws."""
+    """Return a sample for each rack, and for each direction between racks, with the values of all draws."""
     own = samples(measured for measured in probed.measurements if measured.probe == RACKS)
     return [sample for sample in own if sample.metric in _NAMES]
 
@@ -192,14 +223,32 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield how far the uplinks are oversubscribed, which may be by design."""
     mtus = [link.mtu_bytes for link in probed.links().values() if link.mtu_bytes is not None]
     for case in measured_cases(probed.measurements, RACKS):
-        values, ratios = case.values(ACROSS_RACKS), case.values(OVERSUBSCRIPTION)
+        values = case.values(ACROSS_RACKS)
+        ratios = case.values(OVERSUBSCRIPTION)
         if not values:
             continue
-        text = "unknown oversubscription, because no goodput within a rack was measured"
         if ratios:
             found = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
-            text = f"{found}{rack_limit_text(case)}"
-        yield Finding(case.subject, text, is_fault=False)
+            text = f"{found}{processor_limit_text(case)}"
+            yield Finding(about(*case.hosts), text, Gravity.NOTE)
+        else:
+            text = "unknown oversubscription, because no goodput within a rack was measured"
+            yield Finding(about(*case.hosts), text, Gravity.NOTE)
+
+
+def processor_limit_text(case: MeasuredCase) -> str:
+    """Return the end of a sentence on why processors may have bounded most draws; empty if they did not."""
+    stolen = case.median(RACK_STOLEN)
+    busiest = case.median(RACK_BUSIEST)
+    if stolen is not None and stolen >= MAX_STOLEN_PERCENT:
+        limit = f"a hypervisor took {stolen:.0f} % of a host's processors"
+    elif busiest is not None and busiest >= MAX_BUSY_PERCENT:
+        limit = "a processor of a host was busy all the time"
+    elif stolen is None or busiest is None:
+        return "; whether processors were the limit is unknown"
+    else:
+        return ""
+    return f"; {limit}, which may have been the limit"
 
 
 def oversubscription_text(
@@ -207,8 +256,8 @@ def oversubscription_text(
 ) -> str:
     """Return how far a rack's uplink is oversubscribed, with the range of the draws.
 
-    `ratios` has one for each draw; `across_bit_s` is their goodput across racks, from which the line
-    estimates the uplink's rate on the wire.
+    `ratios` and `across_bit_s`, the goodput across racks, have a value for each draw. The goodput shows the
+    uplink's rate on the wire.
     """
     ratio = median(ratios)
     rate = rate_text(rate_of_goodput(median(across_bit_s), mtu), 2)  # as exact as the estimate

@@ -9,8 +9,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import median
 
-from harness.analysis.network.soak import soak_findings
+from harness.analysis.network.soak import SoakedHost, soak_findings, soaked_hosts
 from harness.base.clock import Clock
 from harness.base.errors import BadInput
 from harness.base.terminal import say
@@ -18,30 +19,26 @@ from harness.base.words import count_of
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
-from harness.model.soak import (
-    READ_EVERY_ROUND,
-    LinkEvent,
-    LinkEventKind,
-    SoakEvent,
-    SoakFlow,
-)
+from harness.model.link import throughput_text
+from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakEvent, SoakFlow
 from harness.node.link_reading import LinkReading, link_command, link_events, read_link
-from harness.present.probes.soak import SOAKED_HOSTS
+from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
-from harness.probes.options import port_option, seed_option, streams_option, time_option
+from harness.probes.options import Site, port_option, seed_option, streams_option, time_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.site import Site
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, run_flows
 
 SOAK_PROGRAMS = ("ip", "iperf3", "grep")
 SET_UP_S = 3.0
 MIN_HOSTS = 2
-MIN_ROUND_S, MAX_ROUND_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
+MIN_ROUND_S = 5
+MAX_ROUND_S = 3600
+MAX_SOAK_S = 30 * 24 * 3600
 
 
 @dataclass
 class Soak:
-    """The state of a soak: when it began, its rounds until now, and what was read last of every link."""
+    """The state of a soak: when it began, its rounds until now, and the last reading of every link."""
 
     hosts: Sequence[Host]
     links: Links
@@ -56,11 +53,11 @@ class Soak:
 
     @property
     def round_s(self) -> float:
-        """How long a round takes with all that belongs to it."""
+        """How long a round takes, from the readings of links before it to those after it."""
         return self.load.total_s + SET_UP_S
 
     def steps(self, rounds: int) -> list[ProbeStep]:
-        """Return a step for each round; those for which no time is left do nothing."""
+        """Return a step for each round; a step does nothing if no time is left."""
         text = f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s"
 
         def measure() -> Iterator[SoakEvent]:
@@ -88,12 +85,17 @@ class Soak:
             yield self._flow(flow, start_s, outcome)
 
     def _flow(self, flow: Flow, start_s: float, outcome: Transfer | HostError) -> SoakFlow:
-        names = (self.number, flow.sender.name, flow.receiver.name, start_s)
+        sender, receiver = flow.pair
         if isinstance(outcome, HostError):
-            return SoakFlow(*names, float(self.load.seconds), error=str(outcome))
-        report, cpus = outcome.report, [cpu for cpu in outcome.cpus if cpu is not None]
+            seconds = float(self.load.seconds)
+            return SoakFlow(self.number, sender, receiver, start_s, seconds, error=str(outcome))
+        report = outcome.report
+        cpus = [cpu for cpu in outcome.cpus if cpu is not None]
         return SoakFlow(
-            *names,
+            self.number,
+            sender,
+            receiver,
+            start_s,
             report.seconds,
             report.goodput_bit_s,
             report.retransmits,
@@ -102,7 +104,7 @@ class Soak:
         )
 
     def _read_links(self) -> Iterator[LinkEvent]:
-        """Yield what happened since the last reading, and which hosts no longer or again answer."""
+        """Yield the events since the last reading, among them that a host no longer or again answers."""
         devices = {
             host: self.links[host.name].device for host in self.hosts if host.name in self.links
         }
@@ -126,24 +128,25 @@ class Soak:
             yield from self._changes(name, reading)
 
     def _changes(self, host: str, reading: LinkReading) -> Iterator[LinkEvent]:
-        """Yield what happened to a host's link since it was read last."""
+        """Yield the events of a host's link since it was read last."""
         before = self.last.get(host)
         self.last[host] = reading
         if before is None:
             return
         for kind, text, count in link_events(before, reading):
             yield self._event(host, kind, text, count)
-        if reading.log is None:  # what is new later is told from the log that was read last
+        if reading.log is None:  # the last log that was read shows later which lines are new
             self.last[host] = replace(reading, log=before.log)
 
     def _unread(self, host: str, reading: LinkReading) -> Iterator[LinkEvent]:
         """Yield once what a host does not show."""
-        for kind, why in reading.unread.items():
-            if (host, kind) not in self.unread:
-                self.unread.add((host, kind))
-                say(f"{host}: its {READ_EVERY_ROUND[kind]} cannot be read ({why})")
-                unread = LinkEventKind.UNREAD
-                yield LinkEvent(host, self.number, self._elapsed_s(), unread, why, unread=kind)
+        for kind, reason in reading.unread.items():
+            if (host, kind) in self.unread:
+                continue
+            self.unread.add((host, kind))
+            say(f"{host}: its {READ_EVERY_ROUND[kind]} cannot be read ({reason})")
+            unread = LinkEventKind.UNREAD
+            yield LinkEvent(host, self.number, self._elapsed_s(), unread, reason, unread=kind)
 
     def _event(self, host: str, kind: LinkEventKind, text: str, count: int = 1) -> LinkEvent:
         if kind not in {LinkEventKind.DROPS, LinkEventKind.PAUSE}:
@@ -182,6 +185,33 @@ def _plan(
             "seed": seed,
         },
     )
+
+
+def _rate(bit_s: float | None) -> str | None:
+    return None if bit_s is None else throughput_text(bit_s)
+
+
+def _median(bit_s: Sequence[float]) -> float | None:
+    return median(bit_s) if bit_s else None
+
+
+def _count_of(heading: str, kind: LinkEventKind) -> Column[SoakedHost]:
+    return Column(heading, lambda row: row.count(kind), ",.0f")
+
+
+SOAKED_HOSTS = ProbeTable(
+    soaked_hosts,
+    (
+        Column[SoakedHost]("host", lambda row: row.host),
+        Column[SoakedHost]("rounds", lambda row: row.rounds, ",.0f"),
+        Column[SoakedHost]("sends", lambda row: _rate(_median(row.sent))),
+        Column[SoakedHost]("receives", lambda row: _rate(_median(row.received))),
+        Column[SoakedHost]("slowest", lambda row: _rate(row.slowest)),
+        Column[SoakedHost]("retransmits", lambda row: row.retransmits, ",.0f"),
+        _count_of("errors", LinkEventKind.ERRORS),
+        _count_of("carrier changes", LinkEventKind.CARRIER),
+    ),
+)
 
 
 KIND = ProbeKind(

@@ -1,7 +1,7 @@
 """iperf3 transfers between hosts, any number at the same time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -47,15 +47,19 @@ class Flow:
 
 def flows_both_ways(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
     """Return two flows for each pair: there and back."""
-    return [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))]
+    flows = []
+    for a, b in pairs:
+        flows.append(Flow(a, b))
+        flows.append(Flow(b, a))
+    return flows
 
 
 @dataclass(frozen=True)
 class Load:
     """How each flow is generated: for `seconds`, by `streams` TCP connections.
 
-    `packet_bytes` is the largest packet, headers included; None is what the MTU allows. The first flow uses
-    `first_port`, and each other flow the next port.
+    `packet_bytes` is the largest packet, headers included; with None, the MTU is the limit. The first flow
+    uses `first_port`, and each other flow the next port.
     """
 
     seconds: int = 10
@@ -64,7 +68,7 @@ class Load:
     first_port: int = FIRST_PORT
 
     def segment_bytes(self, address: str) -> int | None:
-        """Return TCP's maximum segment size to an address, options included; None is what the MTU allows."""
+        """Return TCP's maximum segment size to an address, options included; None if the MTU is the limit."""
         if self.packet_bytes is None:
             return None
         return self.packet_bytes - IP_AND_TCP_BYTES[6 if ":" in address else 4]
@@ -77,7 +81,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a flow carried, and the processor time of sender and receiver, None where it is unknown."""
+    """The report of a flow, and the processor time of sender and receiver, None where it is unknown."""
 
     report: Report
     cpus: Sequence[Cpu | None] = (None, None)
@@ -85,9 +89,12 @@ class Transfer:
 
 def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
     """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
-    hosts = dict.fromkeys(host for flow in flows for host in flow.ends)
     with RemoteProcesses() as remotes:
-        meters = {host: remotes.add(host, cpu.meter(OMITTED_S, load.seconds)) for host in hosts}
+        meters = {}
+        for flow in flows:
+            for host in flow.ends:
+                if host not in meters:
+                    meters[host] = remotes.add(host, cpu.meter(OMITTED_S, load.seconds))
         runs = open_flows(remotes, flows, load)
         for meter in meters.values():
             meter.start()
@@ -100,13 +107,21 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
             )
             for host, meter in meters.items()
         }
-    known = {host: each for host, each in cpus.items() if isinstance(each, Cpu)}
     return [
-        transfer
-        if isinstance(transfer, HostError)
-        else replace(transfer, cpus=[known.get(host) for host in flow.ends])
-        for flow, transfer in zip(flows, transfers, strict=True)
+        _with_cpus(flow, transfer, cpus) for flow, transfer in zip(flows, transfers, strict=True)
     ]
+
+
+def _with_cpus(
+    flow: Flow, transfer: Transfer | HostError, cpus: Mapping[Host, Cpu | HostError]
+) -> Transfer | HostError:
+    if isinstance(transfer, HostError):
+        return transfer
+    known: list[Cpu | None] = []
+    for host in flow.ends:
+        found = cpus[host]
+        known.append(found if isinstance(found, Cpu) else None)
+    return replace(transfer, cpus=known)
 
 
 def open_flows(

@@ -18,7 +18,7 @@ from harness.commands.cli import main
 from harness.model.link import TYPICAL_MTU
 from harness.model.probe import ExcludedHost
 from harness.probes import plan
-from harness.probes.kinds import kinds
+from harness.probes.kind import kinds
 from harness.programs.program import programs
 from harness.records.reader import load, load_probes
 from harness.settings.journal import Journal

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.cases import measured_cases
+from harness.analysis.network.measured import measured_cases
 from harness.commands.cli import main
 from harness.model.link import COUNTED_BYTES, Link, goodput_bit_s
 from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, PATH_MTU, packet_case

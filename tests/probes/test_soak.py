@@ -9,7 +9,7 @@ import pytest
 
 from harness.analysis.network.soak import soak_findings, transfer_seconds
 from harness.commands.cli import main
-from harness.model.finding import Finding
+from harness.model.finding import Finding, about
 from harness.model.link import Link
 from harness.model.probe import RecordedProbes
 from harness.records.lookup import find_probes
@@ -74,12 +74,12 @@ def test_an_interrupted_link_and_a_slow_host_are_named_with_the_moment(tmp_path:
     probed, code, names = soaked(tmp_path, interrupt_and_slow, 10.0, *length)
     assert code == 1
     found = faults_of(probed)
-    [interrupted] = [fault for fault in found if fault.subject == names[0]]
+    [interrupted] = [fault for fault in found if fault.subject == about(names[0])]
     assert interrupted.text.startswith("the link was interrupted")
-    slow = [fault for fault in found if names[2] in fault.subject.split(" -> ")]
+    slow = [fault for fault in found if names[2] in fault.subject.names]
     assert any("slow" in fault.text for fault in slow)
     assert all(5 < (fault.at_s or 0) < 35 for fault in (interrupted, *slow))
-    assert not [fault for fault in found if fault.subject in {names[1], names[3], names[4]}]
+    assert not [fault for fault in found if str(fault.subject) in {names[1], names[3], names[4]}]
 
 
 def test_a_host_that_vanishes_is_named_and_the_others_go_on(
@@ -88,7 +88,7 @@ def test_a_host_that_vanishes_is_named_and_the_others_go_on(
     rounds = 3
     probed, code, names = soaked(tmp_path, vanish, 4.0, "--round", "5s", "--for", f"{5 * rounds}s")
     assert code == 1
-    assert {fault.subject for fault in faults_of(probed)} == {names[3]}
+    assert {fault.subject for fault in faults_of(probed)} == {about(names[3])}
     others = [line.split() for line in capsys.readouterr().out.splitlines()[2 : 2 + HOSTS]]
     assert [int(line[1]) >= rounds - 1 for line in others] == [True, True, True, False, True]
 

@@ -19,7 +19,7 @@ from harness.model.probe import (
 )
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
-from harness.probes.kinds import findings, kinds, network_of, newest_probes
+from harness.probes.kind import findings, kinds, network_of, newest_probes
 from tests.unit.builders import STARTED_AT
 
 MBIT = 10**6
@@ -115,7 +115,7 @@ def gate_faults(
 ) -> list[str]:
     """Return the faults that the gate finds, in its order: the probes' faults, then its own."""
     network = network_of(newest_probes([recorded]))
-    faults = [*(f for f in network.findings if f.is_fault), *expectation_faults(network, expected)]
+    faults = [*(f for f in network.findings if f.is_open), *expectation_faults(network, expected)]
     if before is not None:
         faults += upgrade_faults(network_of(newest_probes([before])), network)
     return list(map(str, faults))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from harness.analysis.network.host_samples import by_host, probes_of_many_hosts
+from harness.analysis.network.measured import by_host, probes_of_many_hosts
 from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, changes_of_table

@@ -8,7 +8,7 @@ from statistics import fmean, geometric_mean, median, mode
 from typing import NamedTuple, TypeVar
 
 from harness.analysis.network.goodput import Goodput, goodput
-from harness.analysis.network.mesh import RECEIVES, SENDS, pair_matrix
+from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.network_metrics import MESH_GOODPUT

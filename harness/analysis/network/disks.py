@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.analysis.network.measured import MeasuredCase, measured_cases
 from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity, about
 from harness.model.network_metrics import DISK, DISK_READ, DISK_WRITE, RANDOM_READS, RANDOM_WRITES
 from harness.model.probe import Measurement, Metric
 
@@ -49,38 +49,49 @@ def unlike_expected(
     """Yield each directory that reads or writes in sequence more slowly, and hosts without any."""
     cases = disk_cases(measurements)
     expected = dict.fromkeys((DISK_WRITE, DISK_READ), bytes_s)
+    than = f"of the {disk_rate_text(bytes_s)} that are expected"
+    measured: set[str] = set()
     for case in cases:
-        yield from _slower(
-            case, expected.get, f"of the {disk_rate_text(bytes_s)} that are expected"
-        )
+        measured.update(case.hosts)
+        yield from _slower(case, expected.get, than)
     for host in hosts:
-        if not any(host in case.hosts for case in cases):
-            yield Finding(host, "no disk was measured; run clusterlift probe disk")
+        if host not in measured:
+            yield Finding(
+                about(host),
+                "no disk was measured",
+                Gravity.UNKNOWN,
+                remedy="run clusterlift probe disk",
+            )
 
 
 def are_faster(before: Iterable[Measurement], after: Iterable[Measurement]) -> bool:
-    """Whether disks typically became faster in any of what is measured of their speed."""
-    old, new = disk_cases(before), disk_cases(after)
-    speeds = [(typical(old, metric), typical(new, metric)) for metric in _SPEEDS]
-    return any(was and now and now > (1 + TOLERANCE) * was for was, now in speeds)
+    """Whether disks typically became faster in at least one kind of access."""
+    old_cases = disk_cases(before)
+    new_cases = disk_cases(after)
+    for metric in _SPEEDS:
+        old = typical(old_cases, metric)
+        new = typical(new_cases, metric)
+        if old and new and new > (1 + TOLERANCE) * old:
+            return True
+    return False
 
 
 def _slower(
     case: MeasuredCase, usual: Callable[[Metric], float | None], than: str
 ) -> Iterator[Finding]:
     """Yield a finding with everything that a disk does too slowly: `writes at 50 %, reads at 40 %`."""
-    slow = [
-        f"{work} at {percent(own / whole)}"
-        for metric, work in _SPEEDS.items()
-        if (own := case.median(metric)) is not None
-        and (whole := usual(metric))
-        and own < (1 - TOLERANCE) * whole
-    ]
+    slow = []
+    for metric, work in _SPEEDS.items():
+        own = case.median(metric)
+        whole = usual(metric)
+        if own is not None and whole and own < (1 - TOLERANCE) * whole:
+            slow.append(f"{work} at {percent(own / whole)}")
     if slow:
-        yield Finding(case.subject, f"{case.case} {', '.join(slow)} {than}")
+        yield Finding(about(*case.hosts), f"{case.case} {', '.join(slow)} {than}")
 
 
 def typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:
     """Return the median of the disks' medians; None if none has a value."""
-    values = [value for case in cases if (value := case.median(metric)) is not None]
-    return median(values) if values else None
+    medians = [case.median(metric) for case in cases]
+    known = [value for value in medians if value is not None]
+    return median(known) if known else None

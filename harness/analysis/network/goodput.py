@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from harness.analysis.network.mesh import RECEIVES, PairMatrix, typical_bit_s
+from harness.analysis.network.measured import RECEIVES, PairMatrix, typical_bit_s
 from harness.analysis.observed.declared import declared_rate
 from harness.analysis.observed.environment import is_emulated, link_rates
 from harness.model.link import (
@@ -43,9 +43,8 @@ def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
 
     Probes and Spark may name hosts differently; then the typical goodput of all hosts counts.
     """
-    received, sent = (
-        max(pairs.values(), default=0.0) for pairs in (mesh.received_by(host), mesh.sent_by(host))
-    )
+    received = max(mesh.received_by(host).values(), default=0.0)
+    sent = max(mesh.sent_by(host).values(), default=0.0)
     if received > 0 and sent > 0:
         return Goodput(received, sent, MEASURED)
     typical = typical_bit_s(mesh) or 0
@@ -56,12 +55,15 @@ def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
 
 def _theory(run: Run, host: str) -> Goodput | None:
     """Return what TCP can deliver at most over all links of the host that are up."""
-    links = links_by_host(run.environment).get(host, {}).values()
-    rates = [(rate, link) for link in links if link.is_up and (rate := link.rate_bit_s)]
-    if rates and not is_emulated(run):
-        whole = sum(goodput_bit_s(rate, _mtu(link.mtu_bytes)) for rate, link in rates)
-        names = " and ".join(rate_text(rate) for rate, _ in rates)
-        return Goodput(whole, whole, f"in theory, at {names}")
+    rates = []
+    whole = 0.0
+    if not is_emulated(run):
+        for link in links_by_host(run.environment).get(host, {}).values():
+            if link.is_up and link.rate_bit_s:
+                rates.append(rate_text(link.rate_bit_s))
+                whole += goodput_bit_s(link.rate_bit_s, _mtu(link.mtu_bytes))
+    if rates:
+        return Goodput(whole, whole, f"in theory, at {' and '.join(rates)}")
     declared = declared_rate(run)
     if declared is None:
         return None
@@ -71,14 +73,19 @@ def _theory(run: Run, host: str) -> Goodput | None:
 
 def rate_bit_s(run: Run) -> int | None:
     """Return the rate of the nodes' links: as declared, else as observed; None if that differs."""
-    if declared := declared_rate(run):
+    declared = declared_rate(run)
+    if declared:
         return declared
-    observed = {rate for links in link_rates(run).values() for rate in links.values()}
-    are_one = observed and all(is_same_rate(rate, max(observed)) for rate in observed)
-    return max(observed) if are_one else None
+    observed: set[int] = set()
+    for links in link_rates(run).values():
+        observed.update(links.values())
+    highest = max(observed, default=None)
+    if highest is None or not all(is_same_rate(rate, highest) for rate in observed):
+        return None
+    return highest
 
 
 def _mtu(recorded: Any) -> int:
-    """Return an MTU in bytes; what is usual if none is known."""
+    """Return an MTU in bytes; the usual one if none is known."""
     mtu = count(recorded)
     return mtu if mtu is not None and mtu >= MIN_MTU else TYPICAL_MTU

@@ -9,31 +9,36 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matrix, typical_bit_s
-from harness.analysis.network.processor_limit import processor_limits
+from harness.analysis.network.measured import (
+    RECEIVES,
+    SENDS,
+    PairMatrix,
+    pair_matrix,
+    typical_bit_s,
+)
+from harness.analysis.network.obstacles import MIN_PEERS, processor_limits
 from harness.base.words import percent
-from harness.model.finding import Finding
+from harness.model.finding import EVERYTHING, Finding, Gravity, Subject, about
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import goodput_bit_s, throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
-from harness.model.probe import ARROW, Pair, RecordedProbes
+from harness.model.probe import Pair, RecordedProbes
 
 SLOW = 1 - GOODPUT_TOLERANCE
 """A goodput below this fraction of the reference is slow. Repeated measurements of a healthy pair differ by a
 few percent; typical faults, such as a port at a lower rate, half duplex or a bad cable, cost far more."""
-MIN_PEERS = 2
-"""Either host of a single slow pair may be the slow one."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The goodput in bit/s that sound pairs reach, and where it comes from, in words.
+    """The goodput in bit/s that sound pairs reach, and why, in words.
 
-    `one_member_bit_s` has, by host, what one member of its bond can carry, if each connection takes one.
+    `one_member_bit_s` has what one member of a bond can carry, by the hosts whose bond gives each connection
+    one member.
     """
 
     bit_s: float
-    source: str
+    reason: str
     one_member_bit_s: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, pair: Pair) -> "Reference":
@@ -42,20 +47,21 @@ class Reference:
         least = min(members, default=self.bit_s)
         if least >= self.bit_s:
             return self
-        return Reference(least, "a connection takes one member of a bond, which can carry")
+        return Reference(least, "a connection takes one member of a bond")
 
     def __str__(self) -> str:
-        return f"{self.source} {throughput_text(self.bit_s)}"
+        return f"{throughput_text(self.bit_s)} ({self.reason})"
 
 
 def reference_of(goodput: PairMatrix, links: Collection[HostLink]) -> Reference:
     """Return the typical goodput; or what the links allow, if a pair reaches that and most hosts do not."""
-    typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
+    typical = typical_bit_s(goodput) or 0.0
+    allowed = usual_max_goodput_bit_s(links) or 0.0
     best = max(goodput.values.values(), default=0.0)
     members = one_member_goodputs(links)
     if typical < SLOW * allowed <= best:
-        return Reference(allowed, "links allow", members)
-    return Reference(typical, "typical is", members)
+        return Reference(allowed, "links allow it", members)
+    return Reference(typical, "typical", members)
 
 
 def one_member_goodputs(links: Iterable[HostLink]) -> dict[str, float]:
@@ -79,72 +85,82 @@ def slow_findings(
     `limits` returns why processors, not links, may have bounded slow pairs.
     """
     expected = {pair: reference.of(pair) for pair in goodput.values}
-    slow = {p for p, value in goodput.values.items() if value < SLOW * expected[p].bit_s}
+    slow = {p for p, bit_s in goodput.values.items() if bit_s < SLOW * expected[p].bit_s}
     limited = limits(slow)
-    judged = replace(goodput, values={p: v for p, v in goodput.values.items() if p not in limited})
+    judged = replace(
+        goodput, values={p: bit_s for p, bit_s in goodput.values.items() if p not in limited}
+    )
     explained: set[Pair] = set()
     for host in judged.hosts:
-        roles = {
-            role: pairs
-            for role, pairs in ((SENDS, judged.sent_by(host)), (RECEIVES, judged.received_by(host)))
-            if len(pairs) >= MIN_PEERS and slow.issuperset(pairs)
-        }
+        own: dict[Pair, float] = {}
+        roles = []
+        for role, pairs in ((SENDS, judged.sent_by(host)), (RECEIVES, judged.received_by(host))):
+            if len(pairs) >= MIN_PEERS and slow.issuperset(pairs):
+                roles.append(role)
+                own.update(pairs)
         if roles:
-            own = {pair: value for pairs in roles.values() for pair, value in pairs.items()}
-            explained |= own.keys()
-            verdict = "slow" if len(roles) > 1 else f"{next(iter(roles))} slowly"
+            explained.update(own)
+            verdict = "slow" if len(roles) > 1 else f"{roles[0]} slowly"
             rate = throughput_text(median(own.values()))
             least = min((expected[pair] for pair in own), key=lambda each: each.bit_s)
-            yield Finding(host, f"{verdict}, {rate} with its peers; {least}")
+            seen = f"{verdict}, {rate} with its peers"
+            yield Finding(about(host), seen, expected=str(least))
     for pair in sorted(slow - explained - limited.keys()):
-        text = f"slow, {throughput_text(goodput.values[pair])}; {expected[pair]}"
-        yield Finding(ARROW.join(pair), text)
-    for pair, why in sorted(limited.items()):
+        seen = f"slow, {throughput_text(goodput.values[pair])}"
+        yield Finding(about(*pair), seen, expected=str(expected[pair]))
+    for pair, reason in sorted(limited.items()):
         rate = throughput_text(goodput.values[pair])
-        text = f"{rate}, but {why}: the link is not judged; measure again when that has ended"
-        yield Finding(ARROW.join(pair), text)
+        yield Finding(
+            about(*pair),
+            f"cannot be judged: {rate}, while {reason}",
+            Gravity.UNKNOWN,
+            remedy="probe again when its processors are idle",
+        )
 
 
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield the slow hosts and pairs of a mesh, or a remark that there are none."""
     links = probed.links().values()
-    named: set[str] = set()
+    named: set[Subject] = set()
     for case in ("", BOTH_WAYS):
         goodput = pair_matrix(probed.measurements, MESH_GOODPUT, case)
         limits = partial(processor_limits, probed.measurements, case=case)
-        suffix = f" ({case} at once)" if case else ""
-        for finding in list(slow_findings(goodput, reference_of(goodput, links), limits)):
-            if finding.subject not in named:
-                yield replace(finding, text=f"{finding.text}{suffix}")
-                named.add(finding.subject)
+        for finding in slow_findings(goodput, reference_of(goodput, links), limits):
+            if finding.subject in named:
+                continue
+            named.add(finding.subject)
+            prefix = f"{case} at once: " if case else ""
+            yield replace(finding, seen=f"{prefix}{finding.seen}")
     goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
-    if not named and goodput.values and not goodput.errors:
+    if not goodput.values:
+        return
+    if not named and not goodput.errors:
         yield no_slow_host(goodput, links)
-    if goodput.values:
-        yield from _bond_remarks(links)
+    yield from _bond_notes(links)
 
 
-def _bond_remarks(links: Collection[HostLink]) -> Iterator[Finding]:
-    """Yield a remark on what can be expected of bonds, by how they share connections."""
+def _bond_notes(links: Collection[HostLink]) -> Iterator[Finding]:
+    """Yield a note on what can be expected of bonds, by how they share connections."""
     if any(link.bond and link.bond.spreads_a_connection for link in links):
         text = "balance-rr spreads a connection over all members, if the switches do so, too"
-        yield Finding("", text, is_fault=False)
+        yield Finding(EVERYTHING, text, Gravity.NOTE)
     members = one_member_goodputs(links)
-    shared = [link for link in links if link.host in members and link.bond]
-    if not shared:
-        return
-    number = max(len(link.bond.sharing_mbit_s) for link in shared if link.bond)
-    one = throughput_text(min(members.values()))
-    text = (
-        f"bonds give each connection one of their members: {one} is expected of every pair. "
-        f"More needs several connections (--streams {number}), which may still take the same member"
-    )
-    yield Finding("", text, is_fault=False)
+    sharing = [
+        len(link.bond.sharing_mbit_s) for link in links if link.host in members and link.bond
+    ]
+    if sharing:
+        one = throughput_text(min(members.values()))
+        text = (
+            f"bonds give each connection one of their members: {one} is expected of every pair. More needs "
+            f"several connections (--streams {max(sharing)}), which may still take the same member"
+        )
+        yield Finding(EVERYTHING, text, Gravity.NOTE)
 
 
 def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:
-    """Return the remark that no host is slower than most, and whether most may be slow."""
-    typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
+    """Return the note that no host is slower than most, and whether most may be slow."""
+    typical = typical_bit_s(goodput) or 0.0
+    allowed = usual_max_goodput_bit_s(links) or 0.0
     best = max(goodput.values.values())
     text = "no host and no pair is slower than the others"
     if typical < SLOW * best:
@@ -155,4 +171,4 @@ def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:
     elif typical < SLOW * allowed:
         share = f"{percent(typical / allowed)} of the {throughput_text(allowed)}"
         text += f", but typical is {throughput_text(typical)}, {share} that links allow"
-    return Finding("", text, is_fault=False)
+    return Finding(EVERYTHING, text, Gravity.NOTE)

@@ -3,9 +3,8 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from harness.analysis.network.failures import failed_measurements
 from harness.analysis.network.judge import (
     SLOW,
     Reference,
@@ -13,17 +12,18 @@ from harness.analysis.network.judge import (
     reference_of,
     slow_findings,
 )
-from harness.analysis.network.mesh import PairMatrix
-from harness.analysis.network.processor_limit import (
+from harness.analysis.network.measured import PairMatrix
+from harness.analysis.network.obstacles import (
     MAX_BUSY_PERCENT,
     MAX_STOLEN_PERCENT,
+    failed_measurements,
     slowed_by_busy_processors,
 )
-from harness.base.clock import HOUR, duration_text
+from harness.base.clock import duration_text
 from harness.base.words import count_of, join_names, natural_order
-from harness.model.finding import Finding
+from harness.model.finding import EVERYTHING, Finding, Gravity, about
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import ARROW, Pair, RecordedProbes
+from harness.model.probe import Pair, RecordedProbes
 from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakFlow
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
@@ -37,84 +37,171 @@ def soak_flows(probed: RecordedProbes) -> list[SoakFlow]:
     return [event for event in probed.events if isinstance(event, SoakFlow)]
 
 
+def link_events(probed: RecordedProbes) -> list[LinkEvent]:
+    """Return what happened to links during a soak, and what could not be read of them, in order."""
+    return [event for event in probed.events if isinstance(event, LinkEvent)]
+
+
 def transfer_seconds(probed: RecordedProbes) -> float:
-    """Return for how long links were under load, all hosts together: the time of transfers that ended."""
+    """Return the link time under load, all hosts together: that of the transfers that ended well."""
     return sum(flow.seconds for flow in soak_flows(probed) if flow.error is None)
 
 
+@dataclass(frozen=True)
+class SoakedHost:
+    """A host, the transfers in which it sent or received, and the events of its link."""
+
+    host: str
+    flows: Sequence[SoakFlow]
+    events: Sequence[LinkEvent]
+    errors: tuple[str, ...] = ()
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds in which it took part."""
+        return len({flow.round for flow in self.flows})
+
+    @property
+    def sent(self) -> list[float]:
+        """The goodputs in bit/s with which it sent."""
+        return [flow.goodput_bit_s for flow in self._sendings if flow.goodput_bit_s]
+
+    @property
+    def received(self) -> list[float]:
+        """The goodputs in bit/s with which it received."""
+        own = [flow for flow in self.flows if flow.receiver == self.host]
+        return [flow.goodput_bit_s for flow in own if flow.goodput_bit_s]
+
+    @property
+    def slowest(self) -> float | None:
+        """The least goodput in bit/s with which it sent or received."""
+        return min(self.sent + self.received, default=None)
+
+    @property
+    def retransmits(self) -> int | None:
+        """How many segments it sent again; None if that is unknown of a transfer."""
+        total = 0
+        for flow in self._sendings:
+            if flow.goodput_bit_s is not None and flow.retransmits is None:
+                return None
+            total += flow.retransmits or 0
+        return total if self.sent else None
+
+    @property
+    def _sendings(self) -> list[SoakFlow]:
+        return [flow for flow in self.flows if flow.sender == self.host]
+
+    def count(self, kind: LinkEventKind) -> int | None:
+        """Return how often an event of this kind was counted; None if the host does not show it."""
+        if any(event.unread is kind for event in self.events):
+            return None
+        return sum(event.count for event in self.events if event.event is kind)
+
+
+def soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
+    """Return the hosts of a soak that took part in transfers, in natural order."""
+    flows: dict[str, list[SoakFlow]] = defaultdict(list)
+    for flow in soak_flows(probed):
+        for host in flow.pair:
+            flows[host].append(flow)
+    events: dict[str, list[LinkEvent]] = defaultdict(list)
+    for event in link_events(probed):
+        events[event.host].append(event)
+    return [
+        SoakedHost(host, flows[host], events[host]) for host in sorted(flows, key=natural_order)
+    ]
+
+
+@dataclass(frozen=True)
+class _Transfers:
+    """The transfers that say something about links, and those that processors may have limited."""
+
+    judged: Sequence[SoakFlow]
+    limited: Sequence[SoakFlow]
+    reference: Reference
+
+
 def soak_findings(probed: RecordedProbes) -> list[Finding]:
-    """Return what happened to links, failed and slow transfers, and what is no fault, each by its moment."""
-    recorded = [event for event in probed.events if isinstance(event, LinkEvent)]
+    """Return events of links, failed and slow transfers, and notes; faults first, each by its moment."""
+    recorded = link_events(probed)
     events = [event for event in recorded if event.unread is None]
-    unread = _unread(recorded)
     links = probed.links().values()
-    # An interrupted link is a finding itself, and explains what its host carried in that round.
-    interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
-    flows = [
-        flow
-        for flow in soak_flows(probed)
-        if not any((host, flow.round) in interrupted for host in flow.pair)
-    ]
+    flows = _of_uninterrupted_links(soak_flows(probed), events)
     best = _goodputs(flows, max)
-    reference = reference_of(best, links)
-    limited = _limited_by_processors(flows, reference)
-    judged = [flow for flow in flows if flow not in limited]
-    found = [
-        *_link_findings(events),
-        *(
-            Finding("", f"{each}: what only this would show is unknown", is_fault=False)
-            for each in unread
-        ),
-        *_with_moments(_failures(judged), [flow for flow in judged if flow.error is not None]),
-        *_with_moments(
-            slow_findings(_goodputs(judged, min), reference),
-            [flow for flow in judged if _is_slow(flow, reference)],
-        ),
+    transfers = _transfers(flows, reference_of(best, links))
+    unread = _unread(recorded)
+    found = list(_event_findings(events))
+    found += [_note(f"{each}: what only this would show is unknown") for each in unread]
+    found += _transfer_findings(transfers)
+    if not any(finding.is_fault for finding in found):
+        if best.values:
+            found.append(no_slow_host(best, links))
+        found.append(_proof(transfers, unread))
+    return sorted(found, key=lambda finding: (not finding.is_open, finding.at_s or 0.0))
+
+
+def _note(text: str) -> Finding:
+    return Finding(EVERYTHING, text, Gravity.NOTE)
+
+
+def _of_uninterrupted_links(
+    flows: Iterable[SoakFlow], events: Iterable[LinkEvent]
+) -> list[SoakFlow]:
+    """Leave out the transfers of hosts whose link was interrupted in that round, a finding itself."""
+    interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
+    return [
+        flow for flow in flows if interrupted.isdisjoint((host, flow.round) for host in flow.pair)
     ]
-    unknown = [flow for flow in judged if flow.stolen_percent is None and _is_slow(flow, reference)]
+
+
+def _transfers(flows: Sequence[SoakFlow], reference: Reference) -> _Transfers:
+    slow = {flow for flow in flows if _is_slow(flow, reference)}
+    busy = {flow for flow in flows if (flow.busiest_percent or 0) >= MAX_BUSY_PERCENT}
+    stolen = {flow for flow in slow if (flow.stolen_percent or 0) >= MAX_STOLEN_PERCENT}
+    limited = stolen | slowed_by_busy_processors(slow, busy)
+    judged = [flow for flow in flows if flow not in limited]
+    return _Transfers(judged, list(limited), reference)
+
+
+def _is_slow(flow: SoakFlow, reference: Reference) -> bool:
+    if flow.goodput_bit_s is None:
+        return False
+    return flow.goodput_bit_s < SLOW * reference.of(flow.pair).bit_s
+
+
+def _transfer_findings(transfers: _Transfers) -> Iterator[Finding]:
+    """Yield failed and slow transfers, and in which of them processors may be the reason."""
+    judged = transfers.judged
+    failed = [flow for flow in judged if flow.error is not None]
+    slow = [flow for flow in judged if _is_slow(flow, transfers.reference)]
+    yield from _with_moments(_failures(judged), failed)
+    yield from _with_moments(slow_findings(_goodputs(judged, min), transfers.reference), slow)
+    unknown = [flow for flow in slow if flow.stolen_percent is None]
     if unknown:
-        text = (
+        yield _note(
             f"nothing is known of the processors in {count_of(len(unknown), 'slow transfer')}: they, and not "
             "the links, may be the reason"
         )
-        found.append(Finding("", text, is_fault=False))
-    if limited:
-        text = (
-            f"nothing was concluded from {count_of(len(limited), 'transfer')}, because a hypervisor took "
+    if transfers.limited:
+        yield _note(
+            f"nothing was concluded from {count_of(len(transfers.limited), 'transfer')}: a hypervisor took "
             "processor time from one of the hosts, or one of its processors was busy all the time"
         )
-        found.append(Finding("", text, is_fault=False))
-    if not any(finding.is_fault for finding in found):
-        found += [no_slow_host(best, links)] if best.values else []
-        found.append(_proof(judged, sum(flow.seconds for flow in limited), unread))
-    return sorted(found, key=lambda finding: (not finding.is_fault, finding.at_s or 0.0))
 
 
 def _goodputs(flows: Iterable[SoakFlow], summary: Callable[[Iterable[float]], float]) -> PairMatrix:
     """Return the goodput of each pair in its best round, or in its slowest: a link may fail after hours."""
     found: dict[Pair, list[float]] = defaultdict(list)
+    hosts: set[str] = set()
     for flow in flows:
         if flow.goodput_bit_s is not None:
             found[flow.pair].append(flow.goodput_bit_s)
-    hosts = sorted({host for pair in found for host in pair}, key=natural_order)
-    return PairMatrix(tuple(hosts), {pair: summary(own) for pair, own in found.items()}, {})
+            hosts.update(flow.pair)
+    values = {pair: summary(own) for pair, own in found.items()}
+    return PairMatrix(tuple(sorted(hosts, key=natural_order)), values, {})
 
 
-def _is_slow(flow: SoakFlow, reference: Reference) -> bool:
-    return (
-        flow.goodput_bit_s is not None and flow.goodput_bit_s < SLOW * reference.of(flow.pair).bit_s
-    )
-
-
-def _limited_by_processors(flows: Sequence[SoakFlow], reference: Reference) -> set[SoakFlow]:
-    """Return the slow transfers that the processors of the hosts, and not the links, may have limited."""
-    slow = {flow for flow in flows if _is_slow(flow, reference)}
-    busy = {flow for flow in flows if (flow.busiest_percent or 0) >= MAX_BUSY_PERCENT}
-    stolen = {flow for flow in slow if (flow.stolen_percent or 0) >= MAX_STOLEN_PERCENT}
-    return stolen | slowed_by_busy_processors(slow, busy)
-
-
-def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
+def _event_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
     """Yield one finding for all events of a kind on a host: the first, and how often it happened."""
     by_kind: dict[tuple[str, LinkEventKind], list[LinkEvent]] = defaultdict(list)
     for event in events:
@@ -123,27 +210,32 @@ def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
         first = min(own, key=lambda event: event.at_s)
         text = first.text
         if len(own) > 1:
-            text = f"{text}; {count_of(len(own) - 1, 'time')} more, {sum(e.count for e in own):,} in all"
-        yield Finding(host, text, kind not in _NOT_FAULTS, first.at_s)
+            number = sum(event.count for event in own)
+            text += f"; {count_of(len(own) - 1, 'time')} more, {number:,} in all"
+        gravity = Gravity.NOTE if kind in _NOT_FAULTS else Gravity.FAULT
+        yield Finding(about(host), text, gravity, at_s=first.at_s)
 
 
 def _failures(flows: Iterable[SoakFlow]) -> list[Finding]:
-    return failed_measurements(
-        MESH_GOODPUT.of(flow.pair, flow.goodput_bit_s)
-        if flow.goodput_bit_s is not None
-        else MESH_GOODPUT.failed(flow.pair, flow.error)
-        for flow in flows
-    )
+    measured = []
+    for flow in flows:
+        if flow.goodput_bit_s is None:
+            measured.append(MESH_GOODPUT.failed(flow.pair, flow.error))
+        else:
+            measured.append(MESH_GOODPUT.of(flow.pair, flow.goodput_bit_s))
+    return failed_measurements(measured)
 
 
 def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Iterator[Finding]:
+    """Yield the findings with the number of rounds in which they were seen, and when first."""
     for finding in findings:
-        own = [
-            flow for flow in flows if finding.subject in {*flow.pair, ARROW.join(flow.pair)}
-        ] or flows
-        rounds = count_of(len({flow.round for flow in own}), "round")
-        at_s = min(flow.start_s for flow in own)
-        yield replace(finding, text=f"in {rounds}: {finding.text}", at_s=at_s)
+        own = [flow for flow in flows if set(finding.subject.names) <= set(flow.pair)]
+        rounds = {flow.round for flow in own}
+        yield replace(
+            finding,
+            seen=f"in {count_of(len(rounds), 'round')}: {finding.seen}",
+            at_s=min(flow.start_s for flow in own),
+        )
 
 
 def _unread(events: Iterable[LinkEvent]) -> list[str]:
@@ -153,33 +245,30 @@ def _unread(events: Iterable[LinkEvent]) -> list[str]:
         if event.unread is not None:
             hosts[event.unread, event.text].append(event.host)
     found = []
-    for (kind, why), own in hosts.items():
+    for (kind, reason), own in hosts.items():
         own.sort(key=natural_order)
-        names = join_names(own)
-        found.append(f"the {READ_EVERY_ROUND[kind]} of {names} cannot be read ({why})")
+        found.append(f"the {READ_EVERY_ROUND[kind]} of {join_names(own)} cannot be read ({reason})")
     return found
 
 
-def _proof(judged: Sequence[SoakFlow], unjudged_s: float, unread: Sequence[str]) -> Finding:
+def _proof(transfers: _Transfers, unread: Sequence[str]) -> Finding:
     """Return what a soak without a fault proves: less than one fault in a third of its time.
 
     Faults that only an unread log or counter would show are not among them.
     """
-    link_s = sum(flow.seconds for flow in judged)
+    link_s = sum(flow.seconds for flow in transfers.judged)
+    unjudged_s = sum(flow.seconds for flow in transfers.limited)
     if not link_s and not unjudged_s:
-        return Finding("", "nothing was transferred, so nothing is known", at_s=0.0)
+        return Finding(EVERYTHING, "nothing was transferred, so nothing is known", at_s=0.0)
     text = f"no fault in {duration_text(link_s)} of link time under load (all hosts together)"
     if link_s <= unjudged_s:
-        return Finding(
-            "", f"{text}, but most of the time was not judged: that proves nothing", is_fault=False
-        )
-    hours = link_s / HOUR / _RULE_OF_THREE
+        return _note(f"{text}, but most of the time was not judged: that proves nothing")
+    rarer_s = link_s / _RULE_OF_THREE
     faults = "faults of a link"
     if unread:
         text += ", as far as the hosts could be read"
         faults += " that show there"
-    text += (
-        f": with 95 % confidence, {faults} are rarer than one in "
-        f"{duration_text(hours * HOUR)} (rule of three)"
+    return _note(
+        f"{text}: with 95 % confidence, {faults} are rarer than one in {duration_text(rarer_s)} "
+        "(rule of three)"
     )
-    return Finding("", text, is_fault=False)

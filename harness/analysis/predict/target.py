@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from harness.analysis.network.goodput import rate_bit_s
-from harness.analysis.network.mesh import pair_matrix, typical_bit_s
+from harness.analysis.network.measured import pair_matrix, typical_bit_s
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.observed.declared import declared_mtu
 from harness.analysis.observed.environment import link_mtus

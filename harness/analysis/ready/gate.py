@@ -1,6 +1,6 @@
 """The gate: whether network and disks are what is expected, and what an upgrade left slow or unchanged.
 
-What a probe shows by itself, its own findings say. Here is what needs an expectation, or an earlier network.
+Probes have findings of their own. The gate adds what needs an expectation, or an earlier network.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,20 +11,21 @@ from typing import TypeVar
 
 from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
-from harness.analysis.network.mesh import PairMatrix, pair_matrix
-from harness.analysis.network.processor_limit import processor_limits
-from harness.model.finding import Finding
+from harness.analysis.network.measured import PairMatrix, pair_matrix
+from harness.analysis.network.obstacles import processor_limits
+from harness.model.finding import EVERYTHING, Finding, Gravity, about
 from harness.model.interface import HostLink
 from harness.model.link import USB_2_MBIT_S, goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
-from harness.model.probe import ARROW, Measurement, Pair
+from harness.model.probe import Measurement, Pair
 
 T = TypeVar("T")
+_USB_2_BIT_S = USB_2_MBIT_S * 10**6
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What every link must be, None: what most of the links are; and how fast every disk, None: any speed."""
+    """Required link rate and MTU (None: the most common of the links) and disk speed (None: any)."""
 
     rate_bit_s: int | None = None
     mtu: int | None = None
@@ -54,14 +55,22 @@ class Network:
         """Whether only disks were measured, so that the network is not judged."""
         return {each.probe for each in self.measurements} == {DISK}
 
-    def has_fault(self, pair: Pair) -> bool:
-        """Whether a probe already found a fault of this pair, or of one of its hosts."""
-        names = {*pair, ARROW.join(pair)}
-        return any(each.is_fault and each.subject in names for each in self.findings)
+    def is_named(self, pair: Pair) -> bool:
+        """Whether a probe already found a fault of this pair or one of its hosts, or could not judge it."""
+        sender, receiver = pair
+        subjects = {about(sender), about(receiver), about(sender, receiver)}
+        return any(each.is_open and each.subject in subjects for each in self.findings)
+
+    def may_be_in_slow_port(self, link: HostLink) -> bool:
+        """Whether nothing went faster than USB 2 over a card of USB whose port is not recorded."""
+        is_faster = (link.rate_bit_s or 0) > _USB_2_BIT_S
+        is_unknown = link.bus == "usb" and link.carried_mbit_s is None
+        best_bit_s = self.goodput.best(link.host)
+        return is_unknown and is_faster and best_bit_s is not None and best_bit_s < _USB_2_BIT_S
 
 
 def expectation_faults(network: Network, expected: Expectation) -> list[Finding]:
-    """Return what is not as expected, and what was not measured, of what the probes did not name already."""
+    """Return what is not as expected or was not measured, unless the probes named it already."""
     faults: list[Finding] = []
     if expected.rate_bit_s or expected.mtu or not network.has_disks_alone:
         faults += _network_faults(network, expected)
@@ -70,105 +79,110 @@ def expectation_faults(network: Network, expected: Expectation) -> list[Finding]
     return faults
 
 
-def _network_faults(network: Network, expected: Expectation) -> list[Finding]:
+def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding]:
     links = network.links.values()
     rate_bit_s = expected.rate_bit_s or _most_common(link.rate_bit_s for link in links)
     mtu = expected.mtu or _most_common(link.mtu_bytes for link in links)
-    return [
-        *([] if links else [Finding("", "no link was observed")]),
-        *(fault for link in links for fault in _link_faults(link, rate_bit_s, mtu, network)),
-        *_path_faults(network, mtu),
-        *_goodput_faults(network, rate_bit_s, mtu),
-    ]
+    if not links:
+        yield _unknown("no link was observed")
+    for link in links:
+        yield from _link_faults(link, rate_bit_s, mtu, network)
+    if mtu is not None:
+        yield from _path_faults(network, mtu)
+    if rate_bit_s is not None and mtu is not None:
+        yield from _goodput_faults(network, rate_bit_s, mtu)
+    elif network.goodput.values:
+        lacking = "MTU" if rate_bit_s else "rate"
+        option = "--mtu 1500" if rate_bit_s else "--expect 2500mbit"
+        yield _unknown(
+            f"the goodput cannot be judged, because no link reports its {lacking}",
+            f"give it, for example {option}",
+        )
+
+
+def _unknown(seen: str, remedy: str = "") -> Finding:
+    return Finding(EVERYTHING, seen, Gravity.UNKNOWN, remedy=remedy)
 
 
 def _link_faults(
     link: HostLink, rate_bit_s: int | None, mtu: int | None, network: Network
 ) -> Iterator[Finding]:
-    name = f"{link.host} {link.device}"
+    subject = about(link.host, part=link.device)
     if link.rate_bit_s is None:
-        unknown = f"its rate is unknown ({link.why_unknown})"
-        best = network.goodput.best(link.host) or 0.0
-        least = SLOW * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
-        if rate_bit_s is None:
-            yield Finding(name, f"{unknown}; say what to expect, for example --expect 1gbit")
-        elif not least or best < least:
-            member = link.connections_bit_s(1)
-            hint = "; a connection takes one of its ports: probe with --streams" if member else ""
-            proof = f"its goodput does not prove the expected rate{hint}"
-            yield Finding(name, f"{unknown}, and {proof}")
-    elif _may_be_in_slow_port(link, network.goodput.best(link.host)):
-        limit = rate_text(USB_2_MBIT_S * 10**6)
-        yield Finding(name, f"nothing was faster than {limit}: is its card in a port of USB 2?")
+        yield from _unknown_rate(link, rate_bit_s, mtu, network)
+    elif network.may_be_in_slow_port(link):
+        seen = f"nothing was faster than {rate_text(_USB_2_BIT_S)}: is its card in a port of USB 2?"
+        yield Finding(subject, seen)
     elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
-        yield Finding(name, f"{rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}")
+        yield Finding(subject, rate_text(link.rate_bit_s), expected=rate_text(rate_bit_s))
     if link.mtu_bytes != mtu:
-        yield Finding(name, f"MTU {link.mtu_bytes or 'unknown'}, expected {mtu}")
+        yield Finding(subject, f"MTU {link.mtu_bytes or 'unknown'}", expected=str(mtu))
 
 
-def _may_be_in_slow_port(link: HostLink, best_bit_s: float | None) -> bool:
-    """Whether a card of USB, of whose port nothing is recorded, carried no more than USB 2 does."""
-    is_faster = (link.rate_bit_s or 0) > USB_2_MBIT_S * 10**6
-    is_unknown = link.bus == "usb" and link.carried_mbit_s is None
-    return is_unknown and is_faster and best_bit_s is not None and best_bit_s < USB_2_MBIT_S * 10**6
+def _unknown_rate(
+    link: HostLink, rate_bit_s: int | None, mtu: int | None, network: Network
+) -> Iterator[Finding]:
+    """Yield a finding if the rate of a link is not reported, and its goodput does not prove it either."""
+    seen = f"its rate is unknown ({link.why_unknown})"
+    remedy = ""
+    if rate_bit_s is None:
+        remedy = "say what to expect, for example --expect 1gbit"
+    else:
+        best_bit_s = network.goodput.best(link.host) or 0.0
+        if mtu and best_bit_s >= SLOW * goodput_bit_s(rate_bit_s, mtu):
+            return
+        seen += ", and its goodput does not prove the expected rate"
+        if link.connections_bit_s(1):
+            remedy = "a connection takes one of its ports: probe with --streams"
+    yield Finding(about(link.host, part=link.device), seen, Gravity.UNKNOWN, remedy=remedy)
 
 
-def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
+def _path_faults(network: Network, mtu: int) -> Iterator[Finding]:
     paths = network.paths
-    if mtu is None:
-        return
     for pair, path_mtu in paths.values.items():
         # A link with another MTU has its own line already.
-        as_expected = all(
-            host in network.links and network.links[host].mtu_bytes == mtu for host in pair
-        )
-        if as_expected and path_mtu < mtu and not network.has_fault(pair):
-            yield Finding(ARROW.join(pair), f"path MTU {path_mtu:.0f}, expected {mtu}")
+        ends = [network.links[host].mtu_bytes for host in pair if host in network.links]
+        if ends == [mtu, mtu] and path_mtu < mtu and not network.is_named(pair):
+            yield Finding(about(*pair), f"path MTU {path_mtu:.0f}", expected=str(mtu))
     yield from _unmeasured("path MTU", paths, network.links)
 
 
-def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -> Iterator[Finding]:
+def _goodput_faults(network: Network, rate_bit_s: int, mtu: int) -> Iterator[Finding]:
     goodput = network.goodput
-    if rate_bit_s is None or mtu is None:
-        if goodput.values:
-            rate = "rate; give it, for example --expect 2500mbit"
-            what = rate if rate_bit_s is None else "MTU; give it, for example --mtu 1500"
-            yield Finding("", f"the goodput cannot be judged, because no link reports its {what}")
-        return
-    source = f"at {rate_text(rate_bit_s)} and MTU {mtu}, TCP can carry"
     links = network.links.values()
     in_slow_ports = {
-        link.host
-        for link in links
-        if link.slow_ports or _may_be_in_slow_port(link, goodput.best(link.host))
+        link.host for link in links if link.slow_ports or network.may_be_in_slow_port(link)
     }
     values = {
-        pair: value
-        for pair, value in goodput.values.items()
-        if not network.has_fault(pair) and in_slow_ports.isdisjoint(pair)
+        pair: bit_s
+        for pair, bit_s in goodput.values.items()
+        if in_slow_ports.isdisjoint(pair) and not network.is_named(pair)
     }
-    yield from slow_findings(
-        replace(goodput, values=values),
-        Reference(goodput_bit_s(rate_bit_s, mtu), source, one_member_goodputs(links)),
-        partial(processor_limits, network.measurements),
+    reference = Reference(
+        goodput_bit_s(rate_bit_s, mtu),
+        f"TCP at {rate_text(rate_bit_s)} and MTU {mtu}",
+        one_member_goodputs(links),
     )
+    limits = partial(processor_limits, network.measurements)
+    yield from slow_findings(replace(goodput, values=values), reference, limits)
     yield from _unmeasured("goodput", goodput, network.links)
 
 
 def _unmeasured(
     metric: str, matrix: PairMatrix, links: Mapping[str, HostLink]
 ) -> Iterator[Finding]:
-    """Yield a fault if nothing has the metric, or one for each host that lacks it in a direction."""
-    run = "run clusterlift probe all"
+    """Yield a finding if nothing has the metric, or one for each host that lacks it in a direction."""
+    remedy = "run clusterlift probe all"
     if len(links) <= 1:
         return
     if not matrix.values and not matrix.errors:
-        yield Finding("", f"no {metric} was measured; {run}")
+        yield _unknown(f"no {metric} was measured", remedy)
         return
     for host in links:
-        both_ways = matrix.sent_by(host) and matrix.received_by(host)
-        if not both_ways and not matrix.failures(host):
-            yield Finding(host, f"its {metric} was not measured both ways; {run}")
+        has_both_ways = matrix.sent_by(host) and matrix.received_by(host)
+        if not has_both_ways and not matrix.failures(host):
+            seen = f"its {metric} was not measured both ways"
+            yield Finding(about(host), seen, Gravity.UNKNOWN, remedy=remedy)
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
@@ -178,52 +192,55 @@ def _most_common(values: Iterable[T | None]) -> T | None:
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
     """Return what became slower by an upgrade, and whether nothing changed."""
-    disks = before.measurements, after.measurements
-    faults = [*_slower(before, after), *unlike_before(*disks)]
-    return faults if are_faster(*disks) else [*faults, *_unchanged(before, after)]
+    faults = [*_slower(before, after), *unlike_before(before.measurements, after.measurements)]
+    if not are_faster(before.measurements, after.measurements):
+        faults += _unchanged(before, after)
+    return faults
 
 
 def _slower(before: Network, after: Network) -> Iterator[Finding]:
     for host, link in before.links.items():
         if host not in after.links:
-            yield Finding(host, "probed before, but not after")
+            yield Finding(about(host), "probed before, but not after")
             continue
-        old, new = link.rate_bit_s, after.links[host].rate_bit_s
+        old = link.rate_bit_s
+        new = after.links[host].rate_bit_s
         if old is not None and new is not None and new < old and not is_same_rate(new, old):
-            yield Finding(host, f"{rate_text(old)} before, {rate_text(new)} after")
-    for pair, value in before.goodput.values.items():
-        new_value = after.goodput.values.get(pair)
-        if new_value is not None and new_value < (1 - GOODPUT_TOLERANCE) * value:
-            old_text, new_text = throughput_text(value), throughput_text(new_value)
-            yield Finding(ARROW.join(pair), f"{old_text} before, {new_text} after")
+            yield Finding(about(host), f"{rate_text(old)} before, {rate_text(new)} after")
+    for pair, old_bit_s in before.goodput.values.items():
+        new_bit_s = after.goodput.values.get(pair)
+        if new_bit_s is not None and new_bit_s < (1 - GOODPUT_TOLERANCE) * old_bit_s:
+            seen = f"{throughput_text(old_bit_s)} before, {throughput_text(new_bit_s)} after"
+            yield Finding(about(*pair), seen)
 
 
 def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
     """Yield a fault if neither links nor goodput show a change: perhaps the upgrade was not plugged in."""
     if before.has_disks_alone and after.has_disks_alone:
-        yield Finding("", "nothing has changed: disks are no faster than before")
+        yield Finding(EVERYTHING, "nothing has changed: disks are no faster than before")
         return
-    links = [before.links, after.links]
-    if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
+    typical = _typical_link(after)
+    if not before.links or not after.links or _typical_link(before) != typical:
         return
-    old, new = before.goodput.values.values(), after.goodput.values.values()
-    if old and new and median(new) > (1 + GOODPUT_TOLERANCE) * median(old):
-        return
-    rate_bit_s, mtu, _ = _typical_link(links[1])
-    rate = "of unknown rate" if rate_bit_s is None else rate_text(rate_bit_s)
+    rate_bit_s, mtu, _ = typical
+    rate = rate_text(rate_bit_s) if rate_bit_s else "of unknown rate"
     still = f"links are still {rate} at MTU {mtu or 'unknown'}"
-    if old and new:
-        yield Finding("", f"nothing has changed: {still}, and goodput has not increased")
-    else:
+    old = before.goodput.values.values()
+    new = after.goodput.values.values()
+    if not old or not new:
         yield Finding(
-            "", f"nothing seems to have changed: {still}; goodput was not measured on both sides"
+            EVERYTHING,
+            f"nothing seems to have changed: {still}, and goodput was not measured on both sides",
         )
+    elif median(new) <= (1 + GOODPUT_TOLERANCE) * median(old):
+        yield Finding(EVERYTHING, f"nothing has changed: {still}, and goodput has not increased")
 
 
-def _typical_link(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:
+def _typical_link(network: Network) -> tuple[int | None, int | None, int | None]:
     """Return the most common rate in bit/s, MTU in bytes, and number of bond members."""
+    links = network.links.values()
     return (
-        _most_common(link.rate_bit_s for link in links.values()),
-        _most_common(link.mtu_bytes for link in links.values()),
-        _most_common(len(link.bond.members) if link.bond else None for link in links.values()),
+        _most_common(link.rate_bit_s for link in links),
+        _most_common(link.mtu_bytes for link in links),
+        _most_common(len(link.bond.members) for link in links if link.bond),
     )

@@ -4,72 +4,116 @@ Each workload counts by itself. A change exceeds the limit if the table's own te
 place of 0, adjusted for all comparisons; it keeps the limit if its whole 95 % interval does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison, controls_in_common
 from harness.base.errors import BadInput
 from harness.base.words import given_percent, join_names
+from harness.model.finding import Finding, Gravity, about
 from harness.statistics.change import Change, Verdict, changes_of_table
 
-EXIT_CODES = {"exceeds": 1, "failed": 1, "unknown": 3, "keeps": 0}
-"""Those of `compare` for each outcome, the gravest first."""
-_WORDS = {
-    "exceeds": ("slower by more than {}", "not faster by {}"),
-    "failed": ("trials failed", "trials failed"),
-    "unknown": ("not known whether slower by more than {}", "not known whether faster by {}"),
-    "keeps": ("not slower by more than {}", "faster by {} or more"),
+EXCEEDS = "exceeds"
+FAILED = "failed"
+UNKNOWN = "unknown"
+KEEPS = "keeps"
+_GRAVITIES = {
+    EXCEEDS: Gravity.FAULT,
+    FAILED: Gravity.FAULT,
+    UNKNOWN: Gravity.UNKNOWN,
+    KEEPS: Gravity.OK,
 }
-"""Of a largest increase, and of a least decrease."""
+_LARGEST_INCREASE = {
+    EXCEEDS: "slower by more than {}",
+    FAILED: "trials failed",
+    UNKNOWN: "not known whether slower by more than {}",
+    KEEPS: "not slower by more than {}",
+}
+_LEAST_DECREASE = {
+    EXCEEDS: "not faster by {}",
+    FAILED: "trials failed",
+    UNKNOWN: "not known whether faster by {}",
+    KEEPS: "faster by {} or more",
+}
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """The workloads of a configuration with the same outcome, and that in words; `limit` as in `judge`."""
+class LimitFinding(Finding):
+    """The workloads of a configuration with the same outcome; `limit` as in `limit_findings`."""
 
-    configuration: str
-    limit: float
-    outcome: str
-    workloads: tuple[str, ...]
-    text: str
+    limit: float = 0.0
+    outcome: str = ""
+    workloads: tuple[str, ...] = ()
 
 
-def judge(comparison: Comparison, limit: float) -> Iterator[Judgement]:
+def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFinding]:
     """Hold each configuration but the baseline against a limit: 0.03 for 3 % more time, -0.1 for 10 % less.
 
-    Controls do not count, nor does what has no time in the baseline; but a failed trial of either fails.
-    Raise BadInput if no workload counts.
+    Controls do not count, nor does a workload without a time in the baseline; but a failed trial of either
+    fails. Raise BadInput if no workload counts.
     """
-    rows, controls = comparison.rows, controls_in_common(comparison.columns, comparison.model)
-    relative_to = controls if comparison.relative_to_controls else None
-    tested = changes_of_table(comparison.model, relative_to, limit)
-    judged = {row.workload for row in rows if row.cells[0].summary} - comparison.common_controls
+    measured = {row.workload for row in comparison.rows if row.cells[0].summary}
+    judged = measured - comparison.common_controls
     if not judged:
         raise BadInput(
             "a limit does not count for controls, and the baseline measured nothing else"
         )
+    relative_to = None
+    if comparison.relative_to_controls:
+        relative_to = controls_in_common(comparison.columns, comparison.model)
+    tested = changes_of_table(comparison.model, relative_to, limit)
     for index, column in enumerate(comparison.columns[1:], 1):
-        outcomes = {
-            row.workload: "failed"
-            if row.cells[index].sample.errors
-            else _outcome(tested.get((row.workload, index)), limit)
-            for row in rows
-            if row.workload in judged or row.cells[index].sample.errors
-        }
-        for outcome in EXIT_CODES:
-            if workloads := tuple(name for name, each in outcomes.items() if each == outcome):
-                words = _WORDS[outcome][limit < 0].format(given_percent(abs(limit)))
-                text = f"{column.name}: {words}: {', '.join(workloads)}"
-                text += "; measure more runs" if outcome == "unknown" else ""
-                yield Judgement(column.name, limit, outcome, workloads, text)
-        if not_matched := comparison.columns[0].alone:
-            words = _WORDS["unknown"][limit < 0].format(given_percent(abs(limit)))
-            text = f"{column.name}: {words}, as not matched: {join_names(not_matched)}"
-            yield Judgement(column.name, limit, "unknown", not_matched, text)
+        found: dict[str, list[str]] = {outcome: [] for outcome in _GRAVITIES}
+        for row in comparison.rows:
+            if row.cells[index].sample.errors:
+                found[FAILED].append(row.workload)
+            elif row.workload in judged:
+                change = tested.get((row.workload, index))
+                found[_outcome(change, limit)].append(row.workload)
+        for outcome, workloads in found.items():
+            if workloads:
+                remedy = "measure more runs" if outcome == UNKNOWN else ""
+                names = ", ".join(workloads)
+                yield _finding(column.name, limit, outcome, workloads, names, remedy)
+        not_matched = comparison.columns[0].alone
+        if not_matched:
+            names = f"{join_names(not_matched)} (not matched)"
+            yield _finding(column.name, limit, UNKNOWN, not_matched, names)
+
+
+def exit_code(found: Iterable[Finding]) -> int:
+    """Return 1 if a limit is exceeded or a trial failed, else 3 if that is unknown, else 0."""
+    gravities = {each.gravity for each in found}
+    if Gravity.FAULT in gravities:
+        return 1
+    return 3 if Gravity.UNKNOWN in gravities else 0
+
+
+def _finding(
+    configuration: str,
+    limit: float,
+    outcome: str,
+    workloads: Sequence[str],
+    names: str,
+    remedy: str = "",
+) -> LimitFinding:
+    words = _LEAST_DECREASE if limit < 0 else _LARGEST_INCREASE
+    return LimitFinding(
+        about(configuration),
+        f"{words[outcome].format(given_percent(abs(limit)))}: {names}",
+        _GRAVITIES[outcome],
+        remedy=remedy,
+        limit=limit,
+        outcome=outcome,
+        workloads=tuple(workloads),
+    )
 
 
 def _outcome(change: Change | None, limit: float) -> str:
-    if change and change.interval and change.interval.high <= limit:
-        return "keeps"
-    is_beyond = change and change.verdict is Verdict.CHANGED and change.relative_change > limit
-    return "exceeds" if is_beyond else "unknown"
+    if change is None:
+        return UNKNOWN
+    if change.interval and change.interval.high <= limit:
+        return KEEPS
+    if change.verdict is Verdict.CHANGED and change.relative_change > limit:
+        return EXCEEDS
+    return UNKNOWN

@@ -4,25 +4,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from harness.analysis.network.cases import MeasuredCase
+from harness.analysis.network.measured import MeasuredCase
 from harness.base.words import count_of, shorten, visible
 from harness.model.probe import Metric, RecordedProbes
-from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
 
 R = TypeVar("R")
 
-MAX_ROWS, WORST_ROWS = 100, 20
-"""Of more rows, only the worst are listed."""
+UNKNOWN = "?"
+"""Stands for a value that is not known."""
+MAX_ROWS = 100
+WORST_ROWS = 20
+"""If there are more than MAX_ROWS, only the worst are listed."""
 _NAME_WIDTH = 40
 
 
 @dataclass(frozen=True)
 class Column(Generic[R]):
-    """A column: its heading, what it shows of a row, and how numbers are written.
+    """A column: its heading, its value in a row, and how numbers are written.
 
-    `value` returns None for what is not known, and a text for what is shown as it is. A number is shown times
-    `factor`, in the form `form`, with `unit` behind it.
+    `value` returns None if it is unknown, and a text to be shown as it is. A number is shown times `factor`,
+    in the form `form`, with `unit` behind it.
     """
 
     heading: str
@@ -34,9 +36,11 @@ class Column(Generic[R]):
     def text(self, row: R, missing: str = UNKNOWN) -> str:
         """Return the cell of a row."""
         value = self.value(row)
+        if value is None:
+            return missing
         if isinstance(value, str):
             return shorten(visible(value), _NAME_WIDTH)
-        return missing if value is None else f"{value * self.factor:{self.form}}{self.unit}"
+        return f"{value * self.factor:{self.form}}{self.unit}"
 
 
 def of_metric(metric: Metric) -> Callable[[MeasuredCase], float | None]:
@@ -46,7 +50,7 @@ def of_metric(metric: Metric) -> Callable[[MeasuredCase], float | None]:
 
 @dataclass(frozen=True)
 class ProbeTable:
-    """A table of what a probe measured: a line for each row, and below it the rule by which to read it.
+    """A table of a probe's measurements, with the rule by which to read it.
 
     A row has `errors`, one line each. If there are very many rows, the rows with the greatest `badness` are
     shown.
@@ -64,7 +68,7 @@ class ProbeTable:
         return [column.heading for column in self.columns]
 
     def lines(self, rows: Sequence[Any]) -> Iterator[list[str]]:
-        """Yield the cells of each row; of one with errors and without any number, `failed`."""
+        """Yield the cells of each row. A row with errors and without any number has `failed` in its cells."""
         for row in rows:
             values = [column.value(row) for column in self.columns]
             is_failed = row.errors and not any(isinstance(value, float) for value in values)
@@ -76,10 +80,11 @@ class ProbeTable:
         rows = self.rows(probed)
         if not rows:
             return ""
-        shown: Sequence[Any] = rows
-        more: Sequence[str] = ()
+        shown = rows
         if self.badness and len(rows) > MAX_ROWS:
             shown = sorted(rows, key=self.badness, reverse=True)[:WORST_ROWS]
-            more = (f"and {count_of(len(rows) - len(shown), 'better line')}",)
         table = simple_table(self.headings, list(self.lines(shown)))
-        return "\n".join((*filter(None, [self.title]), table, *more))
+        text = f"{self.title}\n{table}" if self.title else table
+        if len(shown) < len(rows):
+            text += f"\nand {count_of(len(rows) - len(shown), 'better line')}"
+        return text

@@ -1,11 +1,11 @@
-"""TCP goodput between each pair of hosts, its cost on both sides, and what is slow."""
+"""TCP goodput between each pair of hosts, and its cost on both sides."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.mesh import PairMatrix, pair_matrix
+from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.base.words import count_of, shorten, visible
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
@@ -17,23 +17,23 @@ from harness.model.network_metrics import (
     SOFTIRQ,
 )
 from harness.model.probe import Pair, RecordedProbes
-from harness.present.probes import UNKNOWN
+from harness.present.probes.columns import UNKNOWN
 from harness.present.text import simple_table
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10
-"""A terminal is wide enough for a column for each of so few hosts."""
-_MAX_LINES, _WORST = 24, 10
-"""Of more hosts than fit a screen, only the worst are listed."""
+"""A terminal is wide enough for a column for each of this many hosts."""
+_MAX_LINES = 24
+_WORST = 10
+"""If there are more than _MAX_LINES hosts, only the worst are listed."""
 _COSTS = (IPERF_CPU, HOST_CPU, SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
 def mesh_sections(probed: RecordedProbes) -> Iterator[str]:
     """Yield the goodput of every pair, and its costs; nothing without a pair."""
-    one_way, both_ways = (
-        pair_matrix(probed.measurements, MESH_GOODPUT, case) for case in ("", BOTH_WAYS)
-    )
+    one_way = pair_matrix(probed.measurements, MESH_GOODPUT)
+    both_ways = pair_matrix(probed.measurements, MESH_GOODPUT, BOTH_WAYS)
     if not one_way.hosts:
         return
     yield _goodput("", one_way)
@@ -51,19 +51,18 @@ def _goodput(case: str, goodput: PairMatrix) -> str:
 
 def _costs(probed: RecordedProbes, goodput: PairMatrix) -> str:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
-    measurements = probed.measurements
     of_theory = _of_theory(goodput, probed.links(), _streams(probed))
-    retransmits = pair_matrix(measurements, RETRANSMITS)
-    costs = [
-        [pair_matrix(measurements, metric) for metric in metrics]
-        for metrics in zip(*_COSTS, strict=True)
-    ]
-    sent, received = ([of_theory, *of_end] for of_end in costs)
+    retransmits = pair_matrix(probed.measurements, RETRANSMITS)
+    sent = [of_theory]
+    received = [of_theory]
+    for metrics in _COSTS:
+        sent.append(pair_matrix(probed.measurements, metrics.sender))
+        received.append(pair_matrix(probed.measurements, metrics.receiver))
     rows = []
     for host in _shown(goodput):
         counts = retransmits.sent_by(host).values()
-        relative, *others = (_percent(cost.sent_by(host).values()) for cost in sent)
         total = f"{sum(counts):.0f}" if counts else UNKNOWN
+        relative, *others = (_percent(cost.sent_by(host).values()) for cost in sent)
         rows.append([_host_name(host), "sends", relative, total, *others])
         relative, *others = (_percent(cost.received_by(host).values()) for cost in received)
         rows.append(["", "receives", relative, "", *others])
@@ -82,11 +81,11 @@ def _streams(probed: RecordedProbes) -> int:
 
 def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink], streams: int) -> PairMatrix:
     """Return the goodput in percent of what the links at both ends can carry, where it is known."""
-    percentages = {
-        (sender, receiver): 100 * value / theory
-        for (sender, receiver), value in goodput.values.items()
-        if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver), streams))
-    }
+    percentages = {}
+    for pair, bit_s in goodput.values.items():
+        theory = max_goodput_bit_s(links.get(pair[0]), links.get(pair[1]), streams)
+        if theory:
+            percentages[pair] = 100 * bit_s / theory
     return replace(goodput, values=percentages)
 
 
@@ -97,43 +96,40 @@ def _percent(values: Collection[float]) -> str:
 def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
     """Return a table with a line for each sender and a column for each receiver.
 
-    `form` formats a value. If there are too many hosts for columns, each
-    host has one line with the minimum and the median of what it sends and receives.
+    `form` formats a value. If there are too many hosts for columns, each host has one line with the minimum
+    and the median of what it sends and receives.
     """
     if len(pairs.hosts) > _MAX_COLUMNS:
         return _summary_table(pairs, form)
-    rows = [
-        [
-            _host_name(sender),
-            *(_pair_cell(pairs, (sender, receiver), form) for receiver in pairs.hosts),
-        ]
-        for sender in pairs.hosts
-    ]
-    return simple_table(["", *map(_host_name, pairs.hosts)], rows)
+    names = [_host_name(host) for host in pairs.hosts]
+    rows = []
+    for sender, name in zip(pairs.hosts, names, strict=True):
+        cells = [_pair_cell(pairs, (sender, receiver), form) for receiver in pairs.hosts]
+        rows.append([name, *cells])
+    return simple_table(["", *names], rows)
 
 
 def _pair_cell(pairs: PairMatrix, pair: Pair, form: Callable[[float], str]) -> str:
     if pair in pairs.values:
         return form(pairs.values[pair])
-    if pair in pairs.errors:
-        return "failed"
-    return ""
+    return "failed" if pair in pairs.errors else ""
 
 
 def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
+    shown = _shown(pairs)
     rows = []
-    for host in (shown := _shown(pairs)):
-        sent, received = pairs.sent_by(host).values(), pairs.received_by(host).values()
-        failed = pairs.failures(host)
-        rows.append([_host_name(host), *_range(sent, form), *_range(received, form), f"{failed}"])
+    for host in shown:
+        sent = _range(pairs.sent_by(host).values(), form)
+        received = _range(pairs.received_by(host).values(), form)
+        rows.append([_host_name(host), *sent, *received, str(pairs.failures(host))])
     headings = ["host", "sends: min", "median", "receives: min", "median", "failed transfers"]
+    table = simple_table(headings, rows)
     better = len(pairs.hosts) - len(shown)
-    more = [f"and {count_of(better, 'host')} with better medians"] if better else []
-    return "\n".join([simple_table(headings, rows), *more])
+    return f"{table}\nand {count_of(better, 'host')} with better medians" if better else table
 
 
 def _shown(pairs: PairMatrix) -> Sequence[str]:
-    """Return the hosts that have a line; of very many, the hosts with the lowest medians."""
+    """Return the hosts that have a line: all, or if they are very many, those with the lowest medians."""
     if len(pairs.hosts) <= _MAX_LINES:
         return pairs.hosts
     return sorted(pairs.hosts, key=partial(_goodness, pairs))[:_WORST]
@@ -141,10 +137,10 @@ def _shown(pairs: PairMatrix) -> Sequence[str]:
 
 def _goodness(pairs: PairMatrix, host: str) -> float:
     """Return the median of what the host sends or receives, whichever is lower; a failure counts as 0."""
-    half = [0.0] * (pairs.failures(host) // 2)
-    return min(
-        median([*half, *of(host).values()] or [0.0]) for of in (pairs.sent_by, pairs.received_by)
-    )
+    failed = [0.0] * (pairs.failures(host) // 2)
+    sent = [*failed, *pairs.sent_by(host).values()]
+    received = [*failed, *pairs.received_by(host).values()]
+    return min(median(sent or [0.0]), median(received or [0.0]))
 
 
 def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str, str]:

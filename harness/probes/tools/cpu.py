@@ -16,8 +16,8 @@ _SCRIPT = 'sleep "$0"; grep ^cpu /proc/stat; sleep "$1"; grep ^cpu /proc/stat'
 class Cpu:
     """Percent of all processors' time that was busy, and that went into soft interrupts (the network's).
 
-    `stolen_percent` is what a hypervisor took away, which also counts as busy; `busiest_percent` is how busy
-    the busiest of the processors was.
+    `stolen_percent` is the part that a hypervisor took away, which also counts as busy. `busiest_percent` is
+    the load of the busiest processor.
     """
 
     busy_percent: float
@@ -34,22 +34,23 @@ def meter(after_s: int, seconds: int) -> list[str]:
 def read_meter(text: str) -> Cpu:
     """Return the difference of the two readings. Raise ToolError if they are incomplete."""
     lines = text.splitlines()
-    readings, processors = ticks_of_all_processors(lines), ticks_of_each_processor(lines)
+    readings = ticks_of_all_processors(lines)
+    processors = ticks_of_each_processor(lines)
     count, odd = divmod(len(processors), 2)
     if len(readings) != 2 or count == 0 or odd:  # noqa: PLR2004  before and after
         raise ToolError("/proc/stat was not read twice")
     total = _difference(*readings)
     if not total.total:
         raise ToolError("/proc/stat did not change")
-    each = [
-        _difference(before, after)
-        for before, after in zip(processors[:count], processors[count:], strict=True)
-    ]
+    busiest = 0.0
+    for before, after in zip(processors[:count], processors[count:], strict=True):
+        own = _difference(before, after)
+        busiest = max(busiest, _percent(own, own.busy + own.stolen))
     return Cpu(
-        _percent(total, total.busy + total.stolen),
-        _percent(total, total.softirq),
-        _percent(total, total.stolen),
-        max(_percent(ticks, ticks.busy + ticks.stolen) for ticks in each),
+        busy_percent=_percent(total, total.busy + total.stolen),
+        softirq_percent=_percent(total, total.softirq),
+        stolen_percent=_percent(total, total.stolen),
+        busiest_percent=busiest,
     )
 
 

@@ -1,6 +1,7 @@
 """fio: how fast a disk reads and writes past the page cache. Versions from 3.4 on can be read."""
 
 import inspect
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +13,16 @@ from harness.node import devices
 from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number
 
-WRITE, READ = "write", "read"
-RANDOM_WRITE, RANDOM_READ = "random-write", "random-read"
+WRITE = "write"
+READ = "read"
+RANDOM_WRITE = "random-write"
+RANDOM_READ = "random-read"
 SYNC = "sync"
-_OLDEST = 3, 4
+_OLDEST = (3, 4)
 """The first version whose report has bytes a second, and the time until written data is safe."""
 _TOO_OLD = f"{'.'.join(map(str, _OLDEST))} or newer is needed"
-_LARGE, _SMALL = "--bs=1M --iodepth=16", "--bs=4k --iodepth=32"
+_LARGE = "--bs=1M --iodepth=16"
+_SMALL = "--bs=4k --iodepth=32"
 _JOBS = {
     WRITE: f"--rw=write {_LARGE}",
     READ: f"--rw=read {_LARGE}",
@@ -30,6 +34,8 @@ _TIMED_JOBS = " ".join(
     f'--name={name} --stonewall --time_based --runtime="$3" {options}'
     for name, options in _JOBS.items()
 )
+_NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
+"""Printed before fio's report if no Python shows what is below the directory."""
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
 # anything is measured: what was never written is read without the disk. Lock and file end with fio,
 # whose jobs are threads.
@@ -37,7 +43,7 @@ _SCRIPT = f"""
 fail() {{ echo "clusterlift: error: $1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
 case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
-memory=$(python3 -I -S -c "$4" . 2>/dev/null)
+memory=$(python3 -I -S -c "$4" . 2>/dev/null) || echo '{_NOT_LOOKED_AT}'
 [ -z "$memory" ] || fail "--directory: $1 is in memory ($memory); name one on a disk"
 exec 4< .
 flock -n -E 75 4 2>/dev/null
@@ -63,7 +69,7 @@ exec fio --thread --output-format=json --percentile_list=50:99 --filename="$file
 
 @dataclass(frozen=True)
 class Pace:
-    """What one job achieved: bytes and operations a second, and latencies of an operation in microseconds."""
+    """The bytes and operations a second of one job, and the latencies of an operation in microseconds."""
 
     bytes_s: float
     per_s: float
@@ -86,12 +92,11 @@ def expected_s(seconds: int) -> float:
 
 def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
     """Return the pace of each job by its name. Raise ToolError if fio failed, or reports no value."""
+    if code > SIGNALLED:
+        raise ToolError(f"fio was ended by signal {code - SIGNALLED}")
     if code:
-        signal = code - SIGNALLED
-        raise ToolError(
-            f"fio was ended by signal {signal}" if signal > 0 else f"fio failed, code {code}"
-        )
-    reports = [each for each in printed_json(text, "{") if isinstance(each, dict)]
+        raise ToolError(f"fio failed, code {code}")
+    reports = [each for each in _objects(text) if not _is_unlooked(each)]
     if not reports:
         raise ToolError("fio printed no report")
     report = next((each for each in reports if "jobs" in each), reports[0])
@@ -104,8 +109,21 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
         raise ToolError(f"fio's report is incomplete ({_TOO_OLD}): {error}") from error
 
 
+def may_be_in_memory(text: str) -> bool:
+    """Whether nothing showed what is below the directory, by the output."""
+    return any(map(_is_unlooked, _objects(text)))
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    return [each for each in printed_json(text, "{") if isinstance(each, dict)]
+
+
+def _is_unlooked(printed: Mapping[str, Any]) -> bool:
+    return json.dumps(printed) == _NOT_LOOKED_AT
+
+
 def _version(report: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the version of fio that wrote a report; that of the oldest if it does not say."""
+    """Return the version of fio that wrote a report; if it does not say, the oldest that can be read."""
     found = re.match(r"fio-(\d+)\.(\d+)", str(report.get("fio version")))
     return tuple(map(int, found.groups())) if found else _OLDEST
 
@@ -113,8 +131,13 @@ def _version(report: Mapping[str, Any]) -> tuple[int, ...]:
 def _pace(name: str, job: Mapping[str, Any]) -> Pace:
     own = job["read" if name in {READ, RANDOM_READ} else "write"]
     latency = job["sync"]["lat_ns"] if name == SYNC else own["clat_ns"]
-    median_ns, p99_ns = (number(latency["percentile"], rank) for rank in ("50.000000", "99.000000"))
-    pace = Pace(number(own, "bw_bytes"), number(own, "iops"), median_ns / 1000, p99_ns / 1000)
+    percentiles = latency["percentile"]
+    pace = Pace(
+        bytes_s=number(own, "bw_bytes"),
+        per_s=number(own, "iops"),
+        median_us=number(percentiles, "50.000000") / 1000,
+        p99_us=number(percentiles, "99.000000") / 1000,
+    )
     if not min(pace.bytes_s, pace.per_s, pace.median_us) > 0:
-        raise ToolError(f"fio: nothing was measured of {name}")
+        raise ToolError(f"fio measured nothing by its job {name}")
     return pace

@@ -10,8 +10,10 @@ from harness.probes.tools.numbers import number, number_or_none
 
 LISTENING = "Server listening"
 CONNECT_TIMEOUT_MS = 5000
-_REPORT_BYTES, _INTERVAL_BYTES = 2**20, 4096
-"""Several times what a report has without intervals, and of a stream's second, which are 30 lines."""
+_REPORT_BYTES = 2**20
+"""Several times the size of a report without intervals."""
+_INTERVAL_BYTES = 4096
+"""Several times the size of an interval, which a report has for each stream and second: 30 lines."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Report:
     """The outcome of one transfer, without the seconds that were omitted.
 
     `goodput_bit_s` counts the payload that arrived. The processor times are iperf3's own, in
-    percent of one processor. What an iperf3 version does not report is None.
+    percent of one processor. A value that this version of iperf3 does not report is None.
     """
 
     goodput_bit_s: float
@@ -48,15 +50,15 @@ def client(
 
 
 def report_bytes(seconds: int, streams: int = 1) -> int:
-    """Return how much a client may print in this time."""
+    """Return how many bytes a client may print in this time."""
     return _REPORT_BYTES + _INTERVAL_BYTES * seconds * streams
 
 
 def read_report(text: str) -> Report:
     """Read the report that a TCP client printed.
 
-    Raise ToolError with the error in the report, which iperf3 may exit with 0 in spite of; also if nothing
-    arrived, or if the report is incomplete.
+    Raise ToolError with the error in the report, with which iperf3 may exit with 0. Raise ToolError, too, if
+    nothing arrived, or if the report is incomplete.
     """
     reports = [each for each in printed_json(text, "{") if isinstance(each, dict)]
     if not reports:
@@ -74,17 +76,16 @@ def read_report(text: str) -> Report:
 def _report(report: Mapping[str, Any]) -> Report:
     end = report["end"]
     received = end["sum_received"]
-    if isinstance(seconds := received["seconds"], int | float) and seconds < 0:
+    seconds = received["seconds"]
+    if isinstance(seconds, int | float) and seconds < 0:
         raise ToolError(f"iperf3: the clock was set back while it ran: {seconds:g} s passed")
     goodput = number(received, "bits_per_second")
     if goodput <= 0:
         raise ToolError(
             "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
         )
-    cpu, lost = (
-        end.get("cpu_utilization_percent", {}),
-        number_or_none(end["sum_sent"], "retransmits"),
-    )
+    cpu = end.get("cpu_utilization_percent", {})
+    lost = number_or_none(end["sum_sent"], "retransmits")
     return Report(
         goodput_bit_s=goodput,
         seconds=number(received, "seconds"),

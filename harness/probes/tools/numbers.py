@@ -14,5 +14,5 @@ def number(values: Mapping[str, Any], key: str) -> float:
 
 
 def number_or_none(values: Mapping[str, Any], key: str) -> float | None:
-    """Return the same, and None if there is none."""
+    """Return a number like `number`, but None if there is none."""
     return None if values.get(key) is None else number(values, key)

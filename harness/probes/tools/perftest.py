@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from harness.base.errors import ToolError
 
-_PROGRAM, _LINE_BY_LINE = "ib_send_lat", "stdbuf"
+_PROGRAM = "ib_send_lat"
+_LINE_BY_LINE = "stdbuf"
 PROGRAMS = {_PROGRAM: "perftest", _LINE_BY_LINE: "coreutils"}
-"""What a host needs, with the package that has it."""
+"""The programs that a host needs, with the packages that have them."""
 LISTENING = "Waiting for client"
 _COLUMNS = (
     r"#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +"
@@ -41,7 +42,7 @@ def read_latency(text: str) -> RdmaLatency:
     if row is None:
         raise ToolError("ib_send_lat printed no latencies")
     numbers = [float(number) for number in row[1].split()]
-    typical, p99, p999 = numbers[4], numbers[7], numbers[8]
-    if not 0 < typical <= p99 <= p999:
+    latency = RdmaLatency(typical_us=numbers[4], p99_us=numbers[7], p999_us=numbers[8])
+    if not 0 < latency.typical_us <= latency.p99_us <= latency.p999_us:
         raise ToolError("ib_send_lat's latencies are not in order")
-    return RdmaLatency(typical, p99, p999)
+    return latency

@@ -20,7 +20,7 @@ _FROM_ROUTER = re.compile(
 
 
 class Echo(StrEnum):
-    """What became of a packet. REFUSED: the sender itself or a router reported that it is too long."""
+    """The fate of a packet. REFUSED: the sender itself or a router reported that it is too long."""
 
     ARRIVED = "arrived"
     REFUSED = "refused"

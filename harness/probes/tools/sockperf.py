@@ -46,13 +46,15 @@ def read_round_trips(output: str, errors: str = "") -> RoundTrips:
 
     The exit code does not show an error: sockperf exits with 0.
     """
-    output, errors = _COLOURS.sub("", output), _COLOURS.sub("", errors)
+    output = _COLOURS.sub("", output)
+    errors = _COLOURS.sub("", errors)
     measured = {float(rank): float(value) for rank, value in _PERCENTILE.findall(output)}
     totals = _TOTALS.search(output)
-    complete = _LAST_LINE.search(output) and set(LATENCY_PERCENTILES) <= set(measured)
+    complete = _LAST_LINE.search(output) and measured.keys() >= set(LATENCY_PERCENTILES)
     if totals is None or not complete:
         raise ToolError(f"sockperf: {_error(errors) or _error(output) or 'no statistics'}")
-    seconds, messages = float(totals[1]), int(totals[2])
+    seconds = float(totals[1])
+    messages = int(totals[2])
     microseconds = {rank: measured[rank] for rank in LATENCY_PERCENTILES}
     if seconds <= 0 or messages <= 0 or min(microseconds.values()) <= 0:
         raise ToolError("sockperf: no message came back")

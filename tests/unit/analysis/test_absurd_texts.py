@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from harness.analysis.network.goodput import goodput
-from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.measured import pair_matrix
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.environment import link_mtus
 from harness.base.words import natural_order

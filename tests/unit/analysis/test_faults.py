@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
 from harness.node.iproute2 import read_bond
 from harness.probes.link import bond_faults, link_sections
+from harness.probes.path_mtu import path_mtu_findings
 from tests.unit.builders import known
 from tests.unit.probe_builders import a_link, every_pair, output, pairs, probed
 

@@ -99,7 +99,7 @@ class TestUsage:
         assert [main([*gate, rate]) for rate in ("200MB/s", "300MB/s", "200mbit")] == [0, 1, 2]
         printed = capsys.readouterr()
         assert "no fault found: 1 disk\n" in printed.out
-        assert "- a: /data writes at 67 % of the 300MB/s that are expected\n" in printed.out
+        assert "fault: a: /data writes at 67 % of the 300MB/s that are expected\n" in printed.out
         assert "--expect-disk '200mbit' is not the rate of a disk" in printed.err
 
     def test_a_gate_does_not_take_probes_for_those_of_their_own_upgrade(
@@ -164,8 +164,9 @@ class TestProbing:
         assert "no host and no" in capsys.readouterr().out
         gate = ["gate", "1g", "--expect", "1gbit", "--results", str(tmp_path)]
         assert main(gate) == 1
-        [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("- ")]
-        assert line == "- no path MTU was measured; run clusterlift probe all"
+        shown = capsys.readouterr().out.splitlines()
+        assert shown[0] == "no fault found, but 1 thing cannot be judged"
+        assert "unknown: no path MTU was measured; run clusterlift probe all" in shown
 
     def test_more_pairs_at_once_than_files_can_be_open_are_refused(
         self, network: Install, monkeypatch: pytest.MonkeyPatch

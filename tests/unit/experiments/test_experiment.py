@@ -25,7 +25,7 @@ from harness.lab.storages import LAYOUTS
 from harness.model.cache import COLD
 from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
-from harness.present.probes import remarks
+from harness.present.findings import remarks
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
 from harness.programs.program_run import ProgramRun

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from harness.analysis.ready.gate import Expectation, expectation_faults
-from harness.commands.gate import verdict
+from harness.commands.gate import gate_page
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
@@ -34,7 +34,7 @@ from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.node.interface import parse_link
 from harness.probes.disk import disk_measurements
-from harness.probes.kinds import network_of, newest_probes
+from harness.probes.kind import network_of, newest_probes
 from harness.probes.tools import fio
 from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
@@ -205,20 +205,20 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
     assert_golden("probe-racks.txt", page_of("racks", probed([a_link("a1")], measured)))
 
 
-def gate_page(*recorded: RecordedProbes) -> str:
+def gate_of(*recorded: RecordedProbes) -> str:
     newest = newest_probes(recorded)
     network = network_of(newest)
-    return verdict(newest, network, expectation_faults(network, Expectation(1000 * MBIT, 1500)))
+    return gate_page(newest, network, expectation_faults(network, Expectation(1000 * MBIT, 1500)))
 
 
 def test_the_gate_without_and_with_faults() -> None:
-    verdicts = (gate_page(recorded) for recorded in (healthy(), measured_mesh()))
+    verdicts = (gate_of(recorded) for recorded in (healthy(), measured_mesh()))
     assert_golden("probe-gate.txt", "\n".join(verdicts))
 
 
 def test_an_emulated_network_is_marked_first() -> None:
     network = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
-    assert gate_page(network).startswith("emulated: 4 nodes on one host\n")
+    assert gate_of(network).startswith("emulated: 4 nodes on one host\n")
 
 
 def test_control_characters_in_names_are_escaped() -> None:
@@ -254,8 +254,8 @@ class TestSoak:
     def test_the_gate_counts_its_faults_and_says_how_long_it_was(self) -> None:
         run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"}, started_at=STARTED_AT)
         soaked = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED)
-        assert gate_page(healthy()).splitlines()[-1].startswith("not soaked: ")
-        lines = gate_page(healthy(), soaked).splitlines()
+        assert gate_of(healthy()).splitlines()[-1].startswith("not soaked: ")
+        lines = gate_of(healthy(), soaked).splitlines()
         assert lines[0] == "3 faults found"
-        assert "- 0:00:15 n1: the link was interrupted" in lines
+        assert "fault: 0:00:15 n1: the link was interrupted" in lines
         assert lines[-1] == "soaked for 10 s of link time under load"

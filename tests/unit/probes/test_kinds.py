@@ -9,7 +9,7 @@ import pytest
 from harness.analysis.ready.gate import Expectation
 from harness.analysis.ready.readiness import network_check
 from harness.commands.cli import main
-from harness.commands.gate import verdict
+from harness.commands.gate import gate_page
 from harness.commands.probe_figures import probe_sections
 from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
@@ -25,7 +25,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present.report.figure import Evidence
-from harness.probes.kinds import findings, kinds, network_of, newest_probes
+from harness.probes.kind import findings, kinds, network_of, newest_probes
 from harness.records.writer import record_all
 from tests.simulated_hosts import SimulatedNetwork, measured
 from tests.unit.analysis.ready.test_readiness import of_runs
@@ -110,7 +110,7 @@ def test_every_probe_is_here() -> None:
 class TestEveryPlaceNamesTheSame:
     @every_probe
     def test_faults_have_these_subjects(self, recorded: RecordedProbes, subjects: set[str]) -> None:
-        assert {each.subject for each in faults_of(recorded)} == subjects
+        assert {str(each.subject) for each in faults_of(recorded)} == subjects
 
     @every_probe
     def test_page_gate_report_and_ready_say_each_fault(
@@ -118,15 +118,15 @@ class TestEveryPlaceNamesTheSame:
     ) -> None:
         newest = newest_probes([recorded])
         page = page_of(recorded.probe or "all", recorded)
-        gate = verdict(newest, network_of(newest), [])
+        gate = gate_page(newest, network_of(newest), [])
         report = report_lines(recorded)
         for fault in faults_of(recorded):
             assert f"{fault}\n" in page
             assert f"{fault}\n" in gate
             assert any(line.endswith(str(fault)) for line in report)
-            assert fault.subject in network_check(of_runs(), findings(recorded)).message
+            assert str(fault.subject) in network_check(of_runs(), findings(recorded)).text
 
-    @pytest.mark.parametrize("name", ["link", "mesh"])
+    @pytest.mark.parametrize("name", ["link", "mesh", "limited processors"])
     def test_the_exit_codes_of_probe_and_gate_say_so(
         self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -142,11 +142,11 @@ class TestEveryPlaceNamesTheSame:
     def test_a_sound_network_has_no_fault_anywhere(self, sound: RecordedProbes) -> None:
         assert faults_of(sound) == []
         assert "fault: " not in page_of("all", sound)
-        assert network_check(of_runs(), findings(sound)).message == "probes found no fault"
+        assert network_check(of_runs(), findings(sound)).text == "probes found no fault"
 
 
 def faults_of(recorded: RecordedProbes) -> list[Finding]:
-    return [finding for finding in findings(recorded) if finding.is_fault]
+    return [finding for finding in findings(recorded) if finding.is_open]
 
 
 def exit_codes(
@@ -218,7 +218,7 @@ class TestNewest:
 
 
 def gate_faults_of(newest: Sequence) -> list[str]:  # type: ignore[type-arg]
-    return [str(finding) for finding in network_of(newest).findings if finding.is_fault]
+    return [str(finding) for finding in network_of(newest).findings if finding.is_open]
 
 
 def test_the_gate_adds_only_what_no_probe_named() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity, about
 from harness.node.interface import link_command, parse_link
 from harness.probes.link import link_findings
 from tests.programs import shell_program
@@ -60,4 +60,4 @@ def test_an_unknown_limit_is_a_remark_and_the_rate_of_the_card_stays_known() -> 
     assert link.rate_bit_s == 10**9
     text = "whether tc limits it is unknown: tc is not installed"
     found = list(link_findings(probed([link])))
-    assert found == [Finding("n1 eth0", text, is_fault=False)]
+    assert found == [Finding(about("n1", part="eth0"), text, Gravity.NOTE)]

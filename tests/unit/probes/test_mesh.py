@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.measured import pair_matrix
 from harness.hosts.transports.host import HostError, by_local
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
 from harness.probes.mesh import Mesh

@@ -15,7 +15,7 @@ from harness.analysis.explain.attribution import attribute
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.errors import BadInput
 from harness.base.words import visible
-from harness.probes.kinds import findings
+from harness.probes.kind import findings
 from harness.records.reader import load, load_probes
 from tests.json_values import JSON_VALUES
 from tests.unit.printed import printed_run, printed_table

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
-from harness.analysis.network.mesh import RECEIVES, SENDS
+from harness.analysis.network.measured import RECEIVES, SENDS
 from harness.base.words import percent
 from harness.model.link import throughput_text
 from harness.present import quantities

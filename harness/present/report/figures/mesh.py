@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from harness.analysis.network.mesh import PairMatrix, pair_matrix, typical_bit_s
+from harness.analysis.network.measured import PairMatrix, pair_matrix, typical_bit_s
 from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW

@@ -24,7 +24,7 @@ from harness.analysis.explain.timeline import (
     trial_links,
     typical_trial,
 )
-from harness.analysis.network.mesh import RECEIVES, SENDS
+from harness.analysis.network.measured import RECEIVES, SENDS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Phase, Trial
 from harness.model.timeline import NodeTimeline, Stage, Timeline

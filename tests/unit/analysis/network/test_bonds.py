@@ -89,8 +89,8 @@ def test_several_connections_may_take_the_same_member() -> None:
     assert faults(links, TWO, slow={("node1", "node2"): ONE}) == []
     [line] = faults(links, TWO, slow={("node1", "node2"): 0.8 * ONE})
     assert line == (
-        "node1 -> node2: slow, 753.2 Mbit/s; a connection takes one member of a bond, which can carry "
-        "941.5 Mbit/s"
+        "node1 -> node2: slow, 753.2 Mbit/s, expected 941.5 Mbit/s "
+        "(a connection takes one member of a bond)"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.network.goodput import MEASURED, TYPICAL, Goodput, goodput
-from harness.analysis.network.mesh import RECEIVES, SENDS, PairMatrix, pair_matrix
+from harness.analysis.network.measured import RECEIVES, SENDS, PairMatrix, pair_matrix
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from tests.unit.builders import a_run, known

@@ -1,7 +1,7 @@
 """A transfer that the processors bounded says nothing about its link."""
 
-from harness.analysis.network.cases import measured_cases
-from harness.analysis.network.processor_limit import processor_limits, rack_limit_text
+from harness.analysis.network.measured import measured_cases
+from harness.analysis.network.obstacles import processor_limits
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
@@ -13,6 +13,7 @@ from harness.model.network_metrics import (
     STOLEN,
 )
 from harness.model.probe import Metric
+from harness.probes.racks import processor_limit_text
 from tests.unit.probe_builders import pairs
 
 PAIR = ("n1", "n2")
@@ -32,8 +33,8 @@ def test_a_hypervisor_that_took_them_is_named_with_its_host() -> None:
 
 
 def test_one_processor_at_its_end_is_enough() -> None:
-    assert limits((BUSIEST.receiver, 99.0)) == {PAIR: "a processor of n2 was busy all the time"}
-    assert limits((IPERF_CPU.receiver, 98.0)) == {PAIR: "a processor of n2 was busy all the time"}
+    assert limits((BUSIEST.receiver, 99.0)) == {PAIR: "a processor of n2 was 99 % busy"}
+    assert limits((IPERF_CPU.receiver, 98.0)) == {PAIR: "a processor of n2 was 98 % busy"}
 
 
 def test_the_hypervisor_comes_first() -> None:
@@ -61,7 +62,7 @@ def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
     quiet = [RACK_BUSIEST.of("a", 60.0), RACK_STOLEN.of("a", 1.0)]
     unknown = [ACROSS_RACKS.of("b", 1e9)]
     found = [*stolen, *busy, *quiet, *unknown]
-    texts = {case.subject: rack_limit_text(case) for case in measured_cases(found, RACKS)}
+    texts = {case.subject: processor_limit_text(case) for case in measured_cases(found, RACKS)}
     assert texts["a -> b"] == (
         "; a hypervisor took 45 % of a host's processors, which may have been the limit"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.network.goodput import goodput, rate_bit_s
-from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.measured import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.ready.gate import Expectation
@@ -54,7 +54,7 @@ class TestEveryoneSaysTheSame:
 
     def test_who_shows_it(self, link: Mapping[str, Any], rate: str) -> None:
         runs = with_link(**link)
-        assert f" at {rate}" in readiness(runs).checks["links"].message
+        assert f" at {rate}" in readiness(runs).checks["links"].text
         assert {row.name: row.values for row in fact_rows([runs])}["rate of eth0"] == (rate,)
 
 
@@ -74,5 +74,5 @@ def test_an_unknown_rate_is_unknown_to_everyone(link: Mapping[str, Any]) -> None
     [run] = [recorded.run for recorded in runs.runs]
     assert goodput(run, pair_matrix((), MESH_GOODPUT), "node1") is None
     assert rate_bit_s(a_run("before", environment=run.environment)) is None
-    assert " at " not in readiness(runs).checks["links"].message
+    assert " at " not in readiness(runs).checks["links"].text
     assert "rate of eth0" not in {row.name for row in fact_rows([runs])}

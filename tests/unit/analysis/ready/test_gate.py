@@ -117,7 +117,7 @@ class TestGoodput:
     def test_less_than_nine_tenths_of_theory_is_a_fault(self) -> None:
         lines = gate_faults(healthy(goodput=840 * MBIT), ONE_G)
         assert lines == [
-            f"{host}: slow, 840.0 Mbit/s with its peers; at 1gbit and MTU 1500, TCP can carry 941.5 Mbit/s"
+            f"{host}: slow, 840.0 Mbit/s with its peers, expected 941.5 Mbit/s (TCP at 1gbit and MTU 1500)"
             for host in FOUR
         ]
         assert gate_faults(healthy(goodput=850 * MBIT), ONE_G) == []
@@ -125,11 +125,11 @@ class TestGoodput:
     def test_a_pair_that_only_theory_shows_to_be_slow_is_named(self) -> None:
         values = every_pair(FOUR, 860 * MBIT) | {("node1", "node2"): 840 * MBIT}
         [line] = gate_faults(with_goodput({**values}), ONE_G)
-        assert line.startswith("node1 -> node2: slow, 840.0 Mbit/s; at 1gbit")
+        assert line.startswith("node1 -> node2: slow, 840.0 Mbit/s, expected 941.5 Mbit/s")
 
     def test_what_the_probe_named_already_is_one_line(self) -> None:
         [line] = gate_faults(with_goodput({("node1", "node2"): 840 * MBIT}), ONE_G)
-        assert line == "node1 -> node2: slow, 840.0 Mbit/s; typical is 940.0 Mbit/s"
+        assert line == "node1 -> node2: slow, 840.0 Mbit/s, expected 940.0 Mbit/s (typical)"
 
     @pytest.mark.parametrize(
         ("link", "expected", "what"),
@@ -173,8 +173,8 @@ class TestUpgrade:
         links = probed(healthy().links().values())
         for before, after in ((links, healthy()), (healthy(), links)):
             assert gate_faults(after, LIKE_MOST, before=before)[-1] == (
-                "nothing seems to have changed: links are still 1gbit at MTU 1500; goodput was not measured "
-                "on both sides"
+                "nothing seems to have changed: links are still 1gbit at MTU 1500, "
+                "and goodput was not measured on both sides"
             )
 
     def test_of_links_that_tell_neither_rate_nor_mtu_both_are_unknown(self) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from harness.analysis.ready import health as module
-from harness.analysis.ready.health import health, unknown_of
+from harness.analysis.ready.health import health
 from harness.model import interference
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity, about
 from harness.model.interference import NodeInterference
 from harness.node.state import NodeState
 
@@ -56,7 +56,7 @@ def test_a_quiet_node_has_neither_faults_nor_notes() -> None:
 
 def test_facts_that_could_not_be_looked_at_are_a_note() -> None:
     [note] = health([node(unread="disks are unknown: python3 is not installed")])
-    assert (note.subject, note.is_fault) == ("n1", False)
+    assert (note.subject, note.gravity) == (about("n1"), Gravity.NOTE)
     assert note.text.startswith("disks are unknown: python3 is not installed")
 
 
@@ -100,35 +100,31 @@ def test_a_finding_is_one_line_with_what_it_is_and_what_mends_it(
     state: NodeState, line: str, *, is_fault: bool
 ) -> None:
     [found] = health([state])
-    assert (found.subject, found.is_fault) == ("n1", is_fault)
+    assert (found.subject, found.is_fault) == (about("n1"), is_fault)
     assert found.text.startswith(line)
     assert "; " in found.text
     assert "\n" not in found.text
 
 
-def test_what_a_node_does_not_tell_is_no_finding_and_is_said_to_be_unknown() -> None:
+def test_what_a_node_does_not_tell_is_unknown() -> None:
     unknown = NodeInterference("n1", 0.5, 4)
     silent = replace(QUIET, facts={}, counted=unknown, load=None, scratch_free_bytes=None)
-    assert health([silent]) == []
-    assert unknown_of([silent]) == [
-        (
-            "unknown, because n1 did not show it: whether the hypervisor took processor time, "
-            "whether other processes took processor time, whether processes waited for memory, "
-            "whether it swapped, whether page faults read the disk, whether processes waited for I/O, "
-            "how much space /data has"
-        )
-    ]
+    [found] = health([silent])
+    assert found.gravity is Gravity.UNKNOWN
+    assert found.seen == (
+        "n1 did not show whether the hypervisor took processor time, "
+        "whether other processes took processor time, whether processes waited for memory, "
+        "whether it swapped, whether page faults read the disk, whether processes waited for I/O, "
+        "how much space /data has"
+    )
 
 
 def test_a_node_without_pressure_information_is_named() -> None:
     without = node(memory_wait_s=None, io_wait_s=None)
-    assert unknown_of([QUIET]) == []
-    assert unknown_of([without, replace(without, host="n2"), replace(QUIET, host="n3")]) == [
-        (
-            "unknown, because n1, n2 did not show it: "
-            "whether processes waited for memory, whether processes waited for I/O"
-        )
-    ]
+    [found] = health([without, replace(without, host="n2"), replace(QUIET, host="n3")])
+    assert found.seen == (
+        "n1, n2 did not show whether processes waited for memory, whether processes waited for I/O"
+    )
 
 
 def test_nodes_that_differ_are_named_once() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.ready.limits import judge
+from harness.analysis.ready.limits import limit_findings
 from harness.base.errors import BadInput
 from tests.unit.builders import column, configured, failed, in_runs, ok
 
@@ -25,8 +25,8 @@ def said(limit: float, factor: float, times_s: list[float] = QUIET, runs: int = 
     columns = [
         in_runs(column(name, times, parameters=CONTROLS), runs) for name, times in sides.items()
     ]
-    [found] = judge(compare(columns), limit)
-    return found.text.removeprefix("2.5g: ")
+    [found] = limit_findings(compare(columns), limit)
+    return found.text
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_outcome_follows_from_the_interval(found: str, text: str) -> None:
 def test_failed_trials_fail_and_what_was_not_measured_is_not_known() -> None:
     before = column("1g", {"w": QUIET, "gone": QUIET})
     after = configured("2.5g", [ok("w", 10.0), failed("w", round_=2)])
-    found = list(judge(compare([before, after]), SLOWER))
+    found = list(limit_findings(compare([before, after]), SLOWER))
     assert [(each.outcome, each.workloads) for each in found] == [
         ("failed", ("w",)),
         ("unknown", ("gone",)),
@@ -58,4 +58,4 @@ def test_failed_trials_fail_and_what_was_not_measured_is_not_known() -> None:
 def test_controls_alone_are_a_mistake() -> None:
     columns = [column(name, {"pi": QUIET}, parameters=CONTROLS) for name in "ab"]
     with pytest.raises(BadInput, match="does not count for controls"):
-        next(judge(compare(columns), SLOWER))
+        next(limit_findings(compare(columns), SLOWER))

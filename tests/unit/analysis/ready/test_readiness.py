@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.ready.readiness import CheckStatus, readiness
+from harness.analysis.ready.readiness import readiness
 from harness.commands.cli import main
+from harness.model.finding import Gravity
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
@@ -109,36 +110,35 @@ class TestANode:
     def test_that_did_not_answer_is_advice_and_its_disturbances_are_unknown(self) -> None:
         silent = [replace(trial, silent={"n2": "it crashed"}) for trial in trials()[:1]]
         checks = readiness(of_trials(*silent, *trials()[1:])).checks
-        assert checks["nodes"].status is CheckStatus.ADVICE
-        assert "n2" in checks["nodes"].message
-        assert "it crashed" in checks["nodes"].message
-        assert checks["disturbances"].message.startswith("unknown on n2")
+        assert checks["nodes"].gravity is Gravity.NOTE
+        assert "n2" in checks["nodes"].text
+        assert "it crashed" in checks["nodes"].text
+        assert checks["disturbances"].text.startswith("on n2; no other node")
 
     def test_that_could_not_be_described_is_missing(self) -> None:
         of_n2 = environment(silent={"n2": "no python3"})
         checks = readiness(of_runs(environment=of_n2)).checks
-        assert checks["nodes"].status is CheckStatus.MISSING
-        assert "no python3" in checks["nodes"].message
+        assert checks["nodes"].gravity is Gravity.FAULT
+        assert "no python3" in checks["nodes"].text
 
     def test_of_which_nothing_is_recorded_is_unknown(self) -> None:
         checks = readiness(of_trials(*trials(interference=None))).checks
-        assert checks["nodes"].status is CheckStatus.ADVICE
-        assert checks["nodes"].message.startswith("unknown")
+        assert checks["nodes"].gravity is Gravity.UNKNOWN
 
 
 def test_runs_at_the_same_time_are_advice() -> None:
     runs = [recorded(baseline_run(1), trials()), recorded(baseline_run(1), trials())]
     runs[1] = replace(runs[1], run=replace(runs[1].run, id="run-2"))
     checks = readiness(a_column(*runs)).checks
-    assert checks["disturbances"].status is CheckStatus.ADVICE
-    assert "run-1 and run-2" in checks["disturbances"].message
+    assert checks["disturbances"].gravity is Gravity.NOTE
+    assert "run-1 and run-2" in checks["disturbances"].text
 
 
 class TestACompleteBaseline:
     def test_is_ready(self) -> None:
         checked = readiness(of_runs())
-        assert {found.status for found in checked.checks.values()} == {CheckStatus.OK}
-        assert checked.missing == ()
+        assert {found.gravity for found in checked.checks.values()} == {Gravity.OK}
+        assert checked.missing == []
 
     @pytest.mark.parametrize(
         ("column", "links"),
@@ -160,7 +160,7 @@ class TestACompleteBaseline:
         self, column: ConfigurationRuns, links: str
     ) -> None:
         found = readiness(column).checks["links"]
-        assert (found.status, found.message) == (CheckStatus.OK, links)
+        assert (found.gravity, found.text) == (Gravity.OK, links)
 
 
 class TestMissing:
@@ -204,7 +204,7 @@ class TestMissing:
     ) -> None:
         checked = readiness(baseline)
         assert check in checked.missing
-        assert message in checked.checks[check].message
+        assert message in checked.checks[check].text
 
 
 class TestAdvice:
@@ -240,7 +240,7 @@ class TestAdvice:
             (
                 "layout",
                 of_runs(dataset=dataset("unknown", uri="file:/data")),
-                "unknown, because file storage did not report it",
+                "file storage did not report it",
             ),
             ("layout", of_runs(dataset=None), "no run recorded that it read data"),
         ],
@@ -249,8 +249,8 @@ class TestAdvice:
         self, check: str, baseline: ConfigurationRuns, message: str
     ) -> None:
         found = readiness(baseline).checks[check]
-        assert found.status is CheckStatus.ADVICE
-        assert message in found.message
+        assert found.gravity in {Gravity.NOTE, Gravity.UNKNOWN}
+        assert message in found.text
 
 
 class TestSensitivity:
@@ -282,8 +282,8 @@ class TestDisturbances:
     def test_of_few_trials_are_an_advice(self) -> None:
         disturbed = replace(trials()[0], round=99, disturbed="n2: it swapped (12 MB/s, usually 0)")
         found = readiness(of_trials(*trials(), disturbed)).checks["disturbances"]
-        assert found.status is CheckStatus.ADVICE
-        assert found.message == (
+        assert found.gravity is Gravity.NOTE
+        assert found.text == (
             "1 of 25 measured trials was disturbed and does not count: n2: it swapped (1)"
         )
 
@@ -292,14 +292,14 @@ class TestDisturbances:
             recorded(baseline_run(), trials()), disturbed_throughout={"sha-512": "n2: ..."}
         )
         found = readiness(a_column(run)).checks["disturbances"]
-        assert found.status is CheckStatus.ADVICE
-        assert found.message.endswith("and so they count: sha-512 (n2: ...)")
+        assert found.gravity is Gravity.NOTE
+        assert found.text.endswith("and so they count: sha-512 (n2: ...)")
 
-    def test_of_no_trials_nothing_is_known_nor_of_failures(self) -> None:
+    def test_and_failures_are_unknown_without_a_trial(self) -> None:
         checks = readiness(of_trials()).checks
         for name in ("disturbances", "failures"):
-            assert checks[name].status is CheckStatus.ADVICE
-            assert checks[name].message == "unknown: there is no measured trial that counts"
+            assert checks[name].gravity is Gravity.UNKNOWN
+            assert checks[name].text == "there is no measured trial that counts"
 
 
 class TestThePage:
@@ -343,10 +343,10 @@ class TestTheCommand:
     @pytest.mark.parametrize(
         ("contents", "option", "code", "line"),
         [
-            (None, (), 1, "network MISSING no probe measured it"),
-            (None, ("--allow-no-probes",), 0, "network advice no probe measured it"),
-            ("", (), 1, "network MISSING the probes cannot be read"),
-            ("garbage\n", ("--allow-no-probes",), 1, "network MISSING the probes cannot be read"),
+            (None, (), 1, "network fault no probe measured it"),
+            (None, ("--allow-no-probes",), 0, "network note no probe measured it"),
+            ("", (), 1, "network fault the probes cannot be read"),
+            ("garbage\n", ("--allow-no-probes",), 1, "network fault the probes cannot be read"),
         ],
     )
     def test_what_no_probe_shows_of_the_old_network_is_missing(
