@@ -25,9 +25,9 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
     yield _checks(readiness.checks)
     if readiness.detectable:
         yield Paragraph(
-            f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if the same number "
-            "of runs with the same noise follows after the upgrade. The last column is the number of runs on "
-            f"either side that detects a change of {given_percent(readiness.change)}."
+            f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if the same "
+            "number of runs with the same noise follows after the upgrade. The last column is the number of runs "
+            f"on either side that detects a change of {given_percent(readiness.change)}."
         )
         yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
         yield Paragraph(_SDS)

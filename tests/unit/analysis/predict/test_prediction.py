@@ -193,7 +193,7 @@ def test_a_prediction_counts_and_says_what_a_table_does() -> None:
     table = overview(baseline)
     line, notes = "and so they count: pi (n1: it swapped)", table.columns[0].notes
     prediction = predict(baseline, target(baseline, 250 * MBIT))
-    for said in (notes, prediction.notes, [readiness(baseline).checks["disturbances"].message]):
+    for said in (notes, prediction.notes, [readiness(baseline).checks["disturbances"].text]):
         assert [each for each in said if each.endswith(line)]
     assert {row.cells[0].sample.times_s for row in table.rows} == {(10.0,) * 3, (2.0,) * 3}
     assert {found.runs for found in readiness(baseline).detectable} == {3}
