@@ -26,8 +26,8 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
     if readiness.detectable:
         yield Paragraph(
             f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if the same "
-            "number of runs with the same noise follows after the upgrade. The last column is the number of runs "
-            f"on either side that detects a change of {given_percent(readiness.change)}."
+            "number of runs with the same noise follows after the upgrade. The last column is the number of "
+            f"runs on either side that detects a change of {given_percent(readiness.change)}."
         )
         yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
         yield Paragraph(_SDS)
