@@ -23,8 +23,9 @@ from datagen.manifest import DEFAULT_FORMAT, Format
 from datagen.recipe import MAX_SEED, Recipe
 from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
-from harness.base.command_line import Parser, option_type, run_main, whole_number
+from harness.base.command_line import Parser, run_main
 from harness.base.interrupt import interruptible
+from harness.base.option_values import whole_number
 from harness.base.terminal import show
 from harness.base.words import visible
 from harness.model.layout import FORMS, Layout
@@ -64,7 +65,7 @@ def parse(arguments: list[str] | None = None) -> Request:
         help="seed of the rows: another seed gives other rows")  # fmt: skip
     add("--format", type=Format, choices=list(Format),
         help=f"file format (default: {DEFAULT_FORMAT}; with --reuse, any that is there)")  # fmt: skip
-    add("--layout", type=option_type(Layout.parse), metavar="LAYOUT",
+    add("--layout", type=Layout.parse, metavar="LAYOUT",
         help=f"layout in which the file system must store the files: {FORMS}; "
         "by default the file system chooses")  # fmt: skip
     add("--overwrite", action="store_true", help="replace an existing dataset")

@@ -19,9 +19,9 @@ from harness.model.run import Ending, Phase, Trial, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.writer import Recording
 from harness.trials.hold import wait_for_release
+from harness.work.script_options import BenchmarkOptions
 from jobs.cold_reads import ColdReads, InputSource, Place, input_source
 from jobs.executors import describe_nodes
-from jobs.options import BenchmarkOptions
 from jobs.run_description import describe_run
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
@@ -169,9 +169,8 @@ class ConfigurationSide:
     def summary(self) -> list[str]:
         """Return the lines of the summary, under the configuration's name if there are several."""
         options = self._options
-        wanted = options.trials if options.warmup is None else None
         lines = [visible(options.configuration)] if self.label else []
-        lines += summary(self._selection.names, self.trials, wanted)
+        lines += summary(self._selection.names, self.trials, options.steady_trials)
         return lines
 
 

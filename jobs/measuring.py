@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 
@@ -18,15 +17,16 @@ from harness.base.words import join_names, names_by_text, visible
 from harness.model.cache import COLD
 from harness.model.run import Ending, Status
 from harness.records.directories import check_writable
+from harness.trials.counting import AUTO
 from harness.trials.loop import run_trials
 from harness.trials.progress import TrialProgress
 from harness.trials.rounds import Rounds
 from harness.trials.time_budget import seconds_for_rounds, seconds_left
 from harness.work.queries import SUFFIX
+from harness.work.script_options import BenchmarkOptions
 from jobs.cold_reads import prefer_cold_reads
 from jobs.configuration_side import ConfigurationSide
 from jobs.node_python import require_python_on_nodes
-from jobs.options import BenchmarkOptions
 from jobs.proven_dataset import proven_dataset
 from jobs.queries import Query, queries_of
 from jobs.reading_plans import require_queries
@@ -150,11 +150,17 @@ def _require_nodes(spark: SparkSession, nodes: int) -> None:
 
 def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str], once_s: float = 0.0) -> Rounds:
     """Return the rounds to run; `once_s` were spent on what further runs need not do."""
+    warm_up = None
+    max_s = seconds_left()
+    if options.warmup == AUTO:
+        max_s = min(max_s, options.max_time_s)
+    else:
+        warm_up = int(options.warmup)
     return Rounds(
         workloads,
-        options.warmup,
+        warm_up,
         options.trials,
-        max_s=min(options.max_time_s or math.inf, seconds_left()),
+        max_s=max_s,
         profile=options.profile,
         fewer_after_s=seconds_for_rounds(once_s),
     )

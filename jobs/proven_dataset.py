@@ -15,8 +15,9 @@ from datagen.writer import Request, write_dataset
 from harness.base.errors import BadInput
 from harness.base.terminal import say
 from harness.records.directories import cache_directory, locked
+from harness.work.script_options import BenchmarkOptions
 from harness.work.series import PROVEN
-from jobs.options import BenchmarkOptions
+from jobs.options import requested_dataset
 
 DEFAULT_RECIPE = Recipe(rows=300_000)
 
@@ -28,8 +29,9 @@ def proven_dataset(spark: SparkSession, options: BenchmarkOptions) -> Dataset:
     earlier run of the series did, and no file was changed since. Raises BadInput if they differ.
     """
     started = time.monotonic()
-    if options.generate:
-        dataset = write_dataset(spark, options.generate)
+    request = requested_dataset(options)
+    if request is not None:
+        dataset = write_dataset(spark, request)
     elif options.dataset is None:
         dataset = _default_dataset(spark)
     else:

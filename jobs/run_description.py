@@ -16,10 +16,11 @@ from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts
 from harness.trials.counting import AUTO
+from harness.work.options import COMPARED
 from harness.work.queries import text_digests
+from harness.work.script_options import BenchmarkOptions
 from harness.work.series import current_series
 from jobs.executors import NodesDescription
-from jobs.options import BenchmarkOptions
 from jobs.workload import Selection
 
 
@@ -50,6 +51,9 @@ def describe_run(
         texts = text_digests(options.queries)
         parameters[QUERIES] = {name: texts[name] for name in selection.names if name in texts}
         parameters[TABLES] = {table.name: table.as_facts() for table in tables}
+    facts = options.facts
+    if options.nodes is not None:
+        facts = {"nodes": str(options.nodes), **facts}
     if series := current_series():
         parameters["series"] = series
     return Run(
@@ -59,7 +63,7 @@ def describe_run(
         workloads=selection.names,
         written_by=f"clusterlift {__version__}",
         parameters=parameters,
-        facts=options.facts,
+        facts=facts,
         environment=environment,
         dataset=dataset.as_facts() if dataset else None,
         omitted=selection.omitted,
@@ -67,27 +71,19 @@ def describe_run(
 
 
 def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
-    parameters: dict[str, Any] = {
-        "trials": options.trials,
-        "warmup": AUTO if options.warmup is None else options.warmup,
-        "seed": options.seed,
-        "sink": options.sink,
-        "cache": options.cache,
-        "repartition": options.repartition,
-        "pi_samples": options.pi_samples,
-        "controls": [workload.name for workload in selection.workloads if workload.control],
-        "data_workloads": [
-            workload.name for workload in selection.workloads if workload.reads_data
-        ],
-        "writing_workloads": list(selection.writing),
-        "not_requested": list(selection.not_requested),
-    }
+    workloads = selection.workloads
+    parameters: dict[str, Any] = {each.name: getattr(options, each.name) for each in COMPARED}
+    parameters.update(
+        trials=options.trials,
+        seed=options.seed,
+        controls=[workload.name for workload in workloads if workload.control],
+        data_workloads=[workload.name for workload in workloads if workload.reads_data],
+        writing_workloads=list(selection.writing),
+        not_requested=list(selection.not_requested),
+    )
     if selection.in_streams:
-        parameters |= {
-            "streams": selection.streams,
-            "in_streams": [workload.name for workload in selection.in_streams],
-        }
-    if options.max_time_s is not None:
+        parameters["in_streams"] = [workload.name for workload in selection.in_streams]
+    if options.warmup == AUTO:
         parameters["max_time_s"] = options.max_time_s
     return parameters
 

@@ -4,15 +4,13 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from harness.base.errors import INTERRUPTED, ClusterliftError
 from harness.base.interrupt import end_at_ctrl_c, raise_at_ctrl_c
 from harness.base.redaction import redacted_command
 from harness.base.terminal import OutputLost, say, say_error, show
 from harness.base.words import first_line, shorten
-
-T = TypeVar("T")
 
 _MAX_COMMAND = 10_000
 
@@ -28,9 +26,13 @@ class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Reports a wrong option in one line, with exit code 2; `--help` shows the defaults."""
 
-    def __init__(self, prog: str, description: str) -> None:
+    def __init__(self, prog: str, description: str = "", *, add_help: bool = True) -> None:
         super().__init__(
-            prog=prog, description=description, formatter_class=_HelpFormatter, allow_abbrev=False
+            prog=prog,
+            description=description,
+            formatter_class=_HelpFormatter,
+            allow_abbrev=False,
+            add_help=add_help,
         )
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
@@ -38,6 +40,14 @@ class Parser(argparse.ArgumentParser):
         if arg_strings == ["--"]:
             raise argparse.ArgumentError(action, "expected a value, not '--'")
         return super()._get_values(action, arg_strings)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        # argparse would replace the message of a ValueError.
+        read = action.type if callable(action.type) else str
+        try:
+            return read(arg_string)
+        except (ValueError, ClusterliftError) as error:
+            raise argparse.ArgumentError(action, str(error)) from error
 
     def print_help(self, file: object = None) -> None:
         """Print the help to standard output, whatever `file` is. Raise OutputLost like `show`."""
@@ -47,44 +57,6 @@ class Parser(argparse.ArgumentParser):
         """Exit without printing the usage, which would hide the error message."""
         say_error(self.prog, f"{message}; see --help")
         sys.exit(2)
-
-
-def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
-    """Return an option type: whole numbers within bounds, such as `10_000`, `10,000` or `1e6`."""
-
-    def read(text: str) -> int:
-        try:
-            value = _integer(text.replace(",", ""))
-        except ValueError:
-            raise ValueError(f"'{text}' is not a whole number") from None
-        if not minimum <= value <= maximum:
-            raise ValueError(
-                f"{value:,} is out of range: it must be from {minimum:,} to {maximum:,}"
-            )
-        return value
-
-    return option_type(read)
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        if (real := float(text)).is_integer():
-            return int(real)
-        raise
-
-
-def option_type(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Return an option type: `parse`, with its ValueError or ClusterliftError as the message."""
-
-    def option(text: str) -> T:
-        try:
-            return parse(text)
-        except (ValueError, ClusterliftError) as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return option
 
 
 def run_main(prog: str, main: Callable[[], int]) -> NoReturn:

@@ -3,7 +3,7 @@
 import difflib
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from harness.base.errors import BadInput
 
@@ -15,6 +15,56 @@ def what_exists(name: str, known: Collection[str]) -> str:
     """Return what a user may have meant by an unknown name: `did you mean a?`, or all that are known."""
     similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
     return f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(known)}"
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """Return a function that returns a text which is one of these names, and raises ValueError for others."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"invalid choice: {text!r}; {what_exists(text, names)}")
+        return text
+
+    return read
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return comma-separated names, each once. Raise ValueError if there is none."""
+    names = [name.strip() for name in text.split(",")]
+    named = tuple(dict.fromkeys(name for name in names if name))
+    if not named:
+        raise ValueError("no name is given")
+    return named
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    """Return a function that reads a whole number within bounds, such as `10_000`, `10,000` or `1e6`.
+
+    It raises ValueError for other texts.
+    """
+
+    def read(text: str) -> int:
+        try:
+            value = _integer(text.replace(",", ""))
+        except ValueError:
+            raise ValueError(f"'{text}' is not a whole number") from None
+        if not minimum <= value <= maximum:
+            raise ValueError(
+                f"{value:,} is out of range: it must be from {minimum:,} to {maximum:,}"
+            )
+        return value
+
+    return read
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        real = float(text)
+        if not real.is_integer():
+            raise
+        return int(real)
 
 
 def plain_number(text: str) -> float:

@@ -1,7 +1,6 @@
 """`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
 
 import shlex
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,9 +8,9 @@ import click
 
 from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import find_configuration
-from harness.base.command_line import whole_number
 from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber
+from harness.base.option_values import whole_number
 from harness.base.terminal import say, show
 from harness.commands.command import command
 from harness.commands.options import configuration_option, results_option
@@ -31,7 +30,6 @@ from harness.records.directories import check_writable, configuration_directory,
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
 from harness.submit.submission import Submission
-from harness.trials.counting import AUTO
 
 DEFAULT_MINUTES = 5.0
 WORKLOADS = "group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf"
@@ -113,7 +111,7 @@ def bench_command(
         properties = (f"{name}={value}" for name, value in ONE_MACHINE_PROPERTIES.items())
         options = [*(("--conf", each) for each in properties), *options]
         own += [f"--repartition={FEW_PARTITIONS}", *ONE_MACHINE_ROUNDS]
-        may_shorten = user.given.trials is None and user.given.warmup == AUTO
+        may_shorten = not user.given.given & {"trials", "warmup"}
     if not user.given.sql:
         own.append(f"--default-workloads={WORKLOADS}")
     submission = Submission(options, [*own, *user.arguments])
@@ -138,7 +136,7 @@ def bench_command(
 def _number_of(rows: str) -> int:
     try:
         return whole_number(0, MAX_ROWS)(rows)
-    except ArgumentTypeError as error:
+    except ValueError as error:
         raise BadInput(f"--rows: {error}") from error
 
 

@@ -17,9 +17,8 @@ from harness.base.words import count_of
 from harness.commands.command import command
 from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
-from harness.model.cache import WARM
 from harness.model.limits import MAX_RUNS, MIN_RUNS
-from harness.model.run import QUERIES, Phase, RecordedRun, moment_of
+from harness.model.run import Phase, RecordedRun, moment_of
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.iproute2 import positive
 from harness.records.files import content_of
@@ -29,12 +28,11 @@ from harness.records.series import (
     locked_series,
     missing_runs,
     proven_content,
-    require_same_work,
 )
 from harness.submit.local_spark import BENCHMARK
 from harness.submit.submission import Submission, run_script
 from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
-from harness.work.queries import text_digests
+from harness.work.same_work import require_work_of_runs, work_of_options, work_on
 from harness.work.script_options import HELP
 from harness.work.series import PROVEN, SERIES
 
@@ -262,24 +260,13 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
 
     The work is what the script's arguments say, and what is `known` besides, such as the number of rows.
     """
-    given = submission.given
-    names = ("streams", "sink", "cache", "repartition", "pi_samples")
-    own = {name: getattr(given, name) for name in names}
-    own["configuration"] = series.configuration  # a directory may have been renamed
-    own |= _texts(text_digests(submission.queries))
-    own |= _local_dataset(submission)
-    done = {
-        recorded.source: {
-            "streams": 1,
-            "cache": WARM,  # of older runs
-            **recorded.run.parameters,
-            **(recorded.run.dataset or {}),
-            **_texts(recorded.run.parameters.get(QUERIES) or {}),
-            "configuration": recorded.run.configuration,
-        }
-        for recorded in series.of_configuration()
+    wanted = {
+        "configuration": series.configuration,
+        **work_of_options(submission.given),
+        **_local_dataset(submission),
+        **known,
     }
-    require_same_work(series.configuration, {**known, **own}, done)
+    require_work_of_runs(series.configuration, wanted, series.of_configuration())
 
 
 def _local_dataset(submission: Submission) -> dict[str, Any]:
@@ -298,11 +285,7 @@ def _local_dataset(submission: Submission) -> dict[str, Any]:
         return {}
     if not isinstance(manifest, dict):
         return {}
-    return {name: manifest[name] for name in ("digest", "format") if name in manifest}
-
-
-def _texts(digests: Mapping[str, str]) -> dict[str, str]:
-    return {f"a text of {name} with digest": digest for name, digest in digests.items()}
+    return work_on(manifest)
 
 
 def _make_run(

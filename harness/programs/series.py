@@ -9,9 +9,9 @@ from pathlib import Path
 from harness.base.terminal import say
 from harness.model.run import PROGRAM, Ending, RecordedRun
 from harness.model.scaling import scaled_name
-from harness.programs.program import Problem
 from harness.programs.program_run import ProgramRun, run_program
-from harness.records.series import Series, locked_series, missing_runs, require_same_work
+from harness.records.series import Series, locked_series, missing_runs
+from harness.work.same_work import require_work_of_runs
 
 
 def on_first_hosts(planned: ProgramRun, nodes: Sequence[int]) -> list[ProgramRun]:
@@ -36,7 +36,13 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
     planned_of = {}
     for planned in every:
         series = Series(results, planned.configuration, series_id(planned))
-        _require_same_problem(series, planned.program.name, planned.problem)
+        of_program = [
+            recorded
+            for recorded in series.of_configuration()
+            if recorded.run.parameters.get(PROGRAM) == planned.program.name
+        ]
+        problem = {"problem": dict(planned.problem)}
+        require_work_of_runs(planned.configuration, problem, of_program)
         planned_of[series] = planned
     recorded = {series: series.complete() for series in planned_of}
     missing = list(missing_runs(list(planned_of), runs))
@@ -49,20 +55,6 @@ def make_runs(every: Sequence[ProgramRun], runs: int, results: Path) -> list[Rec
             if recorded[series][-1].ending is not Ending.COMPLETED:
                 break
     return [run for of_series in recorded.values() for run in of_series]
-
-
-def _require_same_problem(series: Series, program: str, problem: Problem) -> None:
-    done = {
-        recorded.source: {"the problem": earlier}
-        for recorded in series.of_configuration()
-        if recorded.run.parameters.get(PROGRAM) == program
-        and (earlier := recorded.run.parameters.get("problem"))
-    }
-    require_same_work(series.configuration, {"the problem": dict(problem)}, done, _text)
-
-
-def _text(problem: Problem) -> str:
-    return ", ".join(f"{name} {value}" for name, value in problem.items())
 
 
 def series_id(planned: ProgramRun) -> str:

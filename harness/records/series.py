@@ -1,12 +1,10 @@
 """A series: runs of one configuration that are made in the same way, so that one can stand for another."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.base.errors import BadInput
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
@@ -35,26 +33,6 @@ class Series:
     def complete(self) -> list[RecordedRun]:
         """Return its runs that are complete."""
         return list(filter(is_complete, self.recorded()))
-
-
-def require_same_work(
-    configuration: str,
-    wanted: Mapping[str, Any],
-    done: Mapping[str, Mapping[str, Any]],
-    text_of: Callable[[Any], str] = str,
-) -> None:
-    """Raise BadInput if runs of the configuration did other work, which no table can pool with new ones.
-
-    `wanted` has the new runs' values by name; `done` has the values that each file recorded.
-    """
-    for source, values in done.items():
-        for name, value in wanted.items():
-            if value != (found := values.get(name, value)):
-                raise BadInput(
-                    f"--configuration {configuration}: {source} has {name} {text_of(found)}, and new runs "
-                    f"would have {text_of(value)}, which no column of a table can show together; choose "
-                    "another name"
-                )
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Submit an entry script: sort the words of `run` and `bench` into options of spark-submit and arguments."""
 
-import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from harness.submit.local_spark import (
 )
 from harness.submit.spark_configuration import DEFAULTS, properties_in, spark_conf_directory
 from harness.work.queries import text_digests
-from harness.work.script_options import read_script_options
+from harness.work.script_options import BenchmarkOptions, read_script_options
 from harness.work.series import SparkOptions, series_of
 
 SPARK_OPTIONS = frozenset(
@@ -67,14 +66,9 @@ class Submission:
         return cls(options, arguments)
 
     @cached_property
-    def given(self) -> argparse.Namespace:
-        """The script's options that say where results go, and what work is done."""
+    def given(self) -> BenchmarkOptions:
+        """The script's options."""
         return read_script_options(self.arguments)
-
-    @property
-    def queries(self) -> Mapping[str, str]:
-        """The text of each of the user's queries by its name."""
-        return self.given.sql.texts if self.given.sql else {}
 
     @cached_property
     def properties(self) -> Mapping[str, str]:
@@ -100,7 +94,7 @@ class Submission:
                 "deploy mode cluster would leave the results on a node: use --deploy-mode client"
             )
         # Runs of other texts are no runs of this series.
-        texts = [f"--sql={name}={own}" for name, own in text_digests(self.queries).items()]
+        texts = [f"--sql={name}={own}" for name, own in text_digests(self.given.queries).items()]
         fs = os.environ.get("CLUSTERLIFT_FS", "")
         id_ = series_of(self.options, [*self.arguments, *texts], fs)
         return Series(self.given.results, self.given.configuration, id_)

@@ -1,129 +1,35 @@
-"""The options of jobs/benchmark.py. `clusterlift` reads them, too, and refuses wrong ones before Spark."""
+"""All options of jobs/benchmark.py. `clusterlift` reads them, too, and refuses wrong ones before Spark."""
+
+from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from harness.base.command_line import option_type, whole_number
+from harness.base.command_line import Parser
 from harness.base.errors import BadInput
-from harness.base.option_values import parse_configuration, parse_time, what_exists
-from harness.model.cache import COLD, WARM
-from harness.model.limits import (
-    DEFAULT_PI_SAMPLES,
-    DEFAULT_REPARTITION,
-    DEFAULT_SINK,
-    MAX_NODES,
-    MAX_PARTITIONS,
-    MAX_PI_SAMPLES,
-    MAX_PROFILE_ROUNDS,
-    MAX_STREAMS,
-    MAX_TRIALS,
-    SINK_NAMES,
+from harness.base.option_values import (
+    parse_configuration,
+    parse_facts,
+    parse_names,
+    parse_pairs,
+    parse_time,
+    what_exists,
+    whole_number,
 )
-from harness.trials.counting import AUTO, DEFAULT_TRIALS
-from harness.trials.rounds import ROUNDS_PER_TRIAL
-from harness.work.queries import read_query_directory
+from harness.model.cache import COLD
+from harness.model.limits import MAX_NODES
+from harness.trials.counting import AUTO
+from harness.work.options import WorkOptions, option, options_of, switch
 
-MAX_TIME_S = 30 * 60.0
+DEFAULT_TIME_S = 30 * 60.0
 
 HELP = frozenset({"-h", "--help"})
-_PASSED = frozenset({"default_workloads", "turns"})
-"""The options that `clusterlift` itself passes."""
-
-
-def add_script_options(parser: argparse.ArgumentParser, workloads: Iterable[str] = ()) -> None:
-    """Add the options to a parser; the help lists these workloads."""
-    add = parser.add_argument
-    add("--configuration", default="default", metavar="NAME", type=option_type(parse_configuration),
-        help="name of the set-up under test, such as 1g-rs")  # fmt: skip
-    add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
-        help="directory of the results; the run is written to "
-        "DIR/<configuration>/<run>.jsonl")  # fmt: skip
-    add("--sql", metavar="DIR", type=option_type(read_query_directory),
-        help="run your own queries, each file NAME.sql of this directory, in place of the workloads that "
-        "read a dataset")  # fmt: skip
-    add("--trials", type=whole_number(1, MAX_TRIALS), metavar="N",
-        help="number of trials of each workload that have to count "
-        f"(default: {DEFAULT_TRIALS}; within --minutes of run or bench, 1)")  # fmt: skip
-    add("--warmup", type=_number_or_auto, default=AUTO, metavar="N",
-        help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
-        "from where they no longer become faster, and rounds are run until that is so for every "
-        f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
-        "not compared")  # fmt: skip
-    add("--streams", type=whole_number(1, MAX_STREAMS), default=1, metavar="N",
-        help="number of streams at the same time; each runs all workloads but the controls, in an order of "
-        "its own, as one of several users would")  # fmt: skip
-    add("--sink", choices=SINK_NAMES, default=DEFAULT_SINK,
-        help="what forces the computation of workloads that do not write: Spark's noop data source, or "
-        "df.rdd.count() as in the benchmark of 2020")  # fmt: skip
-    add("--cache", choices=(WARM, COLD), default=WARM,
-        help="warm: trials may find their input in memory; cold: it is put out of the page caches before "
-        "each trial, as root where that is needed, and a trial that read from memory nevertheless does "
-        "not count")  # fmt: skip
-    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=DEFAULT_REPARTITION, metavar="N",
-        help="number of partitions that the workload repartition creates")  # fmt: skip
-    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=DEFAULT_PI_SAMPLES, metavar="N",
-        help="number of points that each calc-pi workload draws")  # fmt: skip
-    add("--seed", metavar="SEED",
-        help="seed of the random order of the workloads in each round; it is recorded "
-        "(default: a random one)")  # fmt: skip
-    add("--dataset", metavar="URI", type=option_type(_dataset_uri),
-        help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
-        "kept in the cache")  # fmt: skip
-    add("--generate", metavar="OPTIONS", type=option_type(shlex.split),
-        help="generate the dataset unless it is there, with these options of datagen/generate.py: "
-        "--generate='--rows 1e6 --layout replicated:2'")  # fmt: skip
-    add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
-        help=f"workloads to run; by default all: {', '.join(workloads)}")  # fmt: skip
-    # Passed by `clusterlift bench`.
-    add("--default-workloads", type=option_type(_workload_names), help=argparse.SUPPRESS)
-    add("--table", action="append", metavar="NAME=[FORMAT:]URI",
-        help="table that queries of --sql read: Parquet, ORC, CSV, or Delta, Iceberg, Hudi or Paimon if "
-        "Spark has the jar; NAME=csv,header=false,sep=tab:URI has options of CSV; can be repeated; "
-        "tables of the catalogue need none")  # fmt: skip
-    add("--max-time", type=option_type(parse_time), metavar="TIME",
-        help="with --warmup auto: time for all rounds; no round starts that would "
-        "probably end later, except for those that N trials take in any case "
-        f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
-    add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",
-        help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
-        "name what the time was spent on; they are never compared (default: 1 if time is left of the "
-        "minutes that a run may take, else 0)")  # fmt: skip
-    add("--nodes", type=whole_number(1, MAX_NODES), metavar="N",
-        help="number of nodes that the executors have to be on: with another number, the run is "
-        "refused")  # fmt: skip
-    add("--fact", action="append", metavar="KEY=VALUE",
-        help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    # Passed by `clusterlift experiment`: a list of JSON objects with the fields of Turn.
-    add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
-    add("--skip-content-check", action="store_true",
-        help="do not read the whole dataset before the trials to compare its digest with its "
-        "manifest")  # fmt: skip
-    add("--accept-layout-drift", action="store_true",
-        help="run on a dataset that is no longer stored as its manifest says, and record how it is "
-        "stored")  # fmt: skip
-
-
-def read_script_options(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of the script's arguments. Raise BadInput if one is wrong, or is none of them."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    add_script_options(parser)
-    try:
-        found, others = parser.parse_known_args(arguments)
-    except argparse.ArgumentError as error:
-        raise BadInput(f"{error.argument_name}: {error.message}") from error
-    for name in (word.partition("=")[0] for word in others if word not in HELP):
-        known = [f"--{each.replace('_', '-')}" for each in vars(found) if each not in _PASSED]
-        those = "clusterlift, spark-submit or jobs/benchmark.py"
-        raise BadInput(f"{name} is no option of {those}; {what_exists(name, known)}")
-    return found
-
-
-def _number_or_auto(text: str) -> int | str:
-    return AUTO if text == AUTO else whole_number(0, MAX_TRIALS)(text)
 
 
 def _turns(text: str) -> list[dict[str, Any]]:
@@ -135,17 +41,21 @@ def _turns(text: str) -> list[dict[str, Any]]:
     if not isinstance(turns, list) or not turns:
         raise ValueError("a list of one turn or more is expected")
     for turn in turns:
-        if not isinstance(turn, dict) or not turn.keys() >= {"configuration", "dataset", "facts"}:
-            raise ValueError("a turn has a configuration, a dataset and facts")
-        name = turn["configuration"]
-        parse_configuration(name if isinstance(name, str) else "")
-        if not isinstance(turn["dataset"], (str, type(None))):
-            raise ValueError("the dataset of a turn is a URI")  # noqa: TRY004  as of other options
-        for part in ("facts", "tables"):
-            values = turn.get(part, {})
-            if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
-                raise ValueError(f"the {part} of a turn are texts by name")
+        _require_turn(turn)
     return turns
+
+
+def _require_turn(turn: object) -> None:
+    if not isinstance(turn, dict) or not turn.keys() >= {"configuration", "dataset", "facts"}:
+        raise ValueError("a turn has a configuration, a dataset and facts")
+    name = turn["configuration"]
+    parse_configuration(name if isinstance(name, str) else "")
+    if not isinstance(turn["dataset"], (str, type(None))):
+        raise ValueError("the dataset of a turn is a URI")  # noqa: TRY004  as of other options
+    for part in ("facts", "tables"):
+        texts = turn.get(part, {})
+        if not isinstance(texts, dict) or not all(isinstance(v, str) for v in texts.values()):
+            raise ValueError(f"the {part} of a turn are texts by name")
 
 
 def _results_directory(text: str) -> Path:
@@ -160,9 +70,173 @@ def _dataset_uri(text: str) -> str:
     return text
 
 
-def _workload_names(text: str) -> tuple[str, ...]:
-    """Return the comma-separated names, each once."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise ValueError("no workload is named")
-    return tuple(dict.fromkeys(names))
+def _tables(texts: Sequence[str]) -> dict[str, str]:
+    """Return URIs by the names of tables. Raise BadInput if one has no URI, or no name that SQL can have."""
+    tables = parse_pairs(texts, "--table", "name", "orders=hdfs://host:9820/orders")
+    for name, uri in tables.items():
+        if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+            raise BadInput(f"--table {name!r} is no name of a table: use letters, digits and _")
+        if not uri:
+            raise BadInput(f"--table {name} has no URI")
+    return tables
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(WorkOptions):
+    """All options of a run of jobs/benchmark.py.
+
+    `given` has the names of those that the command line gives. If there are `turns`, they replace
+    configuration and dataset.
+    """
+
+    configuration: str = option(
+        parse_configuration, "default", "name of the set-up under test, such as 1g-rs", "NAME"
+    )
+    results: Path = option(
+        _results_directory,
+        Path("results"),
+        "directory of the results; the run is written to DIR/<configuration>/<run>.jsonl",
+        "DIR",
+    )
+    dataset: str | None = option(
+        _dataset_uri,
+        None,
+        "dataset that datagen/generate.py wrote; by default a small one, generated once and kept in "
+        "the cache",
+        "URI",
+    )
+    generate: Sequence[str] | None = option(
+        shlex.split,
+        None,
+        "generate the dataset unless it is there, with these options of datagen/generate.py: "
+        "--generate='--rows 1e6 --layout replicated:2'",
+        "OPTIONS",
+    )
+    tables: Mapping[str, str] = option(
+        _tables,
+        None,
+        "table that queries of --sql read: Parquet, ORC, CSV, or Delta, Iceberg, Hudi or Paimon if Spark has "
+        "the jar; NAME=csv,header=false,sep=tab:URI has options of CSV; can be repeated; tables of the "
+        "catalogue need none",
+        "NAME=[FORMAT:]URI",
+        flag="--table",
+        is_repeated=True,
+    )
+    default_workloads: tuple[str, ...] | None = option(parse_names, None, None)
+    max_time_s: float = option(
+        parse_time,
+        DEFAULT_TIME_S,
+        "with --warmup auto: time for all rounds; no round starts that would probably end later, except for "
+        f"those that N trials take in any case (default: {DEFAULT_TIME_S / 60:.0f}m)",
+        "TIME",
+        flag="--max-time",
+    )
+    seed: str = option(
+        str,
+        "",
+        "seed of the random order of the workloads in each round; it is recorded (default: a random one)",
+        "SEED",
+    )
+    nodes: int | None = option(
+        whole_number(1, MAX_NODES),
+        None,
+        "number of nodes that the executors have to be on: with another number, the run is refused",
+        "N",
+    )
+    facts: Mapping[str, str] = option(
+        parse_facts,
+        None,
+        "fact to record with the run, such as switch=TEG-7080ES; can be repeated",
+        "KEY=VALUE",
+        flag="--fact",
+        is_repeated=True,
+    )
+    turns: Sequence[Mapping[str, Any]] = option(_turns, (), None)
+    skip_content_check: bool = switch(
+        "do not read the whole dataset before the trials to compare its digest with its manifest"
+    )
+    accept_layout_drift: bool = switch(
+        "run on a dataset that is no longer stored as its manifest says, and record how it is stored"
+    )
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise BadInput if options contradict each other."""
+        super().__post_init__()
+        if "max_time_s" in self.given and self.warmup != AUTO:
+            raise BadInput("--max-time has no effect without --warmup auto")
+        if self.tables and not self.sql:
+            raise BadInput("--table has no effect without --sql")
+        if self.sql and self.cache == COLD and not (self.tables or self.turns):
+            raise BadInput("--cache cold with --sql needs --table: other files are not known")
+        if self.generate is not None and self.dataset is None:
+            raise BadInput("--generate needs --dataset")
+
+    def by_turn(self) -> list[BenchmarkOptions]:
+        """Return the options of each configuration that takes turns; a single one without turns."""
+        if not self.turns:
+            return [self]
+        return [
+            replace(
+                self,
+                configuration=turn["configuration"],
+                dataset=turn["dataset"],
+                facts={**self.facts, **turn["facts"]},
+                tables={**self.tables, **turn.get("tables", {})},
+                turns=(),
+            )
+            for turn in self.turns
+        ]
+
+
+BENCHMARK_OPTIONS = options_of(BenchmarkOptions)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all options to a parser. It returns only those that are given."""
+    for each in BENCHMARK_OPTIONS:
+        attributes: dict[str, Any] = {"dest": each.name, "default": argparse.SUPPRESS}
+        if each.is_switch:
+            attributes["action"] = "store_true"
+        else:
+            attributes["metavar"] = each.metavar
+            if each.is_repeated:
+                attributes["action"] = "append"
+            else:
+                attributes["type"] = each.read
+        shown = each.help
+        if shown is None:
+            shown = argparse.SUPPRESS
+        elif each.default and not each.is_repeated and "(default" not in shown:
+            shown += f" (default: {each.default})"
+        parser.add_argument(each.flag, help=shown, **attributes)
+
+
+def options_from(found: argparse.Namespace) -> BenchmarkOptions:
+    """Return the options that a parser has found. Raise BadInput if they contradict each other."""
+    values = vars(found)
+    for each in BENCHMARK_OPTIONS:
+        if each.is_repeated and each.name in values:
+            values[each.name] = each.read(values[each.name])
+    return BenchmarkOptions(**values, given=frozenset(values))
+
+
+class _Reader(Parser):
+    """A parser for another program: a wrong option does not end the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message.replace("argument ", "", 1))
+
+
+def read_script_options(arguments: Sequence[str]) -> BenchmarkOptions:
+    """Return the options of the script's arguments. Raise BadInput if one is wrong, or is none of them."""
+    parser = _Reader("benchmark.py", add_help=False)
+    add_options(parser)
+    found, others = parser.parse_known_args(arguments)
+    for word in others:
+        name = word.partition("=")[0]
+        if name not in HELP:
+            known = [each.flag for each in BENCHMARK_OPTIONS if each.help]
+            those = "clusterlift, spark-submit or jobs/benchmark.py"
+            raise BadInput(f"{name} is no option of {those}; {what_exists(name, known)}")
+    return options_from(found)

@@ -8,12 +8,8 @@ from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
-    CACHE,
     ESSENTIAL,
     LAYOUT,
-    REPARTITION,
-    SAMPLES,
-    STREAMS,
     as_text,
     client_facts,
     compared_facts,
@@ -29,9 +25,12 @@ from harness.analysis.observed.sample import measured_trials
 from harness.base.words import shorten
 from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
+from harness.work.options import COMPARED, Affected
 
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
+
+_REQUESTED_CACHE = next(option.fact for option in COMPARED if option.name == "cache")
 
 Workloads = frozenset[str] | None
 """Names of workloads; None: all workloads."""
@@ -72,7 +71,7 @@ def confounders(
     facts = [found for side in _by_program(before, after) for found in _differences(*side)]
     cache = list(_different_cache(baseline, other))
     if cache:  # what was measured says more than what was asked for
-        facts = [each for each in facts if each.fact != CACHE]
+        facts = [each for each in facts if each.fact != _REQUESTED_CACHE]
     answers = (
         Confounder(f"answer of {name}", before, after, frozenset({name}))
         for name, before, after in different_answers(baseline, other)
@@ -153,12 +152,15 @@ def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Co
     controls = {name for run in runs for name in run.parameters.get("controls") or ()}
     readers = _data_readers(before, controls), _data_readers(after, controls)
     together = _in_streams(runs)
-    workloads_of_fact = {
-        REPARTITION: frozenset({"repartition"}),
-        SAMPLES: frozenset(names.difference(*readers, *map(query_facts, runs), together)),
-        STREAMS: together,
-        CACHE: frozenset().union(*readers, *map(query_facts, runs)),
+    reading = frozenset().union(*readers, *map(query_facts, runs))
+    affected: dict[Affected, Workloads] = {
+        Affected.ALL: None,
+        Affected.READING: reading,
+        Affected.COMPUTING: frozenset(names - reading - together),
+        Affected.IN_STREAMS: together,
+        Affected.REPARTITION: frozenset({"repartition"}),
     }
+    workloads_of_fact = {option.fact: affected[option.affected] for option in COMPARED}
     for found in _of_group("parameters", parameter_facts, before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))
     if readers_on_both_sides := readers[0] & readers[1]:

@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
-from harness.analysis.observed.environment import layouts, requested_cache
+from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.logged_runs import logged_runs
 from harness.analysis.observed.machines import unlike_peers
@@ -16,8 +15,9 @@ from harness.analysis.observed.silence import silent_lines
 from harness.base.errors import BadInput
 from harness.base.words import count_of, unique_name
 from harness.model.probe import Measurement
-from harness.model.run import EMULATED, PROGRAM, QUERIES, Ending, Phase, RecordedRun, Run, Status
+from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Status
 from harness.records.lookup import find_runs, probes_beside
+from harness.work.same_work import require_same_work
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,8 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
             "name a directory with one configuration, or one results file"
         )
     for program in dict.fromkeys(recorded.run.parameters.get(PROGRAM) for recorded in runs):
-        _require_same_work(
-            name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
-        )
+        of_program = [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
+        require_same_work(name, of_program)
     return ConfigurationRuns(configurations[0], runs)
 
 
@@ -118,30 +117,6 @@ def find_columns(
         )
         for path, found in zip(paths, logged_runs(paths), strict=True)
     ]
-
-
-def _require_same_work(name: str, runs: Sequence[Run]) -> None:
-    """Raise BadInput unless the trials of these runs, all of Spark or of the same program, can be pooled."""
-    work = {
-        parameter: [run.parameters.get(parameter) for run in runs]
-        for parameter in ("sink", "repartition", "pi_samples", "problem")
-    }
-    work["cache"] = [requested_cache(run) for run in runs]
-    work["streams"] = [run.parameters.get("streams") or 1 for run in runs]
-    # What reads no data is the same beside any.
-    datasets = [run.dataset for run in runs if run.dataset is not None]
-    work["dataset digest"] = [dataset.get("digest") for dataset in datasets]
-    work["format of the dataset"] = [dataset.get("format") for dataset in datasets]
-    texts = [run.parameters.get(QUERIES) or {} for run in runs]
-    for query in dict.fromkeys(chain.from_iterable(texts)):
-        work[f"the text of {query}"] = [own[query] for own in texts if query in own]
-    for parameter, every in work.items():
-        values = list(dict.fromkeys(map(str, every)))
-        if len(values) > 1:
-            raise BadInput(
-                f"{name} mixes runs that differ in {parameter} ({', '.join(values)}): their trials "
-                "cannot be pooled; name the results files instead, so that each run is a column"
-            )
 
 
 def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
@@ -169,7 +144,8 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
     shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
-    streams = filter(None, (recorded.run.parameters.get("streams") for recorded in runs))
+    parameters = [recorded.run.parameters for recorded in runs]
+    streams = [each.get("streams") for each in parameters if each.get("in_streams")]
     means = (
         f"{n} streams at once: a workload has the geometric mean of its times in them"
         for n in streams

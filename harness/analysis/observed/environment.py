@@ -14,21 +14,19 @@ from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import distinct_values, values_by_name
 from harness.base.words import count_of
-from harness.model.cache import WARM
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
 from harness.node.iproute2 import positive
 from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
+from harness.work.options import COMPARED
 
 NOT_SET = "not set"
-LAYOUT, REPARTITION, SAMPLES, STREAMS = "layout", "--repartition", "--pi-samples", "--streams"
-CACHE = "--cache"
+LAYOUT = "layout"
 ESSENTIAL = frozenset(
-    {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
-    | {"Spark version", "Java version", "kernel", "executors"}
-)
+    {"dataset", LAYOUT, "Spark version", "Java version", "kernel", "executors"}
+).union(option.fact for option in COMPARED if option.before is None)
 """Facts that make a comparison doubtful if only one side knows them."""
 _PROPERTIES = ("spark.", "fs.", "ozone.", "scm.")
 """How the names of properties begin: of Spark, of S3A, and of Ozone's client."""
@@ -53,21 +51,11 @@ def parameter_facts(run: Run) -> Facts:
         }
     return {
         "measured by": run.written_by,
-        "sink": parameters.get("sink"),
-        "warm-up rounds": parameters.get("warmup"),
-        REPARTITION: parameters.get("repartition"),
-        SAMPLES: parameters.get("pi_samples"),
-        STREAMS: parameters.get("streams") or 1,
-        CACHE: requested_cache(run),
+        **{option.fact: option.value_in(parameters) for option in COMPARED},
         "emulated": is_emulated(run),
         "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
         "CPU period of an emulated node": run.facts.get("cpu_period") if is_emulated(run) else None,
     }
-
-
-def requested_cache(run: Run) -> str | None:
-    """Return what the run asked for, WARM if it is older than the option; None of what others published."""
-    return run.parameters.get("cache") or (WARM if "trials" in run.parameters else None)
 
 
 def dataset_facts(run: Run) -> Facts:

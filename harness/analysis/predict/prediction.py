@@ -27,6 +27,7 @@ from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import Run, timestamp
 from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
+from harness.work.options import REPETITIONS
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.stdev:.2f})"
 DISK_MODEL = "disk waits, version 1"
@@ -39,8 +40,8 @@ NO_DISK_TIMES = "it has no profile, and how busy disks were is not known"
 ONLY_OWN_DISKS = (
     "only the disks of machines that run Spark were looked at; what was read from memory stays so"
 )
-_NOT_CONDITIONS = frozenset(
-    {"measured by", "warm-up rounds", "files in the dataset", "clock synchronised"}
+_NOT_CONDITIONS = frozenset({"measured by", "files in the dataset", "clock synchronised"}).union(
+    option.fact for option in REPETITIONS
 )
 """Facts that may differ after the upgrade, because they hardly affect times."""
 

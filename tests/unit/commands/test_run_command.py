@@ -104,10 +104,10 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("manifest", "refused"),
         [
-            ({"digest": "b", "format": "csv"}, "has digest a, and new runs would have b"),
+            ({"digest": "b", "format": "csv"}, "has dataset digest a, and new runs would have b"),
             (
                 {"digest": "a", "format": "parquet"},
-                "has format csv, and new runs would have parquet",
+                "has format of the dataset csv, and new runs would have parquet",
             ),
             ({"digest": "a", "format": "csv"}, None),
             ({}, None),
@@ -155,9 +155,8 @@ class TestCommandLine:
         assert len(spark.calls()) == 2  # the run of the other text is none of these
         recorded = a_run("1g", parameters={"queries": {"q1": text_digest("SELECT 1")}})
         record_all(Path("results"), recorded, [])
-        assert "has a text of q1 with digest e004ebd5b553" in refusal(
-            *command, "--configuration=1g"
-        )
+        refused = refusal(*command, "--configuration=1g")
+        assert "has the text of q1 e004ebd5b553" in refused
 
 
 @pytest.mark.parametrize(

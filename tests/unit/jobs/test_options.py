@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.options import parse
+from harness.trials.time_budget import END_BY, machine_clock
+from jobs.options import parse, requested_dataset
 from tests.unit.builders import known
 
 NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time")
@@ -23,7 +24,7 @@ def turn_with(name: str, value: object) -> str:
             ["--workloads", "gruop-by"],
             "--workloads: unknown workload 'gruop-by'; did you mean group-by",
         ),
-        (["--workloads", ","], "--workloads: no workload is named"),
+        (["--workloads", ","], "--workloads: no name is given"),
         (["--table", "a=b"], "--table has no effect without --sql"),
         (["--sql", "nowhere"], "--sql: nowhere is no directory"),
         (["--sql", "nowhere", "--table", "orders"], "--sql: nowhere is no directory"),
@@ -37,7 +38,7 @@ def turn_with(name: str, value: object) -> str:
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
         (["--warmup", "1", "--max-time", "1h"], "--max-time has no effect without --warmup auto"),
         (["--streams", "0"], "--streams: 0 is out of range: it must be from 1 to 100"),
-        (["--streams=2", "--cache=cold"], "--cache cold: of several streams, one finds in memory"),
+        (["--streams=2", "--cache=cold"], "cache cold contradicts streams 2: one finds in memory"),
         (["--generate=--rows=5"], "--generate needs --dataset"),
         (["--dataset=d", "--generate='"], "--generate: No closing quotation"),
         (["--warmup", "some"], "--warmup: 'some' is not a whole number"),
@@ -95,24 +96,33 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "warmup", "max_time_s"),
-    [
-        ("", None, 1800),
-        ("--warmup auto --max-time 2h", None, 7200),
-        ("--warmup 0", 0, None),
-    ],
+    ("arguments", "max_time_s"), [("", 1800), ("--warmup auto --max-time 2h", 7200)]
 )
-def test_only_a_number_of_rounds_that_is_not_fixed_has_a_limit(
-    arguments: str, warmup: int | None, max_time_s: float | None
+def test_a_number_of_rounds_that_is_not_fixed_has_a_limit(
+    arguments: str, max_time_s: float
 ) -> None:
     options = parse(arguments.split())
-    assert (options.warmup, options.max_time_s) == (warmup, max_time_s)
+    assert (options.warmup, options.max_time_s) == ("auto", max_time_s)
+    assert parse(["--warmup=0"]).warmup == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rounds"),
+    [([], (1, 1)), (["--trials=4"], (4, 1)), (["--warmup=0"], (1, 0)), (["--warmup=auto"], (1, 1))],
+)
+def test_a_run_that_has_to_end_in_time_has_few_rounds_unless_they_are_given(
+    arguments: list[str], rounds: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(END_BY, str(machine_clock() + 60))
+    options = parse(arguments)
+    assert (options.trials, options.warmup) == rounds
 
 
 def test_a_dataset_to_generate_has_the_options_of_generate_py(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = known(parse(["--dataset=d", "--generate=--rows=1e3 --layout replicated:2"]).generate)
+    options = parse(["--dataset=d", "--generate=--rows=1e3 --layout replicated:2"])
+    given = known(requested_dataset(options))
     assert (given.uri, given.recipe.rows, given.reuse) == ("d", 1000, True)
     assert str(given.layout) == "replicated:2"
     with pytest.raises(SystemExit):
@@ -142,12 +152,12 @@ TURN = {"configuration": "1g", "dataset": None, "facts": {"link": "1gbit"}}
 
 def test_turns_replace_configuration_and_dataset() -> None:
     turns = [TURN, {"configuration": "2g", "dataset": "file:///d", "facts": {}}]
-    by_turn = parse(["--turns", json.dumps(turns), "--fact", "nic=x"]).by_turn()
-    assert [(turn.configuration, turn.dataset) for turn in by_turn] == [
+    taken = parse(["--turns", json.dumps(turns), "--fact", "nic=x"]).by_turn()
+    assert [(turn.configuration, turn.dataset) for turn in taken] == [
         ("1g", None),
         ("2g", "file:///d"),
     ]
-    assert by_turn[0].facts == {"nic": "x", "link": "1gbit"}
+    assert taken[0].facts == {"nic": "x", "link": "1gbit"}
 
 
 @pytest.fixture

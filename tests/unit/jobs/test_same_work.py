@@ -1,16 +1,27 @@
 """A comparison names every option of a benchmark that differs between its sides, or refuses them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.environment import as_text
+from harness.analysis.predict.prediction import conditions
 from harness.base.errors import BadInput
+from harness.commands.run import check_same_work
 from harness.model.run import QUERIES, TABLES, Run
+from harness.records.series import Series
+from harness.records.writer import record_all
+from harness.submit.submission import Submission
+from harness.work.options import COMPARED, Option, options_by_keys
 from harness.work.queries import text_digests
-from jobs.options import BenchmarkOptions, parse
+from harness.work.same_work import require_same_work
+from harness.work.script_options import BENCHMARK_OPTIONS, BenchmarkOptions, read_script_options
+from harness.work.series import series_of
+from jobs.options import parse
 from jobs.queries import queries_of
 from jobs.run_description import _parameters
 from jobs.streams import in_streams
@@ -23,12 +34,12 @@ NO_OTHER_WORK = {
     "workloads": "a workload that one side lacks is missing in the table",
     "default_workloads": "the same",
     "trials": "how often the same work is done",
-    "max_time": "for how long it may be repeated",
+    "max_time_s": "for how long it may be repeated",
     "seed": "the order of the workloads, which is random by default",
     "profile": "rounds after those that count",
     "turns": "configurations, each with its own options",
     "nodes": "a fact that the user declares; executors are observed",
-    "fact": "what a comparison is about",
+    "facts": "what a comparison is about",
 }
 """Options that may differ, with the reason."""
 
@@ -48,14 +59,8 @@ TABLE = {
     "layout": "replicated:3",
 }
 
-OPTIONS: dict[str, tuple[list[str], list[str]]] = {
-    "warmup": (["--warmup=1"], ["--warmup=2"]),
-    "streams": ([], ["--streams=2"]),
-    "sink": (["--sink=noop"], ["--sink=rdd-count"]),
-    "cache": (["--cache=warm"], ["--cache=cold"]),
-    "repartition": (["--repartition=4"], ["--repartition=8"]),
-    "pi_samples": (["--pi-samples=100"], ["--pi-samples=200"]),
-    "sql": (["--sql=one"], ["--sql=two"]),
+OTHER_WORK: dict[str, tuple[list[str], list[str]]] = {
+    "sql": (["--sql=one", "--table=t=hdfs://n1/t"], ["--sql=two", "--table=t=hdfs://n1/t"]),
     "skip_content_check": ([], ["--skip-content-check"]),
 }
 """Two values of each option that a run records by itself."""
@@ -71,11 +76,11 @@ OBSERVED: dict[str, tuple[str, dict[str, Any]]] = {
         "dataset",
         {"layout": {"observed": "replicated:3", "drift": "a file has another layout"}},
     ),
-    "table: format": (TABLES, {"format": "orc"}),
-    "table: storage": (TABLES, {"uri": "s3a://b/t"}),
-    "table: layout": (TABLES, {"layout": "rs:6+3:64k"}),
-    "table: files": (TABLES, {"files": 2}),
-    "table: bytes": (TABLES, {"bytes": 101}),
+    "tables: format": (TABLES, {"format": "orc"}),
+    "tables: storage": (TABLES, {"uri": "s3a://b/t"}),
+    "tables: layout": (TABLES, {"layout": "rs:6+3:64k"}),
+    "tables: files": (TABLES, {"files": 2}),
+    "tables: bytes": (TABLES, {"bytes": 101}),
 }
 """What a run observes of the data that an option names, and what differs."""
 
@@ -88,7 +93,19 @@ def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / name / "q.sql").write_text(text)
 
 
-def run_of(name: str, options: BenchmarkOptions, dataset: dict[str, Any], table: Any) -> Run:
+def two_values(option: Option) -> list[str]:
+    """Return two values that an entry of the table allows, as texts."""
+    metavar = option.metavar or ""
+    texts = metavar.split("|") if "|" in metavar else ["1", "2"]
+    assert option.read(texts[0]) != option.read(texts[1])
+    return texts[:2]
+
+
+def arguments_of(option: Option) -> list[str]:
+    return [f"{option.flag}={text}" for text in two_values(option)]
+
+
+def run_of(name: str, options: BenchmarkOptions, dataset: Any = DATASET, table: Any = TABLE) -> Run:
     """Return a run as the benchmark describes it."""
     selection = select_workloads(options.workloads, queries_of(options.queries), None)
     selection = in_streams(selection, options.streams)
@@ -99,6 +116,12 @@ def run_of(name: str, options: BenchmarkOptions, dataset: dict[str, Any], table:
         parameters[TABLES] = {"t": table}
     names = selection.names
     return a_run(name, workloads=names, parameters=parameters, dataset=dataset)
+
+
+def two_runs(option: Option) -> list[Run]:
+    """Return two runs that differ in this option alone."""
+    one, other = arguments_of(option)
+    return [run_of("a", parse([one])), run_of("b", parse([other]))]
 
 
 def refusal(before: Run, after: Run) -> str:
@@ -115,20 +138,84 @@ def refusal(before: Run, after: Run) -> str:
 
 
 def test_every_option_is_here() -> None:
-    known = {*NO_OTHER_WORK, *OPTIONS, *(name.split()[0].strip(":") for name in OBSERVED)}
-    arguments = vars(parse([])).keys() - {"queries", "tables", "facts", "max_time_s"}
-    assert known >= {*arguments, "sql", "table", "fact", "max_time"}
+    """A new one is an entry of the table of work, or here with the reason why sides may differ in it."""
+    compared = {option.name for option in COMPARED}
+    observed = {name.split()[0].strip(":") for name in OBSERVED}
+    known = {*NO_OTHER_WORK, *compared, *OTHER_WORK, *observed}
+    assert known == {option.name for option in BENCHMARK_OPTIONS}
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("option", COMPARED, ids=lambda option: option.name)
+class TestEveryOptionOfWork:
+    def test_is_a_parameter_of_runs(self, option: Option) -> None:
+        values = [run.parameters[option.name] for run in two_runs(option)]
+        assert values == [option.read(text) for text in two_values(option)]
+
+    def test_makes_another_series(self, option: Option) -> None:
+        one, other = ([argument] for argument in arguments_of(option))
+        assert series_of([], one) == series_of([], one) != series_of([], other)
+
+    def test_is_a_confounder_by_its_name(self, option: Option) -> None:
+        before, after = two_runs(option)
+        here, there = (as_text(run.parameters[option.name]) for run in (after, before))
+        reason = refusal(before, after)
+        assert f"{option.fact}: {here} here, {there} in a" in reason
+        assert refusal(before, run_of("b", parse(arguments_of(option)[:1]))) == ""
+
+    def test_is_a_condition_of_predictions_unless_it_repeats(self, option: Option) -> None:
+        found = [conditions([run]) for run in two_runs(option)]
+        values = [as_text(option.read(text)) for text in two_values(option)]
+        expected = [None, None] if option.repeats else values
+        assert [each.get(option.fact) for each in found] == expected
+
+    def test_is_never_pooled_unless_it_repeats(self, option: Option, tmp_path: Path) -> None:
+        for run in two_runs(option):
+            trials = [ok(name, 1.0) for name in run.workloads]
+            record_all(tmp_path, replace(run, configuration="1g"), trials)
+        if option.repeats:
+            assert len(find_configuration("1g", tmp_path).runs) == 2
+        else:
+            with pytest.raises(BadInput, match=f"mixes runs that differ in {option.name} "):
+                find_configuration("1g", tmp_path)
+
+    def test_may_not_change_in_new_runs_unless_it_repeats(
+        self, option: Option, tmp_path: Path
+    ) -> None:
+        first, _ = two_runs(option)
+        record_all(tmp_path, first, [])
+        series = Series(tmp_path, "a", "series")
+        one, other = (Submission.of([argument]) for argument in arguments_of(option))
+        check_same_work(series, one)
+        if option.repeats:
+            check_same_work(series, other)
+        else:
+            with pytest.raises(BadInput, match=f"has {option.name} .*, and new runs would have "):
+                check_same_work(series, other)
+
+    def test_is_what_it_was_in_results_that_are_older(self, option: Option) -> None:
+        """Then an older run and a new one with that value are the same work, and have no confounder."""
+        if option.before is None:
+            return
+        new = run_of("b", parse([f"{option.flag}={option.before}"]))
+        parameters = {key: new.parameters[key] for key in new.parameters if key != option.name}
+        old = replace(new, id="old", configuration="a", parameters=parameters)
+        assert refusal(old, new) == ""
+        require_same_work("both", [old, new])
+
+    def test_is_the_same_for_all_who_read_it(self, option: Option) -> None:
+        text = two_values(option)[1]
+        assert getattr(options_by_keys({option.name: text}), option.name) == option.read(text)
+        assert getattr(read_script_options([f"{option.flag}={text}"]), option.name) == option.read(
+            text
+        )
+
+
+@pytest.mark.parametrize("option", OTHER_WORK)
 def test_other_work_is_refused(option: str) -> None:
-    first, second = OPTIONS[option]
-    tables = ["--table=t=hdfs://n1/t"] if option == "sql" else []
-    before = run_of("a", parse([*first, *tables]), DATASET, TABLE)
-    same = run_of("b", parse([*first, *tables]), DATASET, TABLE)
-    after = run_of("b", parse([*second, *tables]), DATASET, TABLE)
-    assert refusal(before, same) == ""
-    assert refusal(before, after) != ""
+    first, second = OTHER_WORK[option]
+    before = run_of("a", parse(first))
+    assert refusal(before, run_of("b", parse(first))) == ""
+    assert refusal(before, run_of("b", parse(second))) != ""
 
 
 @pytest.mark.parametrize("case", OBSERVED)
@@ -137,5 +224,12 @@ def test_other_data_is_refused(case: str) -> None:
     options = parse(["--sql=one", "--table=t=hdfs://n1/t"] if where == TABLES else [])
     dataset = DATASET | change if where == "dataset" else DATASET
     table = TABLE | change if where == TABLES else TABLE
-    before = run_of("a", options, DATASET, TABLE)
-    assert refusal(before, run_of("b", options, dataset, table)) != ""
+    assert refusal(run_of("a", options), run_of("b", options, dataset, table)) != ""
+
+
+def test_cold_reads_contradict_streams_wherever_they_are_asked_for() -> None:
+    message = "cache cold contradicts streams 2"
+    with pytest.raises(BadInput, match=message):
+        read_script_options(["--streams=2", "--cache=cold"])
+    with pytest.raises(BadInput, match=message):
+        options_by_keys({"streams": 2, "cache": "cold"})

@@ -275,7 +275,7 @@ class TestSeries:
         """No table can pool them: only `compare` said so, after all runs."""
         make_runs([planned(trials=1)], 1, tmp_path)
         before = len(cluster.jobs)
-        with pytest.raises(BadInput, match=r"has the problem size 100, .* have size 200, "):
+        with pytest.raises(BadInput, match=r"has problem size 100, .* have size 200, "):
             make_runs([planned(trials=1, growing=True)], 1, tmp_path)
         assert len(cluster.jobs) == before
 

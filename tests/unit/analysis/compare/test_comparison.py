@@ -357,7 +357,6 @@ class TestRunsOfDifferentWork:
             ({"parameters": {"sink": "noop", "streams": 4}}, "streams"),
             ({"parameters": {"sink": "noop", "cache": "cold"}}, "cache"),
             ({"parameters": {"sink": "noop", "repartition": 9}}, "repartition"),
-            ({"parameters": {"sink": "noop", "problem": {"n": 5}}}, "problem"),
             (
                 {"dataset": {"uri": "file:/d", "layout": {}, "digest": "a", "format": "csv"}},
                 "format of the dataset",
@@ -371,6 +370,13 @@ class TestRunsOfDifferentWork:
         for run_id, fields in (("one", first), ("other", first | change)):
             record_all(tmp_path, a_run("1g", run_id, **fields), [ok("pi", 1.0)])
         with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
+            find_configuration("1g", tmp_path)
+
+    def test_nor_those_of_different_problems(self, tmp_path: Path) -> None:
+        for run_id, size in (("one", 4), ("other", 5)):
+            parameters = {"program": "hpl", "problem": {"n": size}}
+            record_all(tmp_path, a_run("1g", run_id, parameters=parameters), [ok("hpl", 1.0)])
+        with pytest.raises(BadInput, match=r"mixes runs that differ in problem \(n 4, n 5\)"):
             find_configuration("1g", tmp_path)
 
     def test_but_runs_that_read_no_data_are_pooled_with_those_of_a_dataset(
