@@ -16,7 +16,6 @@ from harness.base.words import count_of, visible
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment
-from harness.experiments.hosts_site import HostsSite
 from harness.experiments.lab_site import LabSite
 from harness.experiments.runs import (
     ExperimentOutcome,
@@ -125,7 +124,7 @@ def _scaling_page(experiment: Experiment, results: Path) -> Document | None:
 
 def site_of(experiment: Experiment, results: Path | None) -> Site:
     if experiment.site is not None:
-        return HostsSite(experiment.site, experiment.name, results or Path("results"))
+        return Site(experiment.site, experiment.name, results or Path("results"))
     if results is not None:
         raise BadInput(
             "--results: leave it out, and set the environment variable RESULTS before the lab starts: its "

@@ -112,15 +112,18 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
     if (rate is None and mtu is None and not unshaped) or (rate is not None and unshaped):
         raise BadInput("use --rate or --unshaped, or --mtu, or --mtu with one of the two")
     bit_s = None if rate is None else parse_rate("--rate", rate)
-
-    def change(link: Link) -> Link:
-        kept = None if unshaped else link.rate_bit_s
-        return Link(bit_s or kept, mtu or link.mtu)
-
     current = running_lab()
-    nodes = current.linked if names is None else current.select(expand_names("--nodes", names))
-    for node, link in zip(nodes, set_links(nodes, change), strict=True):
-        show(f"{node.name}: {link}")
+    nodes = current.running
+    if names is not None:
+        nodes = [current.node(name) for name in expand_names("--nodes", names)]
+    hosts = [node.host for node in nodes]
+    wanted = {}
+    for host, link in zip(hosts, read_links(hosts), strict=True):
+        kept_bit_s = None if unshaped else link.rate_bit_s
+        wanted[host] = Link(bit_s or kept_bit_s, mtu or link.mtu)
+    set_links(wanted)
+    for host, link in wanted.items():
+        show(f"{host}: {link}")
 
 
 @lab.command("generate", context_settings=without_own_options)
@@ -158,16 +161,11 @@ def _check_is_kept(results: Path) -> None:
 
 def status_text(current: Lab) -> str:
     """Return two lines about the lab, and a table with one line for each node."""
-    links = dict(
-        zip((node.name for node in current.linked), read_links(current.linked), strict=True)
-    )
+    names = [node.name for node in current.running]
+    links = dict(zip(names, read_links([node.host for node in current.running]), strict=True))
     rows = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
+    uris = " ".join(current.uri(storage) for storage in current.storages)
     reason = current.why_not_ready()
-    return "\n".join(
-        [
-            f"{shape_of(current)}: {' '.join(map(current.uri, current.storages))}",
-            f"not ready: {reason}" if reason else "ready",
-            "",
-            tabulate(rows, ("node", "state", "link")),
-        ]
-    )
+    state = f"not ready: {reason}" if reason else "ready"
+    table = tabulate(rows, ("node", "state", "link"))
+    return f"{shape_of(current)}: {uris}\n{state}\n\n{table}"

@@ -1,6 +1,5 @@
 """Hosts of the user's own, as an experiment file describes them."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -62,11 +61,10 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the host as root reaches it."""
         return replace(host, prefix=(*host.prefix, *SUDO)) if self.sudo else host
 
-    def disk_rates(self, bytes_s: int) -> Iterator[Setting]:
-        """Yield the settings of the disks of every host, each to this rate."""
-        for at in self.disks:
-            what = f"{at} in {self.disk_group}"
-            yield disk_rate(what, at, f"{GROUPS}/{self.disk_group}", bytes_s)
+    def disk_rates(self, bytes_s: int) -> list[Setting]:
+        """Return the settings of the disks of every host, each to this rate."""
+        group = f"{GROUPS}/{self.disk_group}"
+        return [disk_rate(f"{at} in {self.disk_group}", at, group, bytes_s) for at in self.disks]
 
     def __str__(self) -> str:
         return f"{self.hosts} by {self.via}"

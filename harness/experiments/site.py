@@ -1,20 +1,25 @@
-"""Where an experiment runs: the lab, or hosts of the user's own."""
+"""Where an experiment runs: hosts with Spark and a file system, which are reached as probes reach them."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.base.child_process import run_to_its_end
 from harness.base.errors import ToolError
 from harness.experiments.experiment import Configuration, Dataset
-from harness.hosts.remote_process import ask_all
-from harness.hosts.transports.host import Host, HostError
+from harness.experiments.hosts_spec import HostsSpec
+from harness.hosts.links import LINK_PROGRAMS, read_links
+from harness.hosts.preflight import preflight
+from harness.hosts.remote_process import answers_of_all, ask_all
+from harness.hosts.transports.host import Host, HostError, by_netns
+from harness.model.link import TYPICAL_MTU
 from harness.node.page_cache import DROP
-from harness.settings.in_force import Settings, put_back
+from harness.settings.in_force import Settings, in_force, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
+from harness.submit.local_spark import script_path, spark_environment, spark_submit_command
 from harness.trials.hold import HOLD_FILE
 
 _DONE = "dropped"
@@ -31,39 +36,47 @@ class Configured:
     lost: Callable[[], str | None]
 
 
-class Site(ABC):
-    """Hosts with Spark and a file system. `results` is the directory of all results."""
+class Site:
+    """The hosts that an experiment's file names. `results` is the directory of all results.
 
-    results: Path
+    `open` finds the hosts. `device` is the interface whose link is set, None for the one that leads to the
+    other hosts.
+    """
 
-    @abstractmethod
+    def __init__(self, spec: HostsSpec, experiment: str, results: Path) -> None:
+        self.results = results
+        self.device = spec.device
+        self._spec = spec
+        self._experiment = experiment
+        self._hosts: Sequence[Host] = ()
+
     def lock(self) -> AbstractContextManager[None]:
-        """Return a context in which no other command of this user uses the site."""
+        """Return a context in which no other command of this user uses the site.
 
-    @abstractmethod
+        This one locks nothing: each host refuses a second experiment by itself.
+        """
+        return nullcontext()
+
     def open(self, programs: Sequence[str] = ()) -> None:
-        """Make the site ready for an experiment that runs these programs on every host.
+        """Check that every host answers, as root, and has the programs that run there.
 
         Raise BadInput or ClusterliftError that says which host, port or program is not as it has to be.
         """
+        needed = tuple(dict.fromkeys((*LINK_PROGRAMS, *programs)))
+        checked = preflight(self._spec.named_hosts(), needed)
+        for error in checked.excluded_hosts.values():
+            raise error
+        self._hosts = checked.hosts
+        answers_of_all(map(self._spec.as_root, self._hosts), ("id", "-u"), _require_root)
 
-    @abstractmethod
     def uri(self, data: Dataset) -> str:
-        """Return where a dataset is stored."""
+        """Return where a dataset is stored: at its own URI, or below the site's."""
+        base = (self._spec.data or "").rstrip("/")
+        return data.uri or f"{base}/{self._experiment}/{data.name}"
 
-    @abstractmethod
-    def settings(self, configuration: Configuration) -> Settings:
-        """Return what a configuration sets, by host."""
-
-    @abstractmethod
-    def configured(
-        self, configuration: Configuration, journal: Journal
-    ) -> AbstractContextManager[Configured]:
-        """Return a context in which a configuration is in force on all hosts."""
-
-    @abstractmethod
     def hosts_to_set(self) -> Sequence[Host]:
-        """Return the hosts as root reaches them; the nodes of a lab that ended are left out."""
+        """Return the hosts on which something may be set, as root reaches them."""
+        return [self._spec.as_root(host) for host in self._spec.named_hosts()]
 
     def hosts_with_caches(self) -> Sequence[Host]:
         """Return the hosts whose page caches may have what is stored, as root reaches them."""
@@ -71,35 +84,54 @@ class Site(ABC):
 
     def drop_caches(self) -> list[str]:
         """Put what hosts keep of files out of their memory, and return a line for each that could not."""
-        answers = ask_all(
-            self.hosts_with_caches(), ("sh", "-c", f"{DROP} && echo {_DONE}"), _require_done
-        )
+        command = ("sh", "-c", f"{DROP} && echo {_DONE}")
+        answers = ask_all(self.hosts_with_caches(), command, _require_done)
         return [str(answer) for answer in answers.values() if isinstance(answer, HostError)]
 
-    @abstractmethod
-    def device(self, found: str) -> str:
-        """Return the device that is set, if `found` leads to the other hosts."""
+    def settings(self, configuration: Configuration) -> Settings:
+        """Return what a configuration sets on each host, on the interface that leads to the others."""
+        found: dict[Host, Sequence[Setting]] = {}
+        links = read_links(self._hosts, self.device)
+        for host, link in zip(self._hosts, links, strict=True):
+            if isinstance(link, HostError):
+                raise link
+            device = self.device or link.device
+            wanted = configuration.settings(device, link.mtu_bytes or TYPICAL_MTU)
+            found[self._spec.as_root(host)] = list(wanted)
+        for host, rates in self.disk_rates(configuration).items():
+            found[host] = [*found.get(host, ()), *rates]
+        return found
 
-    @abstractmethod
-    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
-        """Return the settings of the site's disks; none if the configuration does not limit them."""
+    def disk_rates(self, configuration: Configuration) -> Settings:
+        """Return the settings of the disks; none if the configuration does not limit them."""
+        bytes_s = configuration.disk_bytes_s
+        if not bytes_s:
+            return {}
+        return {host: self._spec.disk_rates(bytes_s) for host in self.hosts_to_set()}
+
+    @contextmanager
+    def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
+        """Put a configuration in force on all hosts in the block."""
+        with in_force(self.settings(configuration), journal) as settings:
+            yield Configured(self._hosts, settings.lost)
 
     def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
         """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails.
 
-        Nothing is put back that none of the configurations sets.
+        What none of the configurations sets is not put back.
         """
 
         def known(device: str, mtu: int) -> Iterable[Setting]:
             for configuration in configurations:
-                yield from configuration.settings(self.device(device), mtu)
-                yield from self.disk_rates(configuration)
+                yield from configuration.settings(self.device or device, mtu)
+                for rates in self.disk_rates(configuration).values():
+                    yield from rates
 
         return put_back(journal, self.hosts_to_set(), known)
 
-    @abstractmethod
     def facts(self, configuration: Configuration) -> dict[str, str]:
         """Return what a run of this configuration declares about the site."""
+        return configuration.facts
 
     def submit(
         self,
@@ -127,7 +159,6 @@ class Site(ABC):
             held = {**(environment or {}), HOLD_FILE: self.path_there(file)}
             return self.run(script, arguments, properties, held, release)
 
-    @abstractmethod
     def run(
         self,
         script: str,
@@ -136,7 +167,13 @@ class Site(ABC):
         environment: Mapping[str, str],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
-        """Run a script, and return its exit code; call `meanwhile` several times a second."""
+        """Run a script on this machine, and return its exit code; call `meanwhile` several times a second."""
+        command = [*spark_submit_command(), *self._spec.spark]
+        command += [f"--conf={pair}" for pair in properties]
+        command += [script_path(script), *arguments]
+        if self._spec.submit_from:
+            command = by_netns(self._spec.submit_from).argv(*command)
+        return run_to_its_end(command, {**spark_environment(), **environment}, meanwhile)
 
     def path_there(self, path: Path) -> str:
         """Return what a script calls a path below `results`."""
@@ -146,3 +183,11 @@ class Site(ABC):
 def _require_done(output: str) -> None:
     if output.strip() != _DONE:
         raise ToolError("its page cache was not dropped")
+
+
+def _require_root(user: str) -> None:
+    if user.strip() != "0":
+        raise ToolError(
+            "an experiment needs root there: name root@HOST, or let the user become root by sudo without a "
+            "password and write `sudo = true`"
+        )

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +36,11 @@ class Node:
 
     @property
     def host(self) -> Host:
-        """The node as a host of probes, under the name by which the other nodes reach it."""
+        """The node as a host, under the name by which the other nodes reach it."""
         return by_docker(self.name, self.name, self.container)
 
     def execute(self, *command: str) -> str:
-        """Run a command as root and return its output. Raises ClusterliftError if it fails."""
+        """Run a command as root and return its output. Raise ClusterliftError if it fails."""
         return docker("exec", "--user", "root", self.container, *command)
 
 
@@ -55,7 +54,7 @@ class Lab:
 
     @property
     def master(self) -> Node:
-        """The node of Spark's master and of the file system's head."""
+        """The node of Spark's master and of the file system's head. Raise BadInput if it does not run."""
         return self.node(MASTER)
 
     @property
@@ -64,8 +63,8 @@ class Lab:
         return [node for node in self.nodes if node.name.startswith("worker-")]
 
     @property
-    def linked(self) -> list[Node]:
-        """The nodes whose links can be set: all running ones."""
+    def running(self) -> list[Node]:
+        """The nodes that run."""
         return [node for node in self.nodes if node.is_running]
 
     def uri(self, storage: str | None = None, layout: str | None = None) -> str:
@@ -75,8 +74,8 @@ class Lab:
         """
         match storage or self.storages[0]:
             case "qfs":
-                [address, *_] = self.master.execute("hostname", "-i").split()
-                return f"qfs://{address}:20000"
+                addresses = self.master.execute("hostname", "-i").split()
+                return f"qfs://{addresses[0]}:20000"
             case "ceph":
                 return f"s3a://{ceph_bucket(layout, len(self.workers))}"
             case _:
@@ -85,22 +84,18 @@ class Lab:
     @property
     def results(self) -> Path:
         """The host's directory to which the master writes results: it mounted it when it started."""
-        mounts = json.loads(
-            docker("inspect", "--format", "{{json .Mounts}}", self.master.container)
-        )
-        return next(Path(each["Source"]) for each in mounts if each["Destination"] == RESULTS)
+        mounts = docker("inspect", "--format", "{{json .Mounts}}", self.master.container)
+        sources = {each["Destination"]: each["Source"] for each in json.loads(mounts)}
+        return Path(sources[RESULTS])
 
     def node(self, name: str) -> Node:
-        """Return the running node of this name. Raises BadInput if there is none."""
-        for node in self.nodes:
-            if node.name == name and node.is_running:
-                return node
-        running = ", ".join(node.name for node in self.nodes if node.is_running)
-        raise BadInput(f"no running node of the lab is called {name!r} (running: {running})")
-
-    def select(self, names: Sequence[str]) -> list[Node]:
-        """Return the nodes of these names. Raises BadInput like `node`."""
-        return [self.node(name) for name in names]
+        """Return the running node of this name. Raise BadInput if there is none."""
+        running = {node.name: node for node in self.running}
+        if name not in running:
+            raise BadInput(
+                f"no running node of the lab is called {name!r} (running: {', '.join(running)})"
+            )
+        return running[name]
 
     def why_not_ready(self) -> str:
         """Return what the master still waits for; empty if the lab is ready."""
@@ -141,11 +136,17 @@ def find_lab() -> Lab | None:
     containers = _containers()
     if not containers:
         return None
-    nodes = (Node(_service(c), str(c["Id"]), str(c["State"]["Status"])) for c in containers)
-    worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
-    environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"] or ())
-    storages = tuple(environment.get("STORAGE", "hdfs").split("-"))
-    return Lab(tuple(sorted(nodes, key=_by_number)), storages, _cpus(environment.get("CPUS", "")))
+    nodes = []
+    environment: list[str] = []
+    for container in containers:
+        name = str(container["Config"]["Labels"]["com.docker.compose.service"])
+        nodes.append(Node(name, str(container["Id"]), str(container["State"]["Status"])))
+        if name.startswith("worker-") or not environment:
+            environment = container["Config"]["Env"] or []
+    variables = dict(entry.partition("=")[::2] for entry in environment)
+    storages = variables.get("STORAGE", "hdfs").split("-")
+    nodes.sort(key=_by_number)
+    return Lab(tuple(nodes), tuple(storages), _cpus(variables.get("CPUS", "")))
 
 
 def _cpus(text: str) -> float:
@@ -157,18 +158,18 @@ def _cpus(text: str) -> float:
     return float(text)
 
 
+def _by_number(node: Node) -> tuple[str, int]:
+    name, _, number = node.name.partition("-")
+    return name, int(number) if number.isdecimal() else 0
+
+
 def running_lab() -> Lab:
-    """Return the lab that is up. Raises BadInput if there is none, or if its master does not run."""
+    """Return the lab that is up. Raise BadInput if there is none, or if its master does not run."""
     lab = find_lab()
     if lab is None:
         raise BadInput("no lab is up; start one: clusterlift lab up")
     lab.node(MASTER)
     return lab
-
-
-def networks() -> list[str]:
-    """Return the names of the lab's networks."""
-    return docker("network", "ls", "--filter", lab_filter(), "--format", "{{.Name}}").split()
 
 
 def _containers(attempts: int = 3) -> list[dict[str, Any]]:
@@ -182,12 +183,3 @@ def _containers(attempts: int = 3) -> list[dict[str, Any]]:
             raise
         return _containers(attempts - 1)  # a container may just have been removed
     return found
-
-
-def _service(container: dict[str, Any]) -> str:
-    return str(container["Config"]["Labels"]["com.docker.compose.service"])
-
-
-def _by_number(node: Node) -> tuple[str, int]:
-    name, _, number = node.name.partition("-")
-    return name, int(number) if number.isdecimal() else 0

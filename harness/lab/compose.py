@@ -41,7 +41,7 @@ class LabSpec:
     @property
     def services(self) -> list[str]:
         """The names of the nodes, which are Compose's services."""
-        return [MASTER, *(f"worker-{number}" for number in range(1, self.workers + 1))]
+        return [MASTER] + [f"worker-{number}" for number in range(1, self.workers + 1)]
 
     @property
     def storage_variable(self) -> str:
@@ -70,21 +70,18 @@ def results_directory() -> Path:
 
 def override(shape: LabSpec) -> dict[str, Any]:
     """Return the Compose file to read after docker/compose.yaml."""
-    workers = range(1, shape.workers + 1)
-    additional = workers[WORKERS_IN_FILE:]
     # Compose 1.29 takes a file without any service for a file of another format, and no variable for a quota.
-    services: dict[str, dict[str, Any]] = {
-        MASTER: {},
-        **{f"worker-{number}": {"cpu_quota": cpu_quota_us(shape.cpus)} for number in workers},
-    }
-    for number in additional:
-        services[f"worker-{number}"] |= {
-            "extends": {"file": str(FILE), "service": "worker-1"},
-            "hostname": f"worker-{number}",
-            "volumes": [f"data-{number}:/data"],
-        }
-    content: dict[str, Any] = {"volumes": {f"data-{number}": {} for number in additional}}
-    return {"services": services, **content}
+    services: dict[str, dict[str, Any]] = {MASTER: {}}
+    volumes: dict[str, Any] = {}
+    for number in range(1, shape.workers + 1):
+        service: dict[str, Any] = {"cpu_quota": cpu_quota_us(shape.cpus)}
+        if number > WORKERS_IN_FILE:
+            service["extends"] = {"file": str(FILE), "service": "worker-1"}
+            service["hostname"] = f"worker-{number}"
+            service["volumes"] = [f"data-{number}:/data"]
+            volumes[f"data-{number}"] = {}
+        services[f"worker-{number}"] = service
+    return {"services": services, "volumes": volumes}
 
 
 @dataclass(frozen=True)
@@ -98,14 +95,14 @@ class Compose:
     def build(self) -> None:
         """Build the image, and show the progress on standard error. A failed build leaves no container.
 
-        Raises ClusterliftError if the build fails.
+        Raise ClusterliftError if the build fails.
         """
         self._run("build", "--force-rm", MASTER, output=_STANDARD_ERROR)
 
     def up(self) -> None:
         """Start the containers that do not run. Raises ClusterliftError if one cannot be started.
 
-        Raises BadInput if there cannot be a directory for results: Docker would make one that is root's.
+        Raise BadInput if there cannot be a directory for results: Docker would make one that is root's.
         """
         with kept_in(results_directory(), "results", "set RESULTS to a directory of your own"):
             pass
@@ -126,8 +123,8 @@ class Compose:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as added:
             json.dump(override(self.shape), added)  # JSON is valid YAML
             added.seek(0)
-            files = ("-f", str(FILE), "-f", "/dev/stdin")
-            command = [*self.program, "--project-name", project(), *files, *arguments]
+            command = [*self.program, "--project-name", project()]
+            command += ["-f", str(FILE), "-f", "/dev/stdin", *arguments]
             done = subprocess.run(
                 command, env=environment, stdin=added, stdout=output, stderr=output, text=True,
                 errors="replace", check=False,

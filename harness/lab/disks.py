@@ -15,7 +15,7 @@ from harness.settings.disk_rate import OLD_GROUPS, disk_rate
 from harness.settings.setting import Setting
 
 ENGINE = by_local("engine")
-"""The machine on which disks are limited."""
+"""The machine on which disks are limited, and whose kernel all nodes share."""
 _PLACE = '{{.State.Pid}}{{range .Mounts}}{{if eq .Destination "/data"}} {{.Source}}{{end}}{{end}}'
 
 
@@ -28,17 +28,11 @@ def disk_rates(lab: Lab, bytes_s: int) -> list[Setting]:
         raise BadInput(
             "disk_rate: the lab's disks are limited by this machine's control groups: run the command as root"
         )
-    workers = [node for node in lab.workers if node.is_running]
-    if not workers:
-        return []
-    places = docker("inspect", "--format", _PLACE, *(node.container for node in workers))
-    return [
-        _disk_rate(node, place, bytes_s)
-        for node, place in zip(workers, places.splitlines(), strict=True)
-    ]
+    return [_disk_rate(node, bytes_s) for node in lab.workers if node.is_running]
 
 
-def _disk_rate(node: Node, place: str, bytes_s: int) -> Setting:
+def _disk_rate(node: Node, bytes_s: int) -> Setting:
+    place = docker("inspect", "--format", _PLACE, node.container).rstrip("\n")
     process, _, data = place.partition(" ")
     group = io_group(int(process))
     if group is None or not Path(data).is_dir():
@@ -50,5 +44,5 @@ def _disk_rate(node: Node, place: str, bytes_s: int) -> Setting:
 
 def how_limited() -> str:
     """Return what the limits are worth here, for people."""
-    is_old = Path(OLD_GROUPS).is_dir()
-    return "disks limited by control groups" + (" (reads and direct writes)" if is_old else "")
+    limited = "disks limited by control groups"
+    return f"{limited} (reads and direct writes)" if Path(OLD_GROUPS).is_dir() else limited

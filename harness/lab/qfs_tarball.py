@@ -5,6 +5,7 @@ import os
 import tarfile
 from io import BytesIO
 
+from harness.lab.compose import LabSpec
 from harness.lab.engine import docker
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
 from harness.submit.local_spark import ROOT
@@ -14,18 +15,20 @@ PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileen
 IMAGE = "clusterlift-lab"
 
 
-def qfs_variables(tag: str) -> dict[str, str]:
-    """Pack what QFS_HOME has, and return the build argument QFS_TARBALL.
+def qfs_variables(shape: LabSpec) -> dict[str, str]:
+    """Pack what QFS_HOME has, and return the build argument QFS_TARBALL; nothing for a lab without QFS.
 
-    Without QFS_HOME, return nothing if the image of this tag has QFS already. Raises BadInput if there is no
-    QFS to install.
+    Without QFS_HOME, return nothing if the lab's image has QFS already. Raise BadInput if there is no QFS to
+    install.
     """
-    image = ("image", "ls", "--quiet", f"{IMAGE}:{tag}")
-    if not os.environ.get("QFS_HOME") and docker(*image).strip():
+    if "qfs" not in shape.storages:
         return {}
-    tarball, target = _pack(qfs_home()), ROOT / IN_BUILD_CONTEXT
+    image = f"{IMAGE}:{shape.storage_variable}"
+    if not os.environ.get("QFS_HOME") and docker("image", "ls", "--quiet", image).strip():
+        return {}
+    target = ROOT / IN_BUILD_CONTEXT
     new = target.with_suffix(".new")
-    new.write_bytes(tarball)
+    new.write_bytes(_pack(qfs_home()))
     new.replace(target)
     return {"QFS_TARBALL": IN_BUILD_CONTEXT}
 

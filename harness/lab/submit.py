@@ -1,4 +1,4 @@
-"""Run an entry script of the checkout under spark-submit on the lab's master."""
+"""Runs an entry script of the checkout under spark-submit on the lab's master, and declares the lab."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,46 +30,16 @@ def spark_submit(
     `environment` is added to that of the lab. `meanwhile` is called several times a second. Ctrl-C, SIGTERM
     and the death of this process reach the script, which then ends by itself. Raise KeyboardInterrupt then.
     """
-    user, group = os.getuid(), os.getgid()
+    user = os.getuid()
     _create_user(lab.master, user)
-    command = [
-        *(docker_program(), "exec", "--interactive", "--user", f"{user}:{group}"),
-        *("--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
-        *(f"--env={name}={value}" for name, value in (environment or {}).items()),
-        *(lab.master.container, "sh", "-c", END_WITH_INPUT, "submit"),
-        *("spark-submit", *(f"--conf={pair}" for pair in properties)),
-        *(f"{CHECKOUT}/{script}", *arguments),
-    ]
+    command = [docker_program(), "exec", "--interactive", "--user", f"{user}:{os.getgid()}"]
+    command += ["--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"]
+    command += [f"--env={name}={value}" for name, value in (environment or {}).items()]
     # At Ctrl-C the docker client would end and leave the script running; the end of its input interrupts it.
+    command += [lab.master.container, "sh", "-c", END_WITH_INPUT, "submit", "spark-submit"]
+    command += [f"--conf={pair}" for pair in properties]
+    command += [f"{CHECKOUT}/{script}", *arguments]
     return run_to_its_end(command, os.environ, meanwhile, ends_with_input=True)
-
-
-def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, str]:
-    """Return what a run in the lab records about it: that it is emulated, and how.
-
-    `links` are the links that its nodes will have, by default their links of now; `disks` says how disks are
-    limited.
-    """
-    links = links or read_links(lab.linked)
-    is_shaped = any(link.rate_bit_s for link in links)
-    return {
-        EMULATED: f"{len(lab.workers)} nodes on one host, "
-        + ("links shaped by tc" if is_shaped else "links not shaped")
-        + (disks and f", {disks}")
-        + LIMITATIONS,
-        "link": _common_value([link.rate for link in links]),
-        "mtu": _common_value([str(link.mtu) for link in links]),
-        "cpus": f"{lab.cpus:g}",
-        "cpu_period": f"{CPU_PERIOD_US / 1000:g} ms",
-    }
-
-
-def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
-    """Append facts about the lab to a benchmark's arguments, except facts that the user states."""
-    pairs = [argument.removeprefix("--fact=").partition("=") for argument in arguments]
-    stated = {key.strip() for key, equals, _ in pairs if equals}
-    added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
-    return [*arguments, *added]
 
 
 def _create_user(master: Node, user: int) -> None:
@@ -80,5 +50,37 @@ def _create_user(master: Node, user: int) -> None:
     master.execute("useradd", "--no-create-home", "--uid", str(user), f"caller-{user}")
 
 
+def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, str]:
+    """Return what a run in the lab records about it: that it is emulated, and how.
+
+    `links` are the links that its nodes will have, by default their links of now; `disks` says how disks are
+    limited.
+    """
+    links = links or read_links([node.host for node in lab.running])
+    how = [f"{len(lab.workers)} nodes on one host"]
+    is_shaped = any(link.rate_bit_s for link in links)
+    how.append("links shaped by tc" if is_shaped else "links not shaped")
+    if disks:
+        how.append(disks)
+    return {
+        EMULATED: ", ".join(how) + LIMITATIONS,
+        "link": _common_value([link.rate for link in links]),
+        "mtu": _common_value([str(link.mtu) for link in links]),
+        "cpus": f"{lab.cpus:g}",
+        "cpu_period": f"{CPU_PERIOD_US / 1000:g} ms",
+    }
+
+
 def _common_value(values: Sequence[str]) -> str:
-    return values[0] if len(set(values)) == 1 else "mixed: " + " ".join(values)
+    return values[0] if len(set(values)) == 1 else f"mixed: {' '.join(values)}"
+
+
+def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
+    """Append facts about the lab to a benchmark's arguments, except facts that the user states."""
+    stated = set()
+    for argument in arguments:
+        key, equals, _ = argument.removeprefix("--fact=").partition("=")
+        if equals:
+            stated.add(key.strip())
+    added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
+    return [*arguments, *added]

@@ -101,6 +101,17 @@ def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
             _record_put_back(journal, changes, failed)
 
 
+def set_for_good(settings: Settings) -> None:
+    """Set everything on its host, verify it, and leave it set. Raise HostError if that fails.
+
+    A host on which an experiment has set something refuses.
+    """
+    with Guards(settings) as guards:
+        for error in guards.unarmed.values():
+            raise error
+        _set_all(plan(settings), guards)
+
+
 def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> list[Change]:
     """Put back what the journal says is still set, and return it.
 

@@ -29,8 +29,8 @@ _DEFAULT_HANDLE = "0:"
 _INGRESS = frozenset({"ingress", "clsact"})
 
 
-def rate(device: str, bit_s: int, mtu: int) -> Setting:
-    """Return the setting of the rate on the wire of a device, in both directions.
+def rate(device: str, bit_s: int | None, mtu: int) -> Setting:
+    """Return the setting of the rate on the wire of a device, in both directions; None for no limit.
 
     `mtu` is that of its packets, in bytes: the kernel counts less of each packet than the wire carries.
     """
@@ -39,7 +39,7 @@ def rate(device: str, bit_s: int, mtu: int) -> Setting:
         limit_bit_s = limited_bit_s(completed.output, mtu)
         if limit_bit_s is None:
             return UNLIMITED
-        is_wanted = abs(limit_bit_s - bit_s) <= ROUNDING * bit_s
+        is_wanted = bit_s is not None and abs(limit_bit_s - bit_s) <= ROUNDING * bit_s
         return value if is_wanted else rate_text(limit_bit_s)
 
     def commands(wanted: str, before: str) -> Sequence[ShellCommand]:
@@ -48,7 +48,8 @@ def rate(device: str, bit_s: int, mtu: int) -> Setting:
         link = Link(parse_rate(name, wanted), mtu)
         return tuple(commands_to_limit(device, link, is_limited=before != UNLIMITED))
 
-    name, value = f"rate of {device} at MTU {mtu}", rate_text(bit_s)
+    name = f"rate of {device} at MTU {mtu}"
+    value = UNLIMITED if bit_s is None else rate_text(bit_s)
     return Setting(
         name,
         value,

@@ -32,11 +32,11 @@ def test_daemons_do_not_run_as_root(lab: Lab) -> None:
 
 
 def test_spark_runs_nothing_for_whoever_has_no_secret(lab: Lab) -> None:
-    secrets = {node.execute("cat", "/secret/spark") for node in lab.linked}
+    secrets = {node.execute("cat", "/secret/spark") for node in lab.running}
     assert len(secrets) == 1
     [secret] = secrets
     assert len(secret) == 64
-    for node in lab.linked:
+    for node in lab.running:
         assert secret not in node.execute("ps", "-eww", "-o", "args")
     answer = lab.master.execute("sh", "-c", STRANGER)
     assert "Expected SaslMessage" in answer

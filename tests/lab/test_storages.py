@@ -108,6 +108,6 @@ def test_one_application_reads_from_all_file_systems_in_turns_also_while_a_node_
 
     user = json.loads(lab.master.execute("cat", "/secret/ceph/user.json"))
     texts = [Path(recorded.source).read_text() for recorded in found.values()]
-    texts += [node.execute("ps", "-eww", "-o", "args") for node in lab.linked]
+    texts += [node.execute("ps", "-eww", "-o", "args") for node in lab.running]
     for key in ("access_key", "secret_key"):
         assert not [text for text in texts if user["data"]["keys"][0][key] in text]

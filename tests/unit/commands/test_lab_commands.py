@@ -22,6 +22,7 @@ from tests.programs import shell_program
 from tests.refusal import refusal
 
 InstallFakes = Callable[..., None]
+WITH_QFS = LabSpec(4, 0.5, ("qfs",))
 COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, ("hdfs",)), {})
 NAMES = ("master", "worker-1", "worker-2", "worker-3", "worker-4")
 LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), ("hdfs",), 0.5)
@@ -263,11 +264,11 @@ class TestQfsTarball:
     def test_without_any_qfs_the_error_says_what_to_set(self, fake: InstallFakes) -> None:
         fake(docker="exit 0")
         with pytest.raises(BadInput, match="QFS_HOME is not set; set it to the directory of"):
-            qfs_tarball.qfs_variables("qfs")
+            qfs_tarball.qfs_variables(WITH_QFS)
 
     def test_an_image_that_has_qfs_needs_no_tarball(self, fake: InstallFakes) -> None:
         fake(docker="echo 0123abcd")
-        assert qfs_tarball.qfs_variables("qfs") == {}
+        assert qfs_tarball.qfs_variables(WITH_QFS) == {}
 
     def test_what_the_image_needs_is_always_packed_to_the_same_bytes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -282,7 +283,7 @@ class TestQfsTarball:
         monkeypatch.setenv("QFS_HOME", str(home))
         packed = []
         for _ in range(2):
-            assert qfs_tarball.qfs_variables("qfs") == {"QFS_TARBALL": "docker/qfs.tgz"}
+            assert qfs_tarball.qfs_variables(WITH_QFS) == {"QFS_TARBALL": "docker/qfs.tgz"}
             packed.append((tmp_path / "checkout/docker/qfs.tgz").read_bytes())
         assert packed[0] == packed[1]
         with tarfile.open(fileobj=io.BytesIO(packed[0])) as archive:

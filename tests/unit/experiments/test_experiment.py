@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,6 @@ from harness.base.errors import BadInput, ClusterliftError
 from harness.experiments import runs
 from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.experiment_file import read_experiment
-from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
@@ -36,7 +35,6 @@ from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
-from harness.settings.setting import Setting
 from harness.settings.speed import speed
 from harness.trials.hold import DROP_CACHES
 from jobs import sinks
@@ -209,8 +207,8 @@ class TestReading:
             sudo=True,
             disks=("/data/1", "/dev/sdb"),
         )
-        site = HostsSite(read.site, "x", tmp_path)
-        assert [setting.name for setting in site.disk_rates(slow)] == [
+        site = Site(read.site, "x", tmp_path)
+        assert [setting.name for setting in next(iter(site.disk_rates(slow).values()))] == [
             "disk rate of /data/1 in system.slice",
             "disk rate of /dev/sdb in system.slice",
         ]
@@ -463,8 +461,8 @@ class FakeSite(Site):
     """Records what an experiment does; writes results as the benchmark would."""
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(HostsSpec(hosts="n1"), "upgrade", directory / "results")
         self.directory = directory
-        self.results = directory / "results"
         self.own_results = self.results / "upgrade"
         self.arguments: Sequence[str] = ()
         self.properties: Sequence[str] = ()
@@ -480,9 +478,6 @@ class FakeSite(Site):
         self.crashes: set[tuple[str, ...]] = set()
         self.lost_in: str | None = None
         monkeypatch.setattr(runs, "run_probes", self.probe)
-
-    def lock(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
     def open(self, programs: Sequence[str] = ()) -> None:
         self.programs = programs
@@ -500,12 +495,6 @@ class FakeSite(Site):
     def drop_caches(self) -> list[str]:
         self.calls.append(("drop",))
         return ["n1: denied"]
-
-    def device(self, found: str) -> str:
-        return found
-
-    def disk_rates(self, configuration: Configuration) -> Sequence[Setting]:
-        return []
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         return {"emulated": "yes", "link": configuration.facts["link"]}

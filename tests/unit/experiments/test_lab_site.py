@@ -8,14 +8,17 @@ import pytest
 
 from harness.base.errors import BadInput
 from harness.experiments import lab_site
+from harness.experiments import site as site_module
 from harness.experiments.experiment import Configuration
 from harness.experiments.lab_site import LabSite
 from harness.lab import cluster, disks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
+from harness.model.interface import HostLink
 from harness.settings.disk_rate import disk_rate
 from harness.settings.journal import SET, Entry, Journal
 
+LINK = HostLink("worker-1", "eth0", mtu_bytes=1500)
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
 
 
@@ -31,6 +34,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabSite:
     monkeypatch.setattr(lab_site, "up", lambda *_: False)
     monkeypatch.setattr(lab_site, "running_lab", lambda: LAB)
     monkeypatch.setattr(lab_site, "set_links", lambda *_: None)
+    monkeypatch.setattr(site_module, "read_links", lambda hosts, _: [LINK] * len(hosts))
     return LabSite(LabSpec(1, 0.5, ("hdfs",)), "small")
 
 
@@ -87,13 +91,13 @@ SLOW_DISK = Configuration(disk_rate="5MB/s")
 def test_disks_are_limited_on_the_machine_of_the_engine(limited: LabSite) -> None:
     wanted = disk_rate("worker-1", "/", "/groups/77", 5 * 10**6)
     assert limited.settings(SLOW_DISK)[disks.ENGINE] == [wanted]
-    assert wanted.reading == limited.disk_rates(SLOW_DISK)[0].reading
+    assert wanted.reading == limited.disk_rates(SLOW_DISK)[disks.ENGINE][0].reading
     assert disks.ENGINE not in limited.settings(Configuration())
     assert ", disks limited by control groups" in limited.facts(SLOW_DISK)["emulated"]
 
 
 def test_the_limit_of_a_disk_is_gone_with_its_node(limited: LabSite, tmp_path: Path) -> None:
-    before, value = "rbps=max wbps=max", limited.disk_rates(SLOW_DISK)[0].value
+    before, value = "rbps=max wbps=max", limited.disk_rates(SLOW_DISK)[disks.ENGINE][0].value
     journal = Journal(tmp_path / "journal")
     journal.record(SET, [Entry("engine", "disk rate of worker-2", value, before)])
     assert limited.put_back(journal, [SLOW_DISK]) == []

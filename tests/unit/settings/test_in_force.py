@@ -12,7 +12,7 @@ from harness.hosts.remote_process import CompletedCommand, Script
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard
-from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back
+from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back, set_for_good
 from harness.settings.journal import SET, Entry, Journal, open_journal
 from harness.settings.rate import rate
 from harness.settings.setting import Change, Setting
@@ -74,6 +74,19 @@ class TestInForce:
         with in_force(wanted, switches.journal) as settings:
             assert len(settings.changes) == 1
         assert switches.applied == ["switch-a"]
+
+    def test_what_is_set_for_good_stays_and_is_refused_during_an_experiment(
+        self, switches: Switches
+    ) -> None:
+        wanted = switches.on(switches.setting("switch-a"))
+        with (
+            in_force({HOST: ()}, switches.journal),
+            pytest.raises(HostError, match="another experiment has set something there"),
+        ):
+            set_for_good(wanted)
+        set_for_good(wanted)
+        assert switches.applied == ["switch-a"]
+        assert switches.journal.outstanding() == []
 
     @pytest.mark.parametrize(
         ("apply", "reason"),

@@ -13,8 +13,8 @@ from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.link import MIN_BIT_S, Link, parse_rate
 from harness.settings.disk_rate import disk_rate
-from harness.settings.rate import HANDLE, limit_outgoing, rate
-from harness.settings.setting import Setting, ShellCommand, failed_command, script
+from harness.settings.rate import HANDLE, commands_to_limit, limit_outgoing, rate
+from harness.settings.setting import Setting, ShellCommand, failed_command, script, why_it_failed
 from harness.settings.simple import bond_member, mtu, own_command, sysctl
 from harness.settings.speed import speed
 from tests.unit.builders import known
@@ -55,6 +55,31 @@ class TestScript:
         assert failed_command(self.COMMANDS, code) is None
 
 
+class TestWhyACommandFailed:
+    LIMIT = tuple(commands_to_limit("eth0", Link(MBIT, 1500), is_limited=False))
+
+    @pytest.mark.parametrize(
+        ("command", "message", "module"),
+        [
+            ("tc qdisc replace", "Error: Specified qdisc kind is unknown.", "sch_tbf"),
+            ("ip link add", "Error: Unknown device type.", "ifb"),
+            ("tc qdisc add", "Error: Specified qdisc kind is unknown.", "sch_ingress"),
+            ("tc filter", "Error: TC classifier not found.", "cls_u32 and act_mirred"),
+        ],
+    )
+    def test_a_missing_kernel_module_is_named(
+        self, command: str, message: str, module: str
+    ) -> None:
+        failed = next(each for each in self.LIMIT if each.line.startswith(command))
+        assert f"this kernel cannot shape links without {module}: " in why_it_failed(
+            failed, message
+        )
+
+    def test_another_error_is_reported_with_the_command(self) -> None:
+        reason = why_it_failed(self.LIMIT[-1], "RTNETLINK answers: Operation not permitted")
+        assert reason == f"{self.LIMIT[-1].line}: RTNETLINK answers: Operation not permitted"
+
+
 class TestRate:
     RATE = rate("eth0", 160 * MBIT, 1500)
 
@@ -72,6 +97,11 @@ class TestRate:
     )
     def test_the_kernel_s_own_queues_are_no_limit(self, queues: list[dict[str, object]]) -> None:
         assert self.RATE.read(printed(json.dumps(queues))) == "unlimited"
+
+    def test_no_limit_is_a_setting_too(self) -> None:
+        unlimited = rate("eth0", None, 1500)
+        assert unlimited.read(printed("[]")) == unlimited.value
+        assert unlimited.read(printed(json.dumps([limited(160 * MBIT, 1500)]))) == "160mbit"
 
     @pytest.mark.parametrize(
         ("kind", "queue"),

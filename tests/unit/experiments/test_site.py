@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.experiments import hosts_site
+from harness.experiments import site as site_module
 from harness.experiments.experiment import Configuration
-from harness.experiments.hosts_site import HostsSite
 from harness.experiments.hosts_spec import HostsSpec
+from harness.experiments.site import Site
 from harness.hosts import remote_process
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host
@@ -32,7 +32,7 @@ def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
         return f"== device\n{json.dumps([{'ifname': command[3], 'mtu': MTUS[command[3]]}])}"
 
     monkeypatch.setattr(remote_process, "run_all", run_all)
-    site = HostsSite(HostsSpec("n[1-2]", "local", device), "x", tmp_path)
+    site = Site(HostsSpec("n[1-2]", "local", device), "x", tmp_path)
     site._hosts = tuple(site.hosts_to_set())
     wanted = [rate(limited, 10**8, MTUS[limited])]
     assert site.settings(Configuration(rate="100mbit")) == dict.fromkeys(site._hosts, wanted)
@@ -61,10 +61,10 @@ def test_an_application_may_end_while_its_turn_is_prepared(
         if ends:
             held[0].unlink()
 
-    monkeypatch.setattr(hosts_site, "run_to_its_end", run)
-    monkeypatch.setattr(hosts_site, "spark_submit_command", lambda: ["spark-submit"])
-    monkeypatch.setattr(hosts_site, "spark_environment", dict)
-    site = HostsSite(HostsSpec("n1", "local"), "x", tmp_path)
+    monkeypatch.setattr(site_module, "run_to_its_end", run)
+    monkeypatch.setattr(site_module, "spark_submit_command", lambda: ["spark-submit"])
+    monkeypatch.setattr(site_module, "spark_environment", dict)
+    site = Site(HostsSpec("n1", "local"), "x", tmp_path)
     assert site.submit("jobs/benchmark.py", (), on_request=on_request) == 7
     assert turns == ["slow"]
 
@@ -80,7 +80,7 @@ def test_hosts_that_cannot_drop_their_page_cache_are_named(
         return [CompletedCommand(0, "dropped\n", ""), denied]
 
     monkeypatch.setattr(remote_process, "run_all", run_all)
-    site = HostsSite(HostsSpec("n[1-2]", "ssh", sudo=True), "x", tmp_path)
+    site = Site(HostsSpec("n[1-2]", "ssh", sudo=True), "x", tmp_path)
     assert site.drop_caches() == ["n2: sh: 1: cannot create /proc/sys/vm/drop_caches: denied"]
     host, command = asked[0]
     assert host.prefix[-2:] == ("sudo", "-n")
