@@ -21,7 +21,7 @@ from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
 from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
 from harness.model.link import Link, parse_rate
-from harness.submit.local_spark import BENCHMARK, GENERATE
+from harness.submit.script import BENCHMARK, GENERATE
 from harness.work.script_options import read_script_options
 
 script_arguments = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")

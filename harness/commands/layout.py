@@ -10,7 +10,7 @@ from harness.base.terminal import show
 from harness.commands.command import command
 from harness.present import text
 from harness.present.layout_page import layout_page
-from harness.submit.local_spark import spark_submit
+from harness.submit.script import run_script_silently
 
 
 @command("layout")
@@ -32,7 +32,7 @@ def layout_command(uri: str, properties_file: str | None) -> int:
     options = ["--master", "local[1]", *properties]
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "observed.json"
-        spark_submit("datagen/observe.py", uri, "--output", str(file), options=options)
+        run_script_silently("datagen/observe.py", uri, "--output", str(file), options=options)
         observed = json.loads(file.read_text())
     show(text.render(layout_page(observed)))
     return int(bool(observed["problem"]))

@@ -29,8 +29,8 @@ from harness.records.series import (
     missing_runs,
     proven_content,
 )
-from harness.submit.local_spark import BENCHMARK
-from harness.submit.submission import Submission, run_script
+from harness.submit.script import BENCHMARK, run_script
+from harness.submit.submission import Submission
 from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
 from harness.work.same_work import require_work_of_runs, work_of_options, work_on
 from harness.work.script_options import HELP
@@ -95,7 +95,7 @@ def run_command(
     at least one of its trials did not fail. The exit code is 1 if a trial failed.
     """
     if HELP.intersection(words):
-        return run_script(BENCHMARK, (), ["--help"])
+        return run_script(BENCHMARK, (), ["--help"], {})
     submission = Submission.of(words)
     given = [_on_nodes(submission, number) for number in nodes or ()] or [submission]
     submissions = {one.series: one for one in given}
@@ -300,7 +300,7 @@ def _make_run(
     # The same as that of a run which this one replaces.
     seed = f"{submission.given.seed or series.id}-{number}"
     arguments = [*submission.arguments, f"--seed={seed}"]
-    code = run_script(BENCHMARK, submission.options, arguments, environment)
+    code = run_script(BENCHMARK, submission.option_words, arguments, environment)
     known = {recorded.run.id for recorded in before}
     made = (each for each in series.recorded() if each.run.id not in known)
     return code, next(made, None)

@@ -19,7 +19,7 @@ from harness.model.cache import COLD
 from harness.model.layout import Layout
 from harness.programs.mpi import Placement
 from harness.records.document import MAX_REASON, converted, toml_values
-from harness.submit.local_spark import ROOT
+from harness.submit.script import ROOT
 from harness.work.queries import read_queries, text_digests
 
 WORKLOADS = ROOT / "jobs/workloads"

@@ -32,7 +32,7 @@ from harness.records.series import is_complete, proven_content
 from harness.records.writer import record_all
 from harness.settings.in_force import plan
 from harness.settings.journal import Journal, open_journal
-from harness.submit.local_spark import BENCHMARK, GENERATE
+from harness.submit.script import BENCHMARK, GENERATE
 from harness.trials.counting import AUTO
 from harness.trials.hold import DROP_CACHES
 from harness.trials.order import in_turns

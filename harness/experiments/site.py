@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.base.child_process import run_to_its_end
 from harness.base.errors import ToolError
 from harness.experiments.experiment import Configuration, Dataset
 from harness.experiments.hosts_spec import HostsSpec
@@ -19,7 +18,7 @@ from harness.node.page_cache import DROP
 from harness.settings.in_force import Settings, in_force, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
-from harness.submit.local_spark import script_path, spark_environment, spark_submit_command
+from harness.submit.script import run_script
 from harness.trials.hold import HOLD_FILE
 
 _DONE = "dropped"
@@ -168,12 +167,11 @@ class Site:
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
         """Run a script on this machine, and return its exit code; call `meanwhile` several times a second."""
-        command = [*spark_submit_command(), *self._spec.spark]
-        command += [f"--conf={pair}" for pair in properties]
-        command += [script_path(script), *arguments]
-        if self._spec.submit_from:
-            command = by_netns(self._spec.submit_from).argv(*command)
-        return run_to_its_end(command, {**spark_environment(), **environment}, meanwhile)
+        options = [*self._spec.spark, *(f"--conf={pair}" for pair in properties)]
+        before = by_netns(self._spec.submit_from).prefix if self._spec.submit_from else ()
+        return run_script(
+            script, options, arguments, environment, before=before, meanwhile=meanwhile
+        )
 
     def path_there(self, path: Path) -> str:
         """Return what a script calls a path below `results`."""

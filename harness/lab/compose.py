@@ -16,7 +16,7 @@ from harness.base.words import count_of
 from harness.lab.cluster import MASTER, Lab, project
 from harness.lab.engine import NO_OUTPUT
 from harness.records.directories import kept_in
-from harness.submit.local_spark import ROOT
+from harness.submit.script import ROOT
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4

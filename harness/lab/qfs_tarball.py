@@ -8,7 +8,7 @@ from io import BytesIO
 from harness.lab.compose import LabSpec
 from harness.lab.engine import docker
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
-from harness.submit.local_spark import ROOT
+from harness.submit.script import ROOT
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")

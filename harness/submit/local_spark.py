@@ -10,16 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from harness.base.errors import BadInput, ClusterliftError
-from harness.base.failure_reason import failure_reason
+from harness.base.errors import BadInput
 from harness.base.own_driver import require_own_driver
 
-ROOT = Path(__file__).resolve().parents[2]
-GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
-"""Scripts of the checkout."""
 _NO_SPARK = (
     "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
 )
@@ -27,12 +22,10 @@ _NO_SPARK = (
 
 def spark_home() -> Path:
     """Return Spark's directory. Raise BadInput if there is none, or if `$SPARK_HOME` is wrong."""
-    program = shutil.which("spark-submit")
-    on_path = Path(program).resolve().parents[1] if program else None
-    for home in (_named_home(), _pyspark_home(), on_path):
-        if home is not None and (home / "jars").is_dir():
-            return home
-    raise BadInput(_NO_SPARK)
+    home = _named_home() or _pyspark_home() or _home_on_path()
+    if home is None:
+        raise BadInput(_NO_SPARK)
+    return home
 
 
 def spark_submit_command() -> list[str]:
@@ -56,39 +49,24 @@ def spark_environment() -> dict[str, str]:
     The pyspark package runs scripts with the first python3 on PATH. That has to be this Python,
     which may be the only one that can import pyspark.
     """
+    environment = dict(os.environ)
     home = None if _named_home() else _pyspark_home()
-    if home is None:
-        return dict(os.environ)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return os.environ | {"SPARK_HOME": str(home), "PATH": path}
+    if home is not None:
+        own_python = str(Path(sys.executable).parent)
+        environment["SPARK_HOME"] = str(home)
+        environment["PATH"] = os.pathsep.join([own_python, environment.get("PATH", os.defpath)])
+    return environment
 
 
 def hadoop_version(home: Path) -> str:
     """Return the version of the Hadoop client in a Spark directory. Raise BadInput without one."""
     for jar in sorted((home / "jars").glob("hadoop-client-api-*.jar")):
-        if match := re.fullmatch(r"hadoop-client-api-(\d[\w.-]*)\.jar", jar.name):
+        match = re.fullmatch(r"hadoop-client-api-(\d[\w.-]*)\.jar", jar.name)
+        if match:
             return match[1]
     raise BadInput(
         f"{home / 'jars'} has no hadoop-client-api-*.jar; use a Spark that was built with Hadoop"
     )
-
-
-def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> None:
-    """Run `script`, a path relative to the checkout, under spark-submit and wait for its end.
-
-    The output is shown only as part of an error. Raise BadInput if there is no Spark or no checkout;
-    if the script fails, raise its own error message as BadInput or ClusterliftError.
-    """
-    done = run_spark_submit(*options, script_path(script), *arguments)
-    if done.returncode:
-        raise script_error(done.stdout.splitlines(), script, done.returncode)
-
-
-def script_path(script: str) -> str:
-    """Return the path of an entry script of the checkout. Raise BadInput if there is no checkout."""
-    if not (ROOT / script).is_file():
-        raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
-    return str(ROOT / script)
 
 
 def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -108,17 +86,6 @@ def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def script_error(lines: Sequence[str], script: str, code: int) -> ClusterliftError:
-    """Return the error that a script printed before it ended with this code, or that of Spark."""
-    program = Path(script).name
-    kind = BadInput if code == BadInput.exit_code else ClusterliftError
-    prefix = f"{program}: "
-    if printed := [line for line in lines if line.startswith(prefix)]:
-        return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
-    reason = failure_reason("\n".join(lines)) or "it printed nothing"
-    return kind(f"spark-submit {program} failed: {reason}")
-
-
 def _named_home() -> Path | None:
     named = os.environ.get("SPARK_HOME")
     if not named:
@@ -131,5 +98,15 @@ def _named_home() -> Path | None:
 def _pyspark_home() -> Path | None:
     """Return the directory of this Python's pyspark package; None if it is not a whole Spark."""
     spec = importlib.util.find_spec("pyspark")
-    homes = map(Path, (spec and spec.submodule_search_locations) or ())
-    return next((home for home in homes if (home / "jars").is_dir()), None)
+    locations = spec.submodule_search_locations if spec else None
+    for location in locations or ():
+        if (Path(location) / "jars").is_dir():
+            return Path(location)
+    return None
+
+
+def _home_on_path() -> Path | None:
+    """Return the directory of the spark-submit on PATH; None if it is not a whole Spark."""
+    program = shutil.which("spark-submit")
+    home = Path(program).resolve().parents[1] if program else None
+    return home if home and (home / "jars").is_dir() else None

@@ -1,4 +1,4 @@
-"""A Spark configuration for a minicluster: the user's own, with more properties set."""
+"""Spark's configuration on this machine: the user's own, and a copy of it with more properties set."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def write_spark_configuration(directory: Path, properties: Mapping[str, str]) ->
     own = spark_conf_directory()
     if own is not None and own.is_dir():
         shutil.copytree(own, directory, ignore_dangling_symlinks=True)
-        for copy in (directory, *directory.rglob("*")):  # an administrator's may be read-only
+        for copy in [directory, *directory.rglob("*")]:  # an administrator's may be read-only
             copy.chmod(copy.stat().st_mode | stat.S_IWUSR)
     else:
         directory.mkdir()
@@ -38,10 +38,10 @@ def with_properties(before: str, properties: Mapping[str, str]) -> str:
     A class path or library path that the file sets already is kept at the end of the new path.
     """
     earlier = properties_in(before)
-    merged = {
-        key: f"{value}:{earlier[key]}" if key in earlier and _PATH_LIST.search(key) else value
-        for key, value in properties.items()
-    }
+    merged = dict(properties)
+    for key in properties.keys() & earlier.keys():
+        if _PATH_LIST.search(key):
+            merged[key] = f"{properties[key]}:{earlier[key]}"
     return f"{before.rstrip()}\n{properties_text(merged)}".lstrip()
 
 
@@ -57,7 +57,8 @@ def properties_in(text: str) -> dict[str, str]:
 
 def spark_conf_directory() -> Path | None:
     """Return the directory where Spark looks for its configuration; None if no Spark is found."""
-    if named := os.environ.get("SPARK_CONF_DIR"):
+    named = os.environ.get("SPARK_CONF_DIR")
+    if named:
         return Path(named)
     with suppress(BadInput):
         return spark_home() / "conf"

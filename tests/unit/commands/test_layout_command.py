@@ -102,7 +102,7 @@ def test_the_exit_code_is_1_for_a_problem(
         assert (script, uri) == ("datagen/observe.py", "hdfs://nn/rows")
         Path(file).write_text(json.dumps(OBSERVED | {"problem": problem}))
 
-    monkeypatch.setattr(command, "spark_submit", observe)
+    monkeypatch.setattr(command, "run_script_silently", observe)
     assert main(["layout", "hdfs://nn/rows"]) == code
 
 
@@ -110,5 +110,5 @@ def test_an_error_under_spark_is_printed_as_one_line(monkeypatch: pytest.MonkeyP
     def fail(*_: object, **__: object) -> None:
         raise BadInput("hdfs://nn/rows does not exist")
 
-    monkeypatch.setattr(command, "spark_submit", fail)
+    monkeypatch.setattr(command, "run_script_silently", fail)
     assert refusal("layout", "hdfs://nn/rows") == "hdfs://nn/rows does not exist"

@@ -47,8 +47,15 @@ def test_an_application_may_end_while_its_turn_is_prepared(
     turns: list[str] = []
 
     def run(
-        _command: Sequence[str], environment: Mapping[str, str], meanwhile: Callable[[], None]
+        _script: str,
+        _options: Sequence[str],
+        _arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        before: Sequence[str],
+        meanwhile: Callable[[], None],
     ) -> int:
+        assert not before
         held.append(Path(environment[HOLD_FILE]))
         meanwhile()  # it does not wait yet
         held[0].write_text("slow")
@@ -61,9 +68,7 @@ def test_an_application_may_end_while_its_turn_is_prepared(
         if ends:
             held[0].unlink()
 
-    monkeypatch.setattr(site_module, "run_to_its_end", run)
-    monkeypatch.setattr(site_module, "spark_submit_command", lambda: ["spark-submit"])
-    monkeypatch.setattr(site_module, "spark_environment", dict)
+    monkeypatch.setattr(site_module, "run_script", run)
     site = Site(HostsSpec("n1", "local"), "x", tmp_path)
     assert site.submit("jobs/benchmark.py", (), on_request=on_request) == 7
     assert turns == ["slow"]

@@ -7,7 +7,7 @@ import pytest
 
 from harness.lab.cluster import Lab, Node
 from harness.lab.submit import spark_submit, with_facts
-from harness.submit.local_spark import BENCHMARK
+from harness.submit.script import BENCHMARK
 
 from .conftest import Install
 

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import BadInput, ClusterliftError
-from harness.submit import local_spark
+from harness.submit import script as scripts
 from harness.submit.local_spark import (
     hadoop_version,
     spark_environment,
     spark_home,
-    spark_submit,
     spark_submit_command,
 )
+from harness.submit.script import run_script_silently
 from tests.programs import shell_program
 from tests.unit.builders import known
-
-ROOT = local_spark.ROOT
 
 
 @pytest.fixture
@@ -119,7 +117,7 @@ def test_a_failing_script_becomes_one_error(
     install(tmp_path, script)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     with pytest.raises(ClusterliftError) as raised:
-        spark_submit("datagen/observe.py", "hdfs://nn/rows")
+        run_script_silently("datagen/observe.py", "hdfs://nn/rows")
     assert type(raised.value) is kind
     assert str(raised.value) == message
 
@@ -127,6 +125,6 @@ def test_a_failing_script_becomes_one_error(
 def test_without_the_checkout_there_is_nothing_to_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_spark, "ROOT", tmp_path)
+    monkeypatch.setattr(scripts, "ROOT", tmp_path)
     with pytest.raises(BadInput, match="run clusterlift from a checkout"):
-        spark_submit("datagen/observe.py")
+        run_script_silently("datagen/observe.py")
