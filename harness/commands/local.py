@@ -34,7 +34,7 @@ def file_system(system: Service, servers: int) -> Group:
     """Return the commands of a file system; `servers` is the default number of servers."""
     title = system.title
     option = click.option(
-        f"--{system.servers_option}",
+        f"--{system.server.lower().replace(' ', '-')}s",
         "servers",
         type=WholeNumber(1, MAX_SERVERS),
         default=servers,
@@ -50,7 +50,8 @@ def file_system(system: Service, servers: int) -> Group:
     @commands.command(
         "run",
         help=f"Start {title}, run COMMAND with CLUSTERLIFT_FS set to its URI, stop {title} and remove "
-        "its data. It listens on 127.0.0.1 only. COMMAND may be a shell. The exit code is the command's.",
+        f"its data. {title} listens on 127.0.0.1 only. COMMAND may be a shell. The exit code is that of "
+        "COMMAND.",
         context_settings=PASSES_OPTIONS_ON,
     )
     @option
@@ -58,14 +59,15 @@ def file_system(system: Service, servers: int) -> Group:
     def run_command(servers: int, command: Sequence[str]) -> int:
         check_program(command)
         with interruptible(once=True), running(system, servers) as cluster:
-            environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
+            environment = {"CLUSTERLIFT_FS": cluster.uri, **system.client_environment(cluster)}
             return run_beside(cluster, command, environment)
 
     return commands
 
 
+qfs = file_system(QfsCluster(), servers=4)
 local.add_command(file_system(HdfsCluster(), servers=3))
-local.add_command(qfs := file_system(QfsCluster(), servers=4))
+local.add_command(qfs)
 
 
 @qfs.command("conf")
@@ -79,10 +81,15 @@ def s3() -> None:
     pass
 
 
+def _layouts(texts: Sequence[str]) -> tuple[Layout, ...]:
+    """Return the layouts that the texts name, each once."""
+    return tuple(dict.fromkeys(Layout.parse(text) for text in texts))
+
+
 @s3.command(
     "run",
-    help="Start a new Ceph on this machine, with a bucket for each --layout; run COMMAND with "
-    "CLUSTERLIFT_FS set to the URI of the first bucket; then stop Ceph, and delete what it stored. It "
+    help="Start a new Ceph on this machine, with a bucket for each --layout. Run COMMAND with "
+    "CLUSTERLIFT_FS set to the URI of the first bucket. Then stop Ceph, and delete what it stored. Ceph "
     "listens on 127.0.0.1 only, and its programs have to be on the PATH. The exit code is the command's.",
     context_settings=PASSES_OPTIONS_ON,
 )
@@ -99,7 +106,7 @@ def s3() -> None:
     multiple=True,
     default=(DEFAULT_LAYOUT,),
     show_default=True,
-    callback=converted(lambda texts: tuple(dict.fromkeys(map(Layout.parse, texts)))),
+    callback=converted(_layouts),
     help="Layout of a bucket, replicated:N or rs:D+P[:cell]; the bucket of rs:2+1 is s3a://rs-2-1. Repeat "
     "the option for more buckets.",
 )

@@ -100,7 +100,7 @@ class Compose:
         self._run("build", "--force-rm", MASTER, output=_STANDARD_ERROR)
 
     def up(self) -> None:
-        """Start the containers that do not run. Raises ClusterliftError if one cannot be started.
+        """Start the containers that do not run. Raise ClusterliftError if one cannot be started.
 
         Raise BadInput if there cannot be a directory for results: Docker would make one that is root's.
         """

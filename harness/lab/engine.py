@@ -17,7 +17,7 @@ _NO_ENGINE = re.compile(
 def docker(*arguments: str) -> str:
     """Run a docker command and return its standard output.
 
-    Raises BadInput if there is no docker or this user may not use it, and ClusterliftError with the
+    Raise BadInput if there is no docker or this user may not use it, and ClusterliftError with the
     reason in its standard error if the command fails.
     """
     done = finished([docker_program(), *arguments])
@@ -35,7 +35,7 @@ def last_message(container: str) -> str:
 
 
 def docker_program() -> str:
-    """Return the path of the docker client. Raises BadInput if there is none."""
+    """Return the path of the docker client. Raise BadInput if there is none."""
     if found := shutil.which("docker"):
         return found
     raise BadInput("the lab needs Docker, and no 'docker' is on the PATH: install Docker")
@@ -44,7 +44,7 @@ def docker_program() -> str:
 def compose_program() -> list[str]:
     """Return `docker compose` if the client has it, else `docker-compose`.
 
-    Raises BadInput if neither is installed or no engine answers.
+    Raise BadInput if neither is installed or no engine answers.
     """
     docker("version")  # a missing engine is the error to report first
     if finished([docker_program(), "compose", "version"]).returncode == 0:

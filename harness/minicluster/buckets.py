@@ -25,7 +25,7 @@ def bucket_name(layout: Layout) -> str:
 def create_bucket(url: str, credentials: Credentials, name: str) -> None:
     """Create a bucket at the gateway of this URL, with the placement target of the same name.
 
-    Raises ClusterliftError if the gateway refuses.
+    Raise ClusterliftError if the gateway refuses.
     """
     body = (
         f"<CreateBucketConfiguration><LocationConstraint>:{name}</LocationConstraint>"

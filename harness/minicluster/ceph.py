@@ -38,9 +38,7 @@ class CephCluster:
 
     scheme: ClassVar[str] = "s3"
     title: ClassVar[str] = "Ceph"
-    head: ClassVar[str] = "gateway"
     server: ClassVar[str] = "OSD"
-    servers_option: ClassVar[str] = "osds"
     layouts: Sequence[Layout]
     credentials: Credentials = field(default_factory=new_credentials)
 
@@ -77,20 +75,20 @@ class CephCluster:
         of_store = s3a_properties(endpoint(cluster), self.credentials, "ceph", ceph_conf)
         write_spark_configuration(cluster.conf_directory, {**class_path_properties(), **of_store})
         (cluster.conf_directory / DEFAULTS).chmod(0o600)  # it has the keys
-        for name in ("monitor", *(f"osd-{number}" for number in range(cluster.servers))):
-            (cluster.directory / name).mkdir()
+        (cluster.directory / "monitor").mkdir()
+        for number in range(cluster.servers):
+            (cluster.directory / f"osd-{number}").mkdir()
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: each waits for the ones that it needs."""
         plan = self._plan(cluster)
-        osds = [(f"osd-{n}", ["osd", str(n), str(osd_id(n))]) for n in range(cluster.servers)]
-        for name, arguments in (
-            ("gateway", ["gateway", str(cluster.servers), USER]),
-            ("monitor", ["monitor", plan.monitor]),
-            *osds,
-        ):
-            command = ["sh", str(DAEMON), *arguments]
-            yield Launch(name, command, {"CEPH_CONF": str(plan.conf), "CEPH_ARGS": ""})
+        environment = {"CEPH_CONF": str(plan.conf), "CEPH_ARGS": ""}
+        daemon = ["sh", str(DAEMON)]
+        yield Launch("gateway", [*daemon, "gateway", str(cluster.servers), USER], environment)
+        yield Launch("monitor", [*daemon, "monitor", plan.monitor], environment)
+        for number in range(cluster.servers):
+            command = [*daemon, "osd", str(number), str(osd_id(number))]
+            yield Launch(f"osd-{number}", command, environment)
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the gateway answers: it starts after every OSD."""
@@ -105,7 +103,7 @@ class CephCluster:
         }
 
     def create_buckets(self, cluster: Cluster) -> None:
-        """Create a bucket for each layout. Raises ClusterliftError if the gateway refuses."""
+        """Create a bucket for each layout. Raise ClusterliftError if the gateway refuses."""
         for layout in self.layouts:
             create_bucket(endpoint(cluster), self.credentials, bucket_name(layout))
 
@@ -130,8 +128,9 @@ def endpoint(cluster: Cluster) -> str:
 def _check_programs() -> None:
     """Raise BadInput if a program is missing, or older than Hadoop's S3A accepts."""
     how = f"install Ceph {OLDEST} or newer (Debian 13: apt-get install {PACKAGES})"
-    if missing := [program for program in PROGRAMS if shutil.which(program) is None]:
-        raise BadInput(f"no program {missing[0]!r} is on the PATH; {how}")
+    for program in PROGRAMS:
+        if shutil.which(program) is None:
+            raise BadInput(f"no program {program!r} is on the PATH; {how}")
     done = finished(["radosgw", "--version"])
     found = re.match(r"ceph version (\d+)\.\S*", done.stdout)
     if found is None:

@@ -25,11 +25,24 @@ OSD_BYTES = 10 * 2**30
 """What an OSD can store. Its file is sparse: it takes what is stored."""
 _MB = 2**20
 _AES_KEY = 1
-_ROOM_OF_ZONE = (
-    *("domain_root", "control_pool", "gc_pool", "lc_pool", "log_pool", "intent_log_pool"),
-    *("usage_log_pool", "roles_pool", "reshard_pool", "user_keys_pool", "user_email_pool"),
-    *("user_swift_pool", "user_uid_pool", "otp_pool", "notif_pool"),
-)
+_POOLS_OF_ZONE = [
+    "domain_root",
+    "control_pool",
+    "gc_pool",
+    "lc_pool",
+    "log_pool",
+    "intent_log_pool",
+    "usage_log_pool",
+    "roles_pool",
+    "reshard_pool",
+    "user_keys_pool",
+    "user_email_pool",
+    "user_swift_pool",
+    "user_uid_pool",
+    "otp_pool",
+    "notif_pool",
+]
+"""What the gateway knows, each below a name of its own in GATEWAY_POOL."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +132,12 @@ def osd_id(number: int) -> uuid.UUID:
 
 def _keyring(servers: int) -> str:
     """Return a key for each who talks to the monitor, with what it may do."""
-    all_ = {"mon": "allow *", "osd": "allow *"}
-    osd = {"mon": "allow profile osd", "osd": "allow *"}
-    rights = {"mon.": all_, "client.admin": all_, **{f"osd.{n}": osd for n in range(servers)}}
+    rights = {"mon.": "allow *", "client.admin": "allow *"}
+    for number in range(servers):
+        rights[f"osd.{number}"] = "allow profile osd"
     return "".join(
-        f"[{name}]\nkey = {_new_key()}\n"
-        + "".join(f'caps {service} = "{may}"\n' for service, may in caps.items())
-        for name, caps in rights.items()
+        f'[{name}]\nkey = {_new_key()}\ncaps mon = "{of_monitor}"\ncaps osd = "allow *"\n'
+        for name, of_monitor in rights.items()
     )
 
 
@@ -144,11 +156,14 @@ def _pools(layouts: Sequence[Layout]) -> list[str]:
         if layout.kind is LayoutKind.REPLICATED:
             commands.append(f"{create} replicated --size {layout.data} --yes-i-really-mean-it")
             continue
-        cell = f" stripe_unit={layout.cell_bytes}" if layout.cell_bytes else ""
-        profile = f"k={layout.data} m={layout.parity} crush-failure-domain=osd{cell}"
-        commands += [f"osd erasure-code-profile set {name} {profile}", f"{create} erasure {name}"]
-    names = (GATEWAY_POOL, *map(bucket_name, layouts))
-    return commands + [f"osd pool application enable {name} rgw" for name in names]
+        profile = f"k={layout.data} m={layout.parity} crush-failure-domain=osd"
+        if layout.cell_bytes:
+            profile += f" stripe_unit={layout.cell_bytes}"
+        commands.append(f"osd erasure-code-profile set {name} {profile}")
+        commands.append(f"{create} erasure {name}")
+    names = [GATEWAY_POOL, *map(bucket_name, layouts)]
+    commands += [f"osd pool application enable {name} rgw" for name in names]
+    return commands
 
 
 def _zonegroup(layouts: Sequence[Layout]) -> Mapping[str, object]:
@@ -167,7 +182,7 @@ def _zonegroup(layouts: Sequence[Layout]) -> Mapping[str, object]:
 def _zone(layouts: Sequence[Layout]) -> Mapping[str, object]:
     return {
         **_name(ZONE),
-        **{room: f"{GATEWAY_POOL}:{room}" for room in _ROOM_OF_ZONE},
+        **{name: f"{GATEWAY_POOL}:{name}" for name in _POOLS_OF_ZONE},
         "placement_pools": [
             {"key": name, "val": _placement(name)} for name in map(bucket_name, layouts)
         ],
@@ -183,18 +198,17 @@ def _placement(pool: str) -> Mapping[str, object]:
 
 
 def _user(credentials: Credentials) -> Mapping[str, object]:
+    key = {
+        "user": USER,
+        "access_key": credentials.access_key,
+        "secret_key": credentials.secret_key,
+    }
     data = {
         "user_id": USER,
         "display_name": USER,
         "max_buckets": 1000,
         "op_mask": "read, write, delete",
-        "keys": [
-            {
-                "user": USER,
-                "access_key": credentials.access_key,
-                "secret_key": credentials.secret_key,
-            }
-        ],
+        "keys": [key],
     }
     return {"key": f"user:{USER}", "ver": {"tag": USER, "ver": 1}, "data": data}
 

@@ -37,6 +37,11 @@ class Cluster:
         """The directory with one log for each daemon. It is kept after a start that failed."""
         return root() / "logs" / self.directory.name
 
+    def wait(self) -> None:
+        """Wait for the end of all daemons."""
+        for daemon in self.daemons:
+            daemon.process.wait()
+
     def dead(self) -> list[Daemon]:
         """Return the daemons that have ended."""
         return [daemon for daemon in self.daemons if not daemon.is_alive()]

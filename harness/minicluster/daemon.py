@@ -64,14 +64,14 @@ def guarded(directory: Path) -> Iterator[int]:
     """Provide the number of a process group; at the end, kill the group and remove its directory.
 
     If this process is killed, a guard does so, and ends the process that COMMAND names. Ctrl-C in a terminal
-    does not reach the group. Raises ClusterliftError if the guard cannot start, OSError if the directory
+    does not reach the group. Raise ClusterliftError if the guard cannot start, OSError if the directory
     cannot be removed.
     """
     try:
         guard = subprocess.Popen(
             [sys.executable, "-m", __name__, str(directory)],
-            env=os.environ
-            | {"PYTHONPATH": os.pathsep.join(sys.path)},  # an installation has added to it
+            # An installation has added to the path.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -88,7 +88,7 @@ def guarded(directory: Path) -> Iterator[int]:
 
 
 def start(launch: Launch, log: Path, directory: Path, group: int) -> Daemon:
-    """Start a daemon in a directory and a process group. Raises ClusterliftError if that fails."""
+    """Start a daemon in a directory and a process group. Raise ClusterliftError if that fails."""
     try:
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -120,8 +120,11 @@ def _end(group: int, directory: Path) -> None:
 def free_ports(number: int) -> tuple[int, ...]:
     """Return `number` different ports of 127.0.0.1 that are free now."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server((LOCALHOST, 0))) for _ in range(number)]
-        return tuple(int(server.getsockname()[1]) for server in sockets)
+        ports = []
+        for _ in range(number):
+            server = stack.enter_context(socket.create_server((LOCALHOST, 0)))
+            ports.append(int(server.getsockname()[1]))
+        return tuple(ports)
 
 
 def port_problem(port: int) -> str | None:
@@ -130,8 +133,9 @@ def port_problem(port: int) -> str | None:
         # As servers do, it ignores connections that were closed a minute ago.
         socket.create_server((LOCALHOST, port)).close()
     except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        return "is taken" if taken else f"cannot be used ({os.strerror(error.errno or 0)})"
+        if error.errno == errno.EADDRINUSE:
+            return "is taken"
+        return f"cannot be used ({os.strerror(error.errno or 0)})"
     return None
 
 
@@ -139,7 +143,8 @@ def _guard(directory: Path) -> None:
     """Wait until the process that started this one is gone, and clean up after it."""
     sys.stdin.read()
     group = os.getpgrp()
-    if child := os.fork():
+    child = os.fork()
+    if child:
         os.waitpid(child, 0)  # the group keeps its number
         return
     os.setpgid(0, 0)

@@ -21,30 +21,40 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def java_command(cluster: Cluster, heap: str, main: str) -> list[str]:
-    """Return the command line that runs a daemon's class. Raises BadInput if there is no Java."""
+    """Return the command line that runs a daemon's class. Raise BadInput if there is no Java."""
     # The first directory has the configuration of their log; in that of the cluster, clients would find it.
-    own = (LOGGING.parent, cluster.conf_directory, minicluster_jar())
+    class_path = [
+        str(LOGGING.parent),
+        str(cluster.conf_directory),
+        str(minicluster_jar()),
+        f"{spark_home()}/jars/*",
+    ]
     return [
         str(java_program()),
         f"-Xmx{heap}",
         "-XX:+UseSerialGC",
         "-Djava.net.preferIPv4Stack=true",
         f"-Djava.io.tmpdir={cluster.directory}",
-        *("-cp", f"{':'.join(map(str, own))}:{spark_home()}/jars/*"),
+        "-cp",
+        ":".join(class_path),
         main,
     ]
 
 
 def java_program() -> Path:
-    """Return the program `java`. Raises BadInput if there is none."""
-    if home := os.environ.get("JAVA_HOME"):
+    """Return the program `java`. Raise BadInput if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
         program = Path(home).absolute() / "bin/java"  # daemons run in another directory
         if not os.access(program, os.X_OK):
             raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
         return program
-    if found := shutil.which("java"):
-        return Path(found).absolute()
-    raise BadInput("Hadoop needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
+    found = shutil.which("java")
+    if found is None:
+        raise BadInput(
+            "Hadoop needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME"
+        )
+    return Path(found).absolute()
 
 
 def write_properties(file: Path, properties: Mapping[str, str]) -> None:

@@ -26,9 +26,7 @@ class HdfsCluster:
 
     scheme: ClassVar[str] = "hdfs"
     title: ClassVar[str] = "HDFS"
-    head: ClassVar[str] = "NameNode"
     server: ClassVar[str] = "DataNode"
-    servers_option: ClassVar[str] = "datanodes"
 
     def port_count(self, servers: int) -> int:
         """Return 2, for clients and for the web; DataNodes choose and report their own ports."""

@@ -19,9 +19,14 @@ from harness.submit.local_spark import hadoop_version, run_spark_submit, spark_h
 FETCHING = ".fetching-"
 # Spark brings these, or their packages have the same classes a second time.
 EXCLUDED = (
-    *("org.apache.hadoop:hadoop-client-api", "org.apache.hadoop:hadoop-client-runtime"),
-    *("org.slf4j:*", "commons-logging:*", "commons-codec:*", "org.apache.httpcomponents:*"),
-    *("io.netty:*", "software.amazon.awssdk:bundle"),
+    "org.apache.hadoop:hadoop-client-api",
+    "org.apache.hadoop:hadoop-client-runtime",
+    "org.slf4j:*",
+    "commons-logging:*",
+    "commons-codec:*",
+    "org.apache.httpcomponents:*",
+    "io.netty:*",
+    "software.amazon.awssdk:bundle",
 )
 
 
@@ -53,7 +58,7 @@ MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120
 def minicluster_jar() -> Path:
     """Return the jar for the Hadoop version of this machine's Spark; fetch it into the cache first.
 
-    Raises BadInput if there is no Spark or the cache cannot be written, ClusterliftError if the jar
+    Raise BadInput if there is no Spark or the cache cannot be written, ClusterliftError if the jar
     cannot be fetched.
     """
     version = hadoop_version(spark_home())
@@ -65,13 +70,14 @@ def minicluster_jar() -> Path:
 def fetched(artifacts: Sequence[Artifact], size: str, directory: str = "") -> list[Path]:
     """Return the jars, from a directory of the cache; fetch what it lacks first, all at once.
 
-    Raises BadInput if the cache cannot be written, ClusterliftError if they cannot be fetched.
+    Raise BadInput if the cache cannot be written, ClusterliftError if they cannot be fetched.
     """
     jars = cache_directory() / "jars" / directory
     # Without a lock, two first starts at the same time would both fetch.
     if _missing(artifacts, jars):
         with locked(jars / ".lock", artifacts[0].file_name):
-            if missing := _missing(artifacts, jars):
+            missing = _missing(artifacts, jars)
+            if missing:
                 _fetch(missing, size, jars)
     return [jars / artifact.file_name for artifact in artifacts]
 
@@ -81,19 +87,25 @@ def _missing(artifacts: Sequence[Artifact], jars: Path) -> list[Artifact]:
 
 
 def _fetch(artifacts: Sequence[Artifact], size: str, jars: Path) -> None:
-    others = f" and {len(artifacts) - 1} more" if len(artifacts) > 1 else ""
-    named = f"{artifacts[0].file_name}{others}"
+    named = artifacts[0].file_name
+    if len(artifacts) > 1:
+        named += f" and {len(artifacts) - 1} more"
     say(f"fetching {named} once (about {size}), into {jars}")
     for interrupted in jars.glob(f"{FETCHING}*"):  # we have the lock: no other process fetches
         shutil.rmtree(interrupted, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jars) as ivy:
         # spark-submit fetches the jars and then runs a program that ends immediately.
         done = run_spark_submit(
-            *("--master", "local[1]", "--deploy-mode", "client"),
-            *("--conf", f"spark.jars.ivy={ivy}"),
-            *("--packages", ",".join(artifact.coordinates for artifact in artifacts)),
-            *("--exclude-packages", ",".join(EXCLUDED)),
-            *("--class", "org.apache.hadoop.util.VersionInfo", "spark-internal"),
+            "--master=local[1]",
+            "--deploy-mode=client",
+            "--conf",
+            f"spark.jars.ivy={ivy}",
+            "--packages",
+            ",".join(artifact.coordinates for artifact in artifacts),
+            "--exclude-packages",
+            ",".join(EXCLUDED),
+            "--class=org.apache.hadoop.util.VersionInfo",
+            "spark-internal",
         )
         files = {
             artifact: Path(ivy) / f"jars/{artifact.group}_{artifact.file_name}"

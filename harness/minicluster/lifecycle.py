@@ -4,7 +4,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Protocol
 
 from harness.base.errors import ClusterliftError
@@ -25,11 +25,8 @@ class Service(Protocol):
 
     scheme: ClassVar[str]
     title: ClassVar[str]
-    head: ClassVar[str]
-    """The kind of its first, single daemon: NameNode, metaserver, gateway."""
     server: ClassVar[str]
-    """The kind of its other daemons: DataNode, chunk server, OSD."""
-    servers_option: ClassVar[str]
+    """What its daemons are, except the first one, its head: DataNode, chunk server, OSD."""
 
     def port_count(self, servers: int) -> int:
         """Return how many ports must be chosen before the start; the first one is the URI's."""
@@ -37,7 +34,7 @@ class Service(Protocol):
     def prepare(self, cluster: Cluster) -> None:
         """Find the programs, write the configuration, and format an empty file system.
 
-        Raises BadInput or ClusterliftError if something is missing.
+        Raise BadInput or ClusterliftError if something is missing.
         """
 
     def launches(self, cluster: Cluster) -> Iterable[Launch]:
@@ -47,14 +44,14 @@ class Service(Protocol):
         """Return how many servers the head counts as live; None if the head does not answer."""
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """Return the environment variables that a client of this cluster needs."""
+        """Return the environment variables that a client of this cluster needs, besides its URI."""
 
 
 @contextmanager
 def running(service: Service, servers: int) -> Iterator[Cluster]:
     """Provide a new cluster whose servers are live; stop it and remove its data afterwards, also if killed.
 
-    The logs stay if it did not start, or if a daemon has died. Raises BadInput if the cache cannot be
+    The logs stay if it did not start, or if a daemon has died. Raise BadInput if the cache cannot be
     written, ClusterliftError if a daemon does not start, OSError if the disk is full.
     """
     with ExitStack() as undo:
@@ -63,10 +60,10 @@ def running(service: Service, servers: int) -> Iterator[Cluster]:
 
 def _started(service: Service, servers: int, undo: ExitStack) -> Cluster:
     for _ in range(ATTEMPTS - 1):
-        with suppress(_PortLost), ExitStack() as attempt:
-            cluster = _start_once(service, servers, attempt)
-            undo.enter_context(attempt.pop_all())
-            return cluster
+        try:
+            return _start_once(service, servers, undo)
+        except _PortLost:
+            undo.close()
     return _start_once(service, servers, undo)
 
 
@@ -77,13 +74,13 @@ class _PortLost(ClusterliftError):
 def _start_once(service: Service, servers: int, undo: ExitStack) -> Cluster:
     ports = free_ports(service.port_count(servers))
     cluster = Cluster(service.scheme, f"run-{secrets.token_hex(4)}", ports, servers)
-    undo.callback(lambda: [daemon.process.wait() for daemon in cluster.daemons])
+    undo.callback(cluster.wait)
     with kept_in(root(), "a cluster"):
         group = undo.enter_context(guarded(cluster.directory))
         cluster.directory.mkdir()
     service.prepare(cluster)
     cluster.logs.mkdir(parents=True)
-    say(f"starting {service.title}: {service.head}, {count_of(servers, service.server)}")
+    say(f"starting {service.title} with {count_of(servers, service.server)}")
     for launch in service.launches(cluster):
         with deferred_signals():
             log = cluster.logs / f"{launch.name}.log"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import ClassVar
 
@@ -22,9 +23,7 @@ class QfsCluster:
 
     scheme: ClassVar[str] = "qfs"
     title: ClassVar[str] = "QFS"
-    head: ClassVar[str] = "metaserver"
     server: ClassVar[str] = "chunk server"
-    servers_option: ClassVar[str] = "chunk-servers"
 
     def port_count(self, servers: int) -> int:
         """Return 2 for the metaserver (clients, chunk servers), and 1 for each chunk server."""
@@ -39,23 +38,21 @@ class QfsCluster:
         write_spark_configuration(cluster.conf_directory, home.spark_properties())
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
-        for name, (_, properties) in _daemons(cluster).items():
-            text = "".join(f"{key} = {value}\n" for key, value in properties.items())
-            (cluster.directory / f"{name}.prp").write_text(text, encoding="utf-8")
+        _write_properties(cluster, "metaserver", _metaserver(cluster))
         for number in range(1, cluster.servers + 1):
             (cluster.directory / f"chunks-{number}").mkdir()
+            _write_properties(cluster, f"chunkserver-{number}", _chunkserver(cluster, number))
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: chunk servers retry until the metaserver answers."""
-        home = qfs_home()
-        for name, (program, _) in _daemons(cluster).items():
-            command = [str(home.program(program)), str(cluster.directory / f"{name}.prp")]
-            yield Launch(name, command, _environment())
+        yield _launch(cluster, "metaserver", METASERVER)
+        for number in range(1, cluster.servers + 1):
+            yield _launch(cluster, f"chunkserver-{number}", CHUNKSERVER)
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return the number that the metaserver reports to QFS's `qfsping`."""
-        program, port = qfs_home().directory / PING, cluster.ports[0]
-        command = [str(program), "-m", "-s", LOCALHOST, "-p", str(port)]
+        program = qfs_home().directory / PING
+        command = [str(program), "-m", "-s", LOCALHOST, "-p", str(cluster.ports[0])]
         try:
             done = finished(command, _environment(), timeout_s=ANSWER_S)
         except (OSError, TimeoutExpired):
@@ -74,13 +71,18 @@ def _environment() -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(qfs_home().libraries)}
 
 
-def _daemons(cluster: Cluster) -> dict[str, tuple[str, Mapping[str, object]]]:
-    """Return the program and the properties of each daemon, by the daemon's name; the head is first."""
-    servers = range(1, cluster.servers + 1)
-    return {
-        "metaserver": (METASERVER, _metaserver(cluster)),
-        **{f"chunkserver-{n}": (CHUNKSERVER, _chunkserver(cluster, n)) for n in servers},
-    }
+def _launch(cluster: Cluster, name: str, program: str) -> Launch:
+    command = [str(qfs_home().program(program)), str(_properties_file(cluster, name))]
+    return Launch(name, command, _environment())
+
+
+def _write_properties(cluster: Cluster, name: str, properties: Mapping[str, object]) -> None:
+    lines = [f"{key} = {value}\n" for key, value in properties.items()]
+    _properties_file(cluster, name).write_text("".join(lines), encoding="utf-8")
+
+
+def _properties_file(cluster: Cluster, name: str) -> Path:
+    return cluster.directory / f"{name}.prp"
 
 
 def _metaserver(cluster: Cluster) -> dict[str, object]:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from harness.base.errors import BadInput
 
-METASERVER, CHUNKSERVER, PING = "bin/metaserver", "bin/chunkserver", "bin/tools/qfsping"
+METASERVER = "bin/metaserver"
+CHUNKSERVER = "bin/chunkserver"
+PING = "bin/tools/qfsping"
 EXPECTED = (
     "the directory of an unpacked binary tarball of QFS, "
     f"with {METASERVER}, {CHUNKSERVER}, {PING}, lib/libqfs_access.so and lib/hadoop-*-qfs-*.jar"
@@ -26,14 +28,14 @@ class QfsHome:
         return self.directory / "lib"
 
     def program(self, name: str) -> Path:
-        """Return the path of a program. Raises BadInput if it cannot be run."""
+        """Return the path of a program. Raise BadInput if it cannot be run."""
         path = self.directory / name
         if not os.access(path, os.X_OK):
             raise self._missing(name)
         return path
 
     def jars(self) -> list[Path]:
-        """Return the jars that Spark needs. Raises BadInput without any.
+        """Return the jars that Spark needs. Raise BadInput without any.
 
         These are the jar for the newest Hadoop and, unless that contains it, QFS's own Java API.
         """
@@ -44,8 +46,9 @@ class QfsHome:
         return jars
 
     def spark_properties(self) -> dict[str, str]:
-        """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without jars."""
-        classes, libraries = ":".join(map(str, self.jars())), str(self.libraries)
+        """Return the properties with which Spark can use `qfs://` URIs. Raise BadInput without jars."""
+        classes = ":".join(str(jar) for jar in self.jars())
+        libraries = str(self.libraries)
         return {
             "spark.driver.extraClassPath": classes,
             "spark.executor.extraClassPath": classes,
@@ -56,17 +59,23 @@ class QfsHome:
         }
 
     def _newest(self, pattern: str) -> Path:
-        """Return the file in lib/ with the greatest version in its name. Raises BadInput without any."""
-        if files := list(self.libraries.glob(pattern)):
-            return max(files, key=lambda file: [int(n) for n in re.findall(r"\d+", file.name)])
-        raise self._missing(f"lib/{pattern}")
+        """Return the file in lib/ with the greatest version in its name. Raise BadInput without any."""
+        files = list(self.libraries.glob(pattern))
+        if not files:
+            raise self._missing(f"lib/{pattern}")
+        return max(files, key=_version)
 
     def _missing(self, file: str) -> BadInput:
         return BadInput(f"QFS_HOME is {self.directory}, which has no {file}; set it to {EXPECTED}")
 
 
 def qfs_home() -> QfsHome:
-    """Return the QFS that QFS_HOME names. Raises BadInput if the variable is not set."""
-    if named := os.environ.get("QFS_HOME"):
-        return QfsHome(Path(named).absolute())
-    raise BadInput(f"QFS_HOME is not set; set it to {EXPECTED}")
+    """Return the QFS that QFS_HOME names. Raise BadInput if the variable is not set."""
+    named = os.environ.get("QFS_HOME")
+    if not named:
+        raise BadInput(f"QFS_HOME is not set; set it to {EXPECTED}")
+    return QfsHome(Path(named).absolute())
+
+
+def _version(file: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", file.name)]

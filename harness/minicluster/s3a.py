@@ -23,16 +23,13 @@ def s3a_properties(
 
     `properties` are further ones of Hadoop.
     """
-    of_s3a = {
-        "endpoint": endpoint,
-        "endpoint.region": "us-east-1",
-        "path.style.access": "true",
-        "connection.ssl.enabled": "false",
-        "access.key": credentials.access_key,
-        "secret.key": credentials.secret_key,
-    }
     hadoop = {
-        **{f"{S3A}{key}": value for key, value in of_s3a.items()},
+        f"{S3A}endpoint": endpoint,
+        f"{S3A}endpoint.region": "us-east-1",
+        f"{S3A}path.style.access": "true",
+        f"{S3A}connection.ssl.enabled": "false",
+        f"{S3A}access.key": credentials.access_key,
+        f"{S3A}secret.key": credentials.secret_key,
         S3A_STORE: store,
         **properties,
     }
@@ -42,7 +39,7 @@ def s3a_properties(
 def class_path_properties() -> Mapping[str, str]:
     """Return Spark's properties that name S3A's jars; none if Spark has them.
 
-    Raises BadInput or ClusterliftError like `s3a_class_path`.
+    Raise BadInput or ClusterliftError like `s3a_class_path`.
     """
     classes = s3a_class_path()
     return {f"spark.{who}.extraClassPath": classes for who in ("driver", "executor") if classes}
@@ -51,14 +48,15 @@ def class_path_properties() -> Mapping[str, str]:
 def s3a_class_path() -> str:
     """Return the class path of S3A's jars, which are fetched first; empty if Spark has them.
 
-    Raises BadInput for a Hadoop whose jars are not known, ClusterliftError if they cannot be fetched.
+    Raise BadInput for a Hadoop whose jars are not known, ClusterliftError if they cannot be fetched.
     """
     home = spark_home()
     if any((home / "jars").glob("hadoop-aws-*.jar")):
         return ""
     artifacts = s3a_artifacts()
     known = next(artifact.version for artifact in artifacts if artifact.name == "hadoop-aws")
-    if (version := hadoop_version(home)) != known:
+    version = hadoop_version(home)
+    if version != known:
         raise BadInput(
             f"the jars of S3A are known for Hadoop {known}, and {home} has Hadoop {version}: put "
             f"hadoop-aws-{version}.jar, and the jars that it needs, into {home / 'jars'}"

@@ -45,9 +45,7 @@ class YarnCluster:
 
     scheme: ClassVar[str] = "yarn"
     title: ClassVar[str] = "YARN"
-    head: ClassVar[str] = "ResourceManager"
     server: ClassVar[str] = "NodeManager"
-    servers_option: ClassVar[str] = "nodemanagers"
     files: Cluster
 
     def port_count(self, servers: int) -> int:

@@ -22,9 +22,7 @@ class FakeFileSystem:
 
     scheme: ClassVar[str] = "fake"
     title: ClassVar[str] = "FakeFS"
-    head: ClassVar[str] = "head"
     server: ClassVar[str] = "server"
-    servers_option: ClassVar[str] = "servers"
     scripts: Mapping[str, str] = field(default_factory=dict)
     attempts: list[Cluster] = field(default_factory=list)
 

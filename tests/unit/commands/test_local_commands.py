@@ -95,7 +95,7 @@ class TestRun:
         _, error = process.communicate(timeout=PATIENCE_S)
         assert running_daemons(cluster) == {}
         assert find_all("fake") == []
-        return process.returncode, error.removeprefix("starting FakeFS: head, 2 servers\n")
+        return process.returncode, error.removeprefix("starting FakeFS with 2 servers\n")
 
     def test_gives_the_command_its_uri_and_returns_its_exit_code(self, fake: Fake) -> None:
         done = fake("run", "--servers", "1", "sh", "-c", "echo $CLUSTERLIFT_FS $FAKE_CONF; exit 7")
