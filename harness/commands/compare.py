@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.compare.comparison import compare, require_several
+from harness.analysis.compare.comparability import require_several
+from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import find_columns
 from harness.analysis.ready.limits import LimitFinding, exit_code, limit_findings
 from harness.base.errors import BadInput

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, compare
+from harness.analysis.compare.comparability import MIN_CONFIGURATIONS
+from harness.analysis.compare.comparison import compare
 from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_configuration
 from harness.base.errors import BadInput, ClusterliftError

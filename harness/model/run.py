@@ -248,6 +248,18 @@ class RecordedRun:
         """The trials of each workload, in their order."""
         return by_workload(self.trials)
 
+    @cached_property
+    def times_s(self) -> Mapping[str, Sequence[float]]:
+        """The times of each workload that count, in the order of their trials.
+
+        They are seconds of a trial, or of one unit of work if trials count their work.
+        """
+        found: dict[str, list[float]] = {}
+        for trial in self.counted:
+            if trial.unit_s is not None:
+                found.setdefault(trial.workload, []).append(trial.unit_s)
+        return found
+
 
 def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
     """Return the trials of each workload, in their order."""

@@ -16,9 +16,12 @@ from statistics import NormalDist
 
 import click
 
-from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.configuration import (
+    ConfigurationRuns,
+    find_configuration,
+    table_model,
+)
 from harness.analysis.observed.environment import dataset_facts
-from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, scored_times, summarise
 from harness.analysis.predict.target import known_link, target_of
@@ -86,7 +89,7 @@ def backcast(slower: Predictor, faster: Predictor) -> Backcast:
     rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
     prediction = slower.predict(target_of(slower.link, before.name, rate, link.mtu))
     score = Score(prediction, after, scored_times(prediction, after))
-    model = table_model([before.runs, after.runs], before.workloads)
+    model = table_model([before, after])
     variances = (model.ratio(0, 1, time.predicted.workload).variance for time in score.judged)
     return Backcast(before, score, list(map(math.sqrt, variances)))
 

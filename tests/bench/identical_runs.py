@@ -19,8 +19,11 @@ from statistics import fmean, median
 
 import click
 
-from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.observed.sample import table_model
+from harness.analysis.observed.configuration import (
+    ConfigurationRuns,
+    find_configuration,
+    table_model,
+)
 from harness.base.words import percent
 from harness.model.run import RecordedRun
 from harness.records.directories import results_files
@@ -58,8 +61,7 @@ class Halves:
 
 def halves(name: str, recorded: Sequence[RecordedRun]) -> Halves | None:
     """Compare halves of runs in the order of measurement; None for too few runs."""
-    names = dict.fromkeys(name for each in recorded for name in each.by_workload)
-    model = table_model([recorded], names)
+    model = table_model([ConfigurationRuns(name, tuple(recorded))])
     [runs] = model.configurations
     tables = [list(changes_of_table(RunTable(sides)).values()) for sides in _divided(runs)]
     half = len(runs) // 2

@@ -65,6 +65,11 @@ def configured(
     return ConfigurationRuns(configuration, (run,))
 
 
+def alone(run: RecordedRun) -> ConfigurationRuns:
+    """Return a configuration with this run."""
+    return ConfigurationRuns(run.run.configuration, (run,))
+
+
 def column(
     configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any
 ) -> ConfigurationRuns:

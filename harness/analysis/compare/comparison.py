@@ -1,24 +1,29 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from harness.analysis.compare.answers import different_answers
-from harness.analysis.compare.confounders import Confounder, confounders, different_data
-from harness.analysis.observed.configuration import ConfigurationRuns, caveats, with_unique_names
+from harness.analysis.compare.comparability import (
+    require_common_workload,
+    require_no_confounders,
+    require_same_answers,
+    require_same_data,
+    require_same_units,
+    require_several,
+    require_testable_controls,
+)
+from harness.analysis.compare.confounders import Confounder, confounders
+from harness.analysis.observed.caveats import caveats
+from harness.analysis.observed.configuration import (
+    ConfigurationRuns,
+    table_model,
+    with_unique_names,
+)
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
-from harness.analysis.observed.sample import (
-    Outcome,
-    Performance,
-    Sample,
-    Summary,
-    table_model,
-    take_sample,
-    units,
-)
-from harness.base.errors import BadInput
-from harness.base.words import count_of, join_names
+from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
+from harness.base.words import count_of
 from harness.model.answer import VARIES
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
@@ -26,17 +31,16 @@ from harness.statistics.change import Change, ControlShift, changes_of_table, sh
 from harness.statistics.interval import Interval
 from harness.statistics.run_table import RunTable
 
-MIN_CONFIGURATIONS = 2
-
 
 @dataclass(frozen=True)
 class Cell:
     """One workload in one configuration.
 
-    `summary` is None exactly if the sample has no times. `change` is that of the time, relative to the
-    baseline: None in the baseline itself, and if either side has no times.
-    `confounders` are lines on what else differs from the baseline and may explain the change of this
-    workload, but not of all workloads.
+    - `summary`: None exactly if the sample has no times.
+    - `change`: that of the time, relative to the baseline. None in the baseline itself, and if either side
+      has no times.
+    - `confounders`: lines on what else differs from the baseline, and may explain the change of this
+      workload, but not of all workloads.
     """
 
     sample: Sample
@@ -47,21 +51,23 @@ class Cell:
     @property
     def performance(self) -> Performance | None:
         """What is compared instead of the time if the workload counts its work."""
-        unit, summary = self.sample.unit, self.summary
+        unit = self.sample.unit
+        summary = self.summary
         if unit is None or summary is None:
             return None
-        value, interval_s = 1 / summary.time_s, summary.interval_s
-        return Performance(
-            value,
-            unit,
-            interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
-            {source: value / peak for source, peak in self.sample.peaks.items()},
-        )
+        value = 1 / summary.time_s
+        interval = None
+        if summary.interval_s:
+            interval = Interval(1 / summary.interval_s.high, 1 / summary.interval_s.low)
+        efficiencies = {source: value / peak for source, peak in self.sample.peaks.items()}
+        return Performance(value, unit, interval, efficiencies)
 
     @property
     def shown_change(self) -> Change | None:
         """The change of what is compared: of the performance, or else of the time."""
-        return self.change.of_performance if self.change and self.sample.unit else self.change
+        if self.change and self.sample.unit:
+            return self.change.of_performance
+        return self.change
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -81,9 +87,10 @@ class Row:
 class Comparison:
     """Every workload in every configuration; the first column is the baseline.
 
-    `control_shifts` has for each column the joint change of the controls from the baseline: None in
-    the baseline itself, and if there are no common controls. `model` is what times and changes were
-    computed with. If `relative_to_controls`, every change is relative to that of the controls.
+    - `control_shifts`: for each column, the joint change of the controls from the baseline. None in the
+      baseline itself, and if there are no common controls.
+    - `model`: what times and changes were computed with.
+    - `relative_to_controls`: whether every change is relative to that of the controls.
     """
 
     columns: tuple[ConfigurationRuns, ...]
@@ -95,18 +102,20 @@ class Comparison:
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of the table; their p-values are adjusted for each other."""
-        return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
+        cells = chain.from_iterable(row.cells for row in self.rows)
+        return tuple(cell.change for cell in cells if cell.change)
 
     @property
     def shown_control_shifts(self) -> tuple[ControlShift | None, ...]:
         """The shifts of what the table shows of the controls: of performances if all count their work."""
         counted = {row.workload for row in self.rows if row.cells[0].sample.unit}
-        return tuple(
-            replace(shift, change=shift.change.of_performance)
-            if shift and counted.issuperset(shift.workloads)
-            else shift
-            for shift in self.control_shifts
-        )
+        shown: list[ControlShift | None] = []
+        for shift in self.control_shifts:
+            if shift and counted.issuperset(shift.workloads):
+                shown.append(replace(shift, change=shift.change.of_performance))
+            else:
+                shown.append(shift)
+        return tuple(shown)
 
     @property
     def limit_of_single_runs(self) -> float | None:
@@ -114,14 +123,14 @@ class Comparison:
 
         None if every change was tested.
         """
-        limits = (change.limit for change in self.changes if change.limit is not None)
+        limits = [change.limit for change in self.changes if change.limit is not None]
         return max(limits, default=None)
 
     @property
     def in_turns(self) -> bool:
         """Whether all configurations took turns in the same applications."""
-        numbers = range(1, len(self.columns))
-        return bool(numbers) and all(self.model.is_in_turns(0, number) for number in numbers)
+        others = range(1, len(self.columns))
+        return bool(others) and all(self.model.is_in_turns(0, number) for number in others)
 
     @property
     def common_controls(self) -> frozenset[str]:
@@ -149,132 +158,106 @@ def compare(
     - if there are too few runs of common controls, and `relative_to_controls`.
     """
     require_several(columns)
-    check_no_run_twice(recorded for column in columns for recorded in column.runs)
+    check_no_run_twice(chain.from_iterable(column.runs for column in columns))
     baseline, *others = columns
     for other in others:
-        _require_common_workload(baseline, other)
-        _require_same_units(baseline, other)
+        require_common_workload(baseline, other)
+        require_same_units(baseline, other)
         if not allow_different_data:
-            _require_same_data(baseline, other)
-            _require_same_answers(baseline, other)
+            require_same_data(baseline, other)
+            require_same_answers(baseline, other)
         if strict:
-            _require_no_confounders(baseline, other)
-    return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
-
-
-def require_several(configurations: Sized) -> None:
-    """Raise BadInput for fewer configurations than can be compared."""
-    if len(configurations) < MIN_CONFIGURATIONS:
-        raise BadInput("name two configurations or more: BEFORE AFTER [MORE...]")
-
-
-def overview(column: ConfigurationRuns) -> Comparison:
-    """Return the table of a single configuration, without changes."""
-    return _tabulate((column,), relative_to_controls=False)
-
-
-def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    if not set(baseline.attempted) & set(other.attempted):
-        both = "; ".join(
-            f"{column.name!r} has {join_names(column.attempted) or 'no measured trial'}"
-            for column in (baseline, other)
-        )
-        raise BadInput(f"no workload in common: {both}; run the same workloads in both")
-
-
-def _require_same_units(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    before, after = units(baseline.runs), units(other.runs)
-    for workload in baseline.attempted:
-        known = before.get(workload), after.get(workload)
-        if None not in known and known[0] != known[1]:
-            raise BadInput(
-                f"{workload} counts {known[0]} in {baseline.name!r} and {known[1]} in {other.name!r}: "
-                "they cannot be compared"
-            )
-
-
-def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    if different := different_data(baseline.runs, other.runs):
-        raise BadInput(
-            f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
-            "`clusterlift compare` and `report` compare them anyway with --allow-different-data"
-        )
-
-
-def _require_same_answers(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    found = list(different_answers(baseline.runs, other.runs))
-    if found:
-        name, before, after = found[0]
-        more = f" (and so have {join_names([each for each, *_ in found[1:]])})" if found[1:] else ""
-        raise BadInput(
-            f"{name} has another answer in {other.name!r}, {after}, than in {baseline.name!r}, {before}"
-            f"{more}: the tables or the text changed, or the answer varies; "
-            "`clusterlift compare` and `report` compare them anyway with --allow-different-data"
-        )
-
-
-def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    lines = [
-        *(found.describe(baseline.name) for found in confounders(baseline.runs, other.runs)),
-        *(line for column in (baseline, other) for line in contradictions(column.runs)),
-    ]
-    if lines:
-        more = f"; and {len(lines) - 1} more, which compare lists without --strict"
-        raise BadInput(
-            f"--strict: {baseline.name!r} and {other.name!r} have confounders: "
-            f"{lines[0]}{more if lines[1:] else ''}"
-        )
-
-
-def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
-    names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    model = table_model((column.runs for column in columns), names)
+            require_no_confounders(baseline, other)
+    columns = with_unique_names(columns)
+    model = table_model(columns)
     controls = controls_in_common(columns, model)
-    shifts = (
-        None,
-        *(shift_of_controls(model, after, names) for after, names in enumerate(controls[1:], 1)),
-    )
+    shifts: list[ControlShift | None] = [None]
+    for after, names in enumerate(controls[1:], 1):
+        shifts.append(shift_of_controls(model, after, names))
     if relative_to_controls:
-        _require_testable_controls(columns, shifts)
+        require_testable_controls(columns, shifts)
     changes = changes_of_table(model, controls if relative_to_controls else None)
-    baseline = columns[0]
-    found = [
-        confounders(baseline.runs, column.runs) if column is not baseline else ()
-        for column in columns
-    ]
-
-    def cell(name: str, index: int) -> Cell:
-        sample = take_sample(name, columns[index].runs)
-        return Cell(
-            sample=sample,
-            summary=_summary(model, index, sample) if sample.runs_s else None,
-            change=changes.get((name, index)),
-            confounders=tuple(
-                confounder.describe(baseline.name)
-                for confounder in found[index]
-                if confounder.may_affect(name) and not _affects_all(confounder, names)
-            ),
-        )
-
+    differences: list[Sequence[Confounder]] = [()]
+    differences += (confounders(columns[0], column) for column in columns[1:])
     return Comparison(
-        columns=tuple(
-            _with_notes(column, columns, differences, names)
-            for column, differences in zip(columns, found, strict=True)
-        ),
-        rows=tuple(
-            Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
-        ),
-        control_shifts=shifts,
+        columns=_with_notes(columns, differences),
+        rows=_rows(columns, model, differences, changes),
+        control_shifts=tuple(shifts),
         model=model,
         relative_to_controls=relative_to_controls,
     )
 
 
-def _summary(model: RunTable, column: int, sample: Sample) -> Summary:
+def overview(*columns: ConfigurationRuns) -> Comparison:
+    """Return the table of configurations without changes."""
+    model = table_model(columns)
+    nothing: list[Sequence[Confounder]] = [()] * len(columns)
+    return Comparison(
+        columns=_with_notes(columns, nothing),
+        rows=_rows(columns, model, nothing, {}),
+        control_shifts=(None,) * len(columns),
+        model=model,
+    )
+
+
+def _rows(
+    columns: Sequence[ConfigurationRuns],
+    model: RunTable,
+    differences: Sequence[Sequence[Confounder]],
+    changes: Mapping[tuple[str, int], Change],
+) -> tuple[Row, ...]:
+    workloads = _workloads(columns)
+    rows: list[Row] = []
+    for workload in workloads:
+        cells: list[Cell] = []
+        for index, column in enumerate(columns):
+            sample = column.samples.get(workload, Sample(workload))
+            lines = [
+                each.describe(columns[0].name)
+                for each in differences[index]
+                if each.may_affect(workload) and not _affects_all(each, workloads)
+            ]
+            change = changes.get((workload, index))
+            cells.append(Cell(sample, _summary(model, index, sample), change, tuple(lines)))
+        rows.append(Row(workload, tuple(cells)))
+    return tuple(rows)
+
+
+def _workloads(columns: Sequence[ConfigurationRuns]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(column.workloads for column in columns)))
+
+
+def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
+    return all(map(confounder.may_affect, workloads))
+
+
+def _summary(model: RunTable, column: int, sample: Sample) -> Summary | None:
+    if not sample.runs_s:
+        return None
     time = model.time(column, sample.workload)
     runs = len(sample.runs_s)
     interval_s = time.interval if runs >= MIN_RUNS else None
     return Summary(time.value, interval_s, runs, len(sample.times_s))
+
+
+def _with_notes(
+    columns: Sequence[ConfigurationRuns], differences: Sequence[Sequence[Confounder]]
+) -> tuple[ConfigurationRuns, ...]:
+    """Return the columns with everything that a reader of a whole column must know."""
+    workloads = _workloads(columns)
+    found: list[ConfigurationRuns] = []
+    for column, own in zip(columns, differences, strict=True):
+        others = chain.from_iterable(other.runs for other in columns if other is not column)
+        affecting_all = [each for each in own if _affects_all(each, workloads)]
+        notes = (
+            *caveats(column.runs),
+            *overlaps_with(column.runs, list(others)),
+            *contradictions(column.runs),
+            *(each.describe(columns[0].name) for each in affecting_all),
+            *column.notes,
+        )
+        found.append(column.with_notes(notes))
+    return tuple(found)
 
 
 def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
@@ -282,10 +265,17 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
 
     None if a workload has too few runs to tell.
     """
-    summaries = {row.workload: row.cells[0].summary for row in overview(column).rows}
-    widths = {name: summary.uncertainty for name, summary in summaries.items() if summary}
-    known = [(name, width) for name, width in widths.items() if width is not None]
-    return max(known, key=lambda each: each[1]) if known and len(known) == len(widths) else None
+    model = table_model([column])
+    widths: dict[str, float] = {}
+    for workload, sample in column.samples.items():
+        summary = _summary(model, 0, sample)
+        if summary is None:
+            continue
+        width = summary.uncertainty
+        if width is None:
+            return None
+        widths[workload] = width
+    return max(widths.items(), key=lambda item: item[1], default=None)
 
 
 def controls_in_common(
@@ -293,56 +283,20 @@ def controls_in_common(
 ) -> list[tuple[str, ...]]:
     """Return for each column the workloads that are controls there and in the baseline, with times."""
     baseline = columns[0]
-    return [
-        tuple(
-            name
-            for name in baseline.workloads
-            if name in baseline.controls & column.controls and model.runs_of_either(0, index, name)
-        )
-        for index, column in enumerate(columns)
-    ]
-
-
-def _require_testable_controls(
-    columns: Sequence[ConfigurationRuns], shifts: Sequence[ControlShift | None]
-) -> None:
-    for column, shift in zip(columns[1:], shifts[1:], strict=True):
-        if shift is None or shift.change.interval is None:
-            raise BadInput(
-                f"--adjust controls: {column.name!r} and {columns[0].name!r} need {MIN_RUNS} runs each with "
-                "controls in common; run the Pi workloads and sha-512-cached in both"
-            )
-
-
-def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
-    return all(map(confounder.may_affect, workloads))
-
-
-def _with_notes(
-    column: ConfigurationRuns,
-    columns: Sequence[ConfigurationRuns],
-    differences: Sequence[Confounder],
-    workloads: Sequence[str],
-) -> ConfigurationRuns:
-    """Add everything that a reader of the whole column must know."""
-    affecting_all = (found for found in differences if _affects_all(found, workloads))
-    others = [recorded for other in columns if other is not column for recorded in other.runs]
-    notes = (
-        *caveats(column.runs),
-        *overlaps_with(column.runs, others),
-        *contradictions(column.runs),
-        *(found.describe(columns[0].name) for found in affecting_all),
-        *column.notes,
-    )
-    return replace(column, notes=notes)
+    found: list[tuple[str, ...]] = []
+    for index, column in enumerate(columns):
+        common = baseline.controls & column.controls
+        names = [name for name in baseline.workloads if name in common]
+        found.append(tuple(name for name in names if model.runs_of_either(0, index, name)))
+    return found
 
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
     if len(sample.answers) > 1:
         yield f"{VARIES}; so its answer is compared with no other"
     if sample.errors:
-        failed, attempted = len(sample.errors), len(sample.errors) + len(sample.times_s)
-        of_all = f"{failed} of {count_of(attempted, 'trial')}"
+        failed = len(sample.errors)
+        of_all = f"{failed} of {count_of(failed + len(sample.times_s), 'trial')}"
         yield f"{of_all} failed, the first with: {sample.errors[0]}"
     if sample.unsteady:
         yield f"not known to be steady: {'; '.join(dict.fromkeys(sample.unsteady))}"

@@ -1,30 +1,22 @@
 """Confounders: what differs between two configurations besides what was meant to differ."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
-from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
     LAYOUT,
-    as_text,
-    client_facts,
-    compared_facts,
-    content,
-    dataset_facts,
+    FactsByGroup,
     if_missing,
-    parameter_facts,
-    query_facts,
-    table_facts,
 )
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.base.words import shorten
 from harness.model.cache import CacheState, cache_text, disk_share
-from harness.model.run import PROGRAM, Facts, RecordedRun, Run
+from harness.model.run import PROGRAM, Run
 from harness.work.options import COMPARED, Affected
 
 MAX_VALUE_LENGTH = 80
@@ -54,185 +46,220 @@ class Confounder:
 
     def describe(self, baseline: str) -> str:
         """Return a line for the column that is compared with the baseline of this name."""
-        before, after = (shorten(text, MAX_VALUE_LENGTH) for text in (self.before, self.after))
+        before = shorten(self.before, MAX_VALUE_LENGTH)
+        after = shorten(self.after, MAX_VALUE_LENGTH)
         return f"{self.fact}: {after} here, {before} in {baseline}"
 
 
-def confounders(
-    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
-) -> tuple[Confounder, ...]:
+def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[Confounder, ...]:
     """Return every recorded fact that differs, unless both sides declare the difference.
 
-    What disturbed the trials of both sides counts if it differs by a margin, and so does the cache of input.
-
-    An essential fact that only one side recorded counts as different.
+    An essential fact that only one side recorded counts as different. The cache of the input, and what
+    disturbed the trials of both sides, count if they differ by a margin.
     """
-    before, after = _runs(baseline), _runs(other)
-    facts = [found for side in _by_program(before, after) for found in _differences(*side)]
+    found = list(_different_facts(baseline, other))
     cache = list(_different_cache(baseline, other))
     if cache:  # what was measured says more than what was asked for
-        facts = [each for each in facts if each.fact != _REQUESTED_CACHE]
-    answers = (
-        Confounder(f"answer of {name}", before, after, frozenset({name}))
-        for name, before, after in different_answers(baseline, other)
-    )
-    disturbed = (Confounder(*each) for each in different_interference(baseline, other))
-    logged = (Confounder(*each) for each in different_logs(baseline, other))
-    found = (*facts, *answers, *logged, *disturbed, *cache)
-    together = _in_streams([*before, *after])
-    return tuple(
-        replace(each, workloads=each.workloads | together)
-        if each.workloads and each.workloads & together
-        else each
-        for each in found
-    )
+        found = [each for each in found if each.fact != _REQUESTED_CACHE]
+    for name, before, after in different_answers(baseline, other):
+        found.append(Confounder(f"answer of {name}", before, after, frozenset({name})))
+    found += (Confounder(*each) for each in different_logs(baseline.runs, other.runs))
+    found += (Confounder(*each) for each in different_interference(baseline.runs, other.runs))
+    together = _in_streams([recorded.run for recorded in (*baseline.runs, *other.runs)])
+    return tuple(_with_streams(each, together) for each in found + cache)
+
+
+def different_answers(
+    baseline: ConfigurationRuns, other: ConfigurationRuns
+) -> Iterator[tuple[str, str, str]]:
+    """Yield each query with one answer on either side that is not the same: its name, and what differs.
+
+    A query whose answer varies on a side has none to compare.
+    """
+    for name, sample in baseline.samples.items():
+        if len(sample.answers) != 1 or name not in other.samples:
+            continue
+        answers = other.samples[name].answers
+        if len(answers) == 1:
+            difference = sample.answers[0].difference(answers[0])
+            if difference:
+                yield name, difference, answers[0].difference(sample.answers[0])
 
 
 def _in_streams(runs: Sequence[Run]) -> frozenset[str]:
-    """Return what ran at the same time in several streams: what affects one of these affects all."""
-    own = [(run.parameters.get("in_streams") or (), run.workloads[:1]) for run in runs]
-    return frozenset(name for parts, whole in own if parts for name in (*whole, *parts))
+    """Return the workloads that ran at the same time in several streams."""
+    found: set[str] = set()
+    for run in runs:
+        parts = run.parameters.get("in_streams")
+        if parts:
+            found.update(run.workloads[:1])  # the time of all streams together
+            found.update(parts)
+    return frozenset(found)
 
 
-def _different_cache(
-    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
-) -> Iterator[Confounder]:
+def _with_streams(confounder: Confounder, together: frozenset[str]) -> Confounder:
+    """Return a confounder that affects all workloads of streams if it affects one of them."""
+    if confounder.workloads and confounder.workloads & together:
+        return replace(confounder, workloads=confounder.workloads | together)
+    return confounder
+
+
+def _different_cache(baseline: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[Confounder]:
     """Yield that one side read from disks and the other from memory, if that was measured."""
-    trials = [list(measured_trials(side)) for side in (baseline, other)]
-    before, after = map(disk_share, trials)
+    before = disk_share(measured_trials(baseline.runs))
+    after = disk_share(measured_trials(other.runs))
     if before is None or after is None or CacheState.of(before) is CacheState.of(after):
         return
-    readers = frozenset(each.workload for side in trials for each in side if each.input_read_by)
-    yield Confounder("cache of the input", cache_text(before), cache_text(after), readers)
-
-
-def different_data(baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]) -> str | None:
-    """Describe the data of each side if both are known and differ; else return None."""
-    before, after = (
-        list(dict.fromkeys(filter(None, map(content, _runs(runs))))) for runs in (baseline, other)
+    readers = [
+        trial.workload
+        for trial in measured_trials(baseline.runs + other.runs)
+        if trial.input_read_by
+    ]
+    yield Confounder(
+        "cache of the input", cache_text(before), cache_text(after), frozenset(readers)
     )
-    if not before or not after or set(before) == set(after):
-        return None
-    return f"{', '.join(before)} and {', '.join(after)}"
 
 
-def _by_program(
-    before: Sequence[Run], after: Sequence[Run]
-) -> Iterator[tuple[Sequence[Run], Sequence[Run], Workloads]]:
-    """Yield the runs of either side of Spark, and of each program, with their workloads.
+@dataclass(frozen=True)
+class _Side:
+    """Runs of a configuration, all of Spark or all of one program, with the facts of each."""
+
+    runs: Sequence[Run]
+    facts: Sequence[FactsByGroup]
+
+    def group(self, name: str) -> "_Group":
+        """Return the facts of a group, of each run that recorded any."""
+        pairs = zip(self.runs, self.facts, strict=True)
+        return [(run, facts[name]) for run, facts in pairs if name in facts]
+
+    @property
+    def queries(self) -> frozenset[str]:
+        """The names of the user's queries."""
+        return frozenset().union(*(facts for _, facts in self.group("queries")))
+
+    def data_readers(self, controls: Collection[str]) -> frozenset[str]:
+        """Return the workloads that read the dataset: all but controls if a run does not list them."""
+        found: set[str] = set()
+        for run in self.runs:
+            workloads = run.parameters.get("data_workloads")
+            found.update(
+                set(run.workloads).difference(controls) if workloads is None else workloads
+            )
+        return frozenset(found)
+
+
+_Group = Sequence[tuple[Run, Mapping[str, str | None]]]
+"""Runs that recorded anything of a group, with its facts; None: unknown."""
+
+
+def _different_facts(baseline: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[Confounder]:
+    """Yield the facts that differ between runs of Spark, and between runs of each program.
 
     What only one side ran is not compared. If all runs are of one kind, facts may affect all workloads.
     """
-    kinds = list(dict.fromkeys(run.parameters.get(PROGRAM) for run in (*before, *after)))
-    for kind in kinds:
-        first, then = (
-            [run for run in side if run.parameters.get(PROGRAM) == kind] for side in (before, after)
+    before = _by_program(baseline)
+    after = _by_program(other)
+    kinds = dict.fromkeys([*before, *after])
+    if len(kinds) == 1:
+        for program in kinds:
+            yield from _differences(before[program], after[program])
+        return
+    for program in kinds:
+        if program in before and program in after:
+            runs = (*before[program].runs, *after[program].runs)
+            workloads = frozenset().union(*(run.workloads for run in runs))
+            for found in _differences(before[program], after[program]):
+                yield replace(found, workloads=workloads) if found.workloads is None else found
+
+
+def _by_program(column: ConfigurationRuns) -> dict[str | None, _Side]:
+    """Return the runs of Spark, by None, and those of each program by its name."""
+    found: dict[str | None, tuple[list[Run], list[FactsByGroup]]] = {}
+    for recorded, facts in zip(column.runs, column.facts, strict=True):
+        runs_of_program, facts_of_program = found.setdefault(
+            recorded.run.parameters.get(PROGRAM), ([], [])
         )
-        if len(kinds) == 1:
-            yield first, then, None
-        elif first and then:
-            yield first, then, frozenset(name for run in (*first, *then) for name in run.workloads)
+        runs_of_program.append(recorded.run)
+        facts_of_program.append(facts)
+    return {program: _Side(*of_program) for program, of_program in found.items()}
 
 
-def _differences(
-    before: Sequence[Run], after: Sequence[Run], workloads: Workloads
-) -> Iterator[Confounder]:
-    for found in _different_facts(before, after):
-        yield replace(found, workloads=workloads) if found.workloads is None else found
-
-
-def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:
-    return [recorded.run for recorded in recorded_runs]
-
-
-def _different_facts(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Confounder]:
+def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
     """Yield the facts that differ, in the order in which they are listed."""
-    runs = [*before, *after]
-    names = {name for run in runs for name in run.workloads}
-    controls = {name for run in runs for name in run.parameters.get("controls") or ()}
-    readers = _data_readers(before, controls), _data_readers(after, controls)
+    runs = [*before.runs, *after.runs]
+    controls = frozenset().union(*(run.parameters.get("controls") or () for run in runs))
+    workloads = frozenset().union(*(run.workloads for run in runs))
+    readers_before = before.data_readers(controls)
+    readers_after = after.data_readers(controls)
+    reading = readers_before | readers_after | before.queries | after.queries
     together = _in_streams(runs)
-    reading = frozenset().union(*readers, *map(query_facts, runs))
     affected: dict[Affected, Workloads] = {
         Affected.ALL: None,
         Affected.READING: reading,
-        Affected.COMPUTING: frozenset(names - reading - together),
+        Affected.COMPUTING: workloads - reading - together,
         Affected.IN_STREAMS: together,
         Affected.REPARTITION: frozenset({"repartition"}),
     }
     workloads_of_fact = {option.fact: affected[option.affected] for option in COMPARED}
-    for found in _of_group("parameters", parameter_facts, before, after):
+    for found in _of_group("parameters", before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))
-    if readers_on_both_sides := readers[0] & readers[1]:
-        of_data = list(_of_group("dataset", dataset_facts, before, after))
-        if all(any(map(client_facts, side)) for side in (before, after)):
-            of_data += _of_group("client", client_facts, before, after)
-        yield from (replace(found, workloads=readers_on_both_sides) for found in of_data)
-    yield from _different_queries(before, after)
-    yield from _of_group("environment", compared_facts, before, after)
+    readers = readers_before & readers_after
+    if readers:
+        yield from _in_group("dataset", before, after, readers)
+        if before.group("client") and after.group("client"):
+            yield from _in_group("client", before, after, readers)
+    queries = before.queries & after.queries
+    if queries:
+        for found in _of_group("queries", before, after):
+            name = found.fact
+            yield replace(found, fact=f"text of {name}", workloads=frozenset({name}))
+        yield from _in_group("tables", before, after, queries)
+    yield from _of_group("environment", before, after)
 
 
-def _different_queries(before: Sequence[Run], after: Sequence[Run]) -> Iterator[Confounder]:
-    """Yield what differs in the texts of queries that both sides ran, and in the tables that they read."""
-    first, then = (
-        frozenset(chain.from_iterable(map(query_facts, side))) for side in (before, after)
-    )
-    if not first & then:
-        return
-    for found in _of_group("queries", query_facts, before, after):
-        yield replace(found, fact=f"text of {found.fact}", workloads=frozenset({found.fact}))
-    for found in _of_group("tables", table_facts, before, after):
-        yield replace(found, workloads=first & then)
-
-
-def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:
-    """Return the workloads that read the dataset; a run that does not list them: all but controls."""
-    return frozenset(
-        name
-        for run in runs
-        for name in run.parameters.get("data_workloads", set(run.workloads).difference(controls))
-    )
-
-
-Observed = Sequence[tuple[Run, Mapping[str, str | None]]]
-"""Runs of one side that recorded anything of a group, with values by fact; None: unknown."""
-
-
-def _of_group(
-    name: str, read: Callable[[Run], Facts], before: Sequence[Run], after: Sequence[Run]
+def _in_group(
+    name: str, before: _Side, after: _Side, workloads: frozenset[str]
 ) -> Iterator[Confounder]:
-    """Yield each of the facts that differs; one for the whole group if only one side recorded it."""
-    first, then = _observed(read, before), _observed(read, after)
-    if first and then:
-        for fact in dict.fromkeys(name for _, facts in (*first, *then) for name in facts):
-            there, here = _values(fact, first), _values(fact, then)
-            is_different = here and there and set(here) != set(there)
-            if is_different and not _is_declared(fact, [*first, *then]):
-                yield Confounder(fact, ", ".join(there), ", ".join(here))
-    elif first or then:
-        old, new = ("recorded" if side else "not recorded" for side in (first, then))
-        yield Confounder(name, old, new)
+    """Yield what differs in a group that affects these workloads."""
+    for found in _of_group(name, before, after):
+        yield replace(found, workloads=workloads)
 
 
-def _observed(read: Callable[[Run], Facts], runs: Sequence[Run]) -> Observed:
-    return [
-        (run, {name: as_text(value) for name, value in facts.items()})
-        for run in runs
-        if (facts := read(run))
-    ]
+def _of_group(name: str, before: _Side, after: _Side) -> Iterator[Confounder]:
+    """Yield each fact of a group that differs; one for the whole group if only one side recorded it."""
+    first = before.group(name)
+    then = after.group(name)
+    if bool(first) != bool(then):
+        yield Confounder(name, _is_recorded(first), _is_recorded(then))
+        return
+    names: dict[str, None] = {}
+    for _, facts in (*first, *then):
+        names |= dict.fromkeys(facts)
+    for fact in names:
+        there = _values(fact, first)
+        here = _values(fact, then)
+        is_different = here and there and set(here) != set(there)
+        if is_different and not _is_declared(fact, [*first, *then]):
+            yield Confounder(fact, ", ".join(there), ", ".join(here))
 
 
-def _values(fact: str, side: Observed) -> list[str]:
+def _is_recorded(group: _Group) -> str:
+    return "recorded" if group else "not recorded"
+
+
+def _values(fact: str, group: _Group) -> list[str]:
     """Return the distinct values of a fact; unknown values count only if the fact is essential."""
-    values = dict.fromkeys(facts.get(fact, if_missing(fact)) for _, facts in side)
-    return [
-        "unknown" if value is None else value
-        for value in values
-        if value is not None or fact in ESSENTIAL
-    ]
+    found: dict[str, None] = {}
+    for _, facts in group:
+        value = facts.get(fact, if_missing(fact))
+        if value is not None:
+            found[value] = None
+        elif fact in ESSENTIAL:
+            found["unknown"] = None
+    return list(found)
 
 
-def _is_declared(fact: str, observed: Observed) -> bool:
+def _is_declared(fact: str, group: _Group) -> bool:
     if fact == LAYOUT:
-        return all(declares_layout(run) for run, _ in observed)
-    return all(declares_value(run, facts.get(fact) or "") for run, facts in observed)
+        return all(declares_layout(run) for run, _ in group)
+    return all(declares_value(run, facts.get(fact) or "") for run, facts in group)

@@ -16,18 +16,23 @@ def different_logs(
     baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, str, str, frozenset[str] | None]]:
     """Yield what differs between runs from event logs: both values, and for which workloads; None: all."""
-    sides = (baseline, other)
-    if not all(is_from_event_log(recorded.run) for side in sides for recorded in side):
+    if not all(is_from_event_log(recorded.run) for recorded in (*baseline, *other)):
         return
-    before, after = (sorted(recorded.run.started_at[:10] for recorded in side) for side in sides)
+    before = sorted(recorded.run.started_at[:10] for recorded in baseline)
+    after = sorted(recorded.run.started_at[:10] for recorded in other)
     if before[-1] < after[0] or after[-1] < before[0]:
         yield "recorded", _days(before), _days(after), None
-    bytes_before, bytes_after = map(_input_bytes, sides)
-    for workload in filter(bytes_after.__contains__, bytes_before):
-        read, reads = bytes_before[workload], bytes_after[workload]
+    bytes_before = _input_bytes(baseline)
+    bytes_after = _input_bytes(other)
+    for workload, read in bytes_before.items():
+        reads = bytes_after.get(workload, read)
         if abs(reads - read) > MIN_DIFFERENCE * max(read, reads):
-            sizes = quantity_text(read, "B"), quantity_text(reads, "B")
-            yield "input of the tasks", *sizes, frozenset({workload})
+            yield (
+                "input of the tasks",
+                quantity_text(read, "B"),
+                quantity_text(reads, "B"),
+                frozenset({workload}),
+            )
 
 
 def _days(dates: Sequence[str]) -> str:

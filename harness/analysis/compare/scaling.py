@@ -5,19 +5,19 @@ ratio of the performances; its efficiency is that ratio relative to the ratio of
 fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafson 1988).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from harness.analysis.compare.comparison import Cell, overview
+from harness.analysis.compare.comparison import Cell, Row, overview
+from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import (
     ConfigurationRuns,
-    caveats,
     find_configuration,
     named_by_runs,
 )
 from harness.analysis.observed.environment import as_text
-from harness.analysis.observed.sample import table_model
 from harness.base.errors import BadInput
 from harness.base.words import join_names
 from harness.model.limits import MIN_RUNS
@@ -25,6 +25,7 @@ from harness.model.scaling import scaled_name, split_scaled_name
 from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.interval import Interval
+from harness.statistics.run_table import RunTable
 
 MIN_POINTS = 2
 
@@ -44,8 +45,9 @@ Family = Mapping[int, ConfigurationRuns]
 class Growth:
     """How performance grew from the fewest nodes.
 
-    `speed_up` is the ratio, `interval` its 95 % confidence interval, which is None if a side has a single
-    run; `efficiency` is the speed-up relative to how many times as many nodes there are.
+    - `speed_up`: the ratio of the performances; `interval`: its 95 % confidence interval, None if a side has
+      a single run.
+    - `efficiency`: the speed-up relative to how many times as many nodes there are.
     """
 
     speed_up: float
@@ -79,9 +81,12 @@ def find_family(name: str, results: Path) -> Family:
 
     Raise BadInput if there are fewer than two.
     """
-    named = (split_scaled_name(directory.name) for directory in results.glob("*"))
     own = configuration_directory(results, name).name
-    numbers = sorted(split[1] for split in named if split and split[0] == own)
+    numbers: list[int] = []
+    for directory in results.glob("*"):
+        split = split_scaled_name(directory.name)
+        if split and split[0] == own:
+            numbers.append(split[1])
     if len(numbers) < MIN_POINTS:
         found = join_names([scaled_name(name, number) for number in numbers]) or "none"
         raise BadInput(
@@ -90,7 +95,7 @@ def find_family(name: str, results: Path) -> Family:
         )
     return {
         number: find_configuration(scaled_name(name, number), results, samples=False)
-        for number in numbers
+        for number in sorted(numbers)
     }
 
 
@@ -99,63 +104,64 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
 
     Raise BadInput if no workload was measured on two numbers of nodes.
     """
-    columns = [column for family in families.values() for column in family.values()]
-    check_no_run_twice(recorded for column in columns for recorded in column.runs)
-    names = list(dict.fromkeys(name for column in columns for name in column.workloads))
+    columns = list(chain.from_iterable(family.values() for family in families.values()))
+    check_no_run_twice(chain.from_iterable(column.runs for column in columns))
     per_process = named_by_runs(columns, "per_process")
-    points = {base: _points(family, names, per_process) for base, family in families.items()}
-    if not any(each.growth for of in points.values() for row in of.values() for each in row):
+    workloads: dict[str, dict[str, tuple[Point, ...]]] = {}
+    notes: dict[str, tuple[str, ...]] = {}
+    for base, family in families.items():
+        table = overview(*family.values())
+        for row in table.rows:
+            points = _points(row, table.model, family, per_process)
+            workloads.setdefault(row.workload, {})[base] = points
+        for column in family.values():
+            notes[column.name] = (*caveats(column.runs), *_unlike(family, column))
+    families_of_points = chain.from_iterable(found.values() for found in workloads.values())
+    if not any(point.growth for point in chain.from_iterable(families_of_points)):
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
-    return Scaling(
-        {name: {base: found[name] for base, found in points.items()} for name in names},
-        {
-            column.name: (*caveats(column.runs), *_unlike(family, column))
-            for family in families.values()
-            for column in family.values()
-        },
-    )
+    return Scaling(workloads, notes)
 
 
 def _points(
-    family: Family, names: Sequence[str], per_process: Collection[str]
-) -> dict[str, tuple[Point, ...]]:
-    """Return the points of each workload, on the numbers of nodes on which it was asked for."""
-    numbers, columns = list(family), list(family.values())
-    model = table_model([column.runs for column in columns], names)
-    cells = [{row.workload: row.cells[0] for row in overview(column).rows} for column in columns]
+    row: Row, model: RunTable, family: Family, per_process: Collection[str]
+) -> tuple[Point, ...]:
+    """Return the points of a workload, on the numbers of nodes on which it was asked for."""
+    name = row.workload
+    numbers = list(family)
+    fewest: int | None = None
+    points: list[Point] = []
+    for index, nodes in enumerate(numbers):
+        if name not in family[nodes].workloads:
+            continue
+        growth = None
+        if row.cells[index].summary and name not in per_process:
+            if fewest is None:
+                fewest = index
+            else:
+                growth = _growth(name, model, fewest, index, numbers[fewest] / nodes)
+        points.append(Point(nodes, row.cells[index], growth))
+    return tuple(points)
 
-    def growth(name: str, fewest: int, index: int) -> Growth:
-        ratio = model.ratio(index, fewest, name)
-        is_repeated = model.runs_of_either(fewest, index, name) >= MIN_RUNS
-        efficiency = ratio.value * numbers[fewest] / numbers[index]
-        return Growth(ratio.value, ratio.interval if is_repeated else None, efficiency)
 
-    found = {}
-    for name in names:
-        has_result = [
-            name not in per_process and model.runs(n, name) > 0 for n in range(len(cells))
-        ]
-        fewest = has_result.index(True) if any(has_result) else len(cells)
-        found[name] = tuple(
-            Point(
-                numbers[n],
-                cells[n][name],
-                growth(name, fewest, n) if has_result[n] and n > fewest else None,
-            )
-            for n in range(len(cells))
-            if name in cells[n]
-        )
-    return found
+def _growth(name: str, model: RunTable, fewest: int, index: int, relative_nodes: float) -> Growth:
+    """Return the growth from the fewest nodes, which are so many times those with this index."""
+    ratio = model.ratio(index, fewest, name)
+    is_repeated = model.runs_of_either(fewest, index, name) >= MIN_RUNS
+    interval = ratio.interval if is_repeated else None
+    return Growth(ratio.value, interval, ratio.value * relative_nodes)
 
 
 def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
     """Yield how else than by its nodes a column differs from that on the fewest nodes."""
     first = next(iter(family.values()))
     for parameter, text in _SAME_ON_ALL_NODES.items():
-        before, after = (
-            {as_text(recorded.run.parameters.get(parameter)) for recorded in side.runs} - {None}
-            for side in (first, column)
-        )
+        before = _values(first, parameter)
+        after = _values(column, parameter)
         if before and after and before != after:
-            here, there = (join_names(sorted(map(str, values))) for values in (after, before))
-            yield f"{text}: {here} here, {there} in {first.name}"
+            yield f"{text}: {join_names(after)} here, {join_names(before)} in {first.name}"
+
+
+def _values(column: ConfigurationRuns, parameter: str) -> list[str]:
+    """Return the known values of a parameter in the runs of a column, sorted."""
+    values = {as_text(recorded.run.parameters.get(parameter)) for recorded in column.runs}
+    return sorted(value for value in values if value is not None)

@@ -1,22 +1,25 @@
-"""The runs of one configuration, which are one column of a table, and the caveats of their results."""
+"""The runs of one configuration, which are one column of a table, and where they are found."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
-from harness.analysis.observed.environment import layouts
-from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
+from harness.analysis.observed.environment import (
+    FactsByGroup,
+    facts_by_group,
+    layouts,
+)
 from harness.analysis.observed.logged_runs import logged_runs
-from harness.analysis.observed.machines import unlike_peers
-from harness.analysis.observed.overlaps import overlap_lines
-from harness.analysis.observed.sample import measured_trials
-from harness.analysis.observed.silence import silent_lines
+from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
-from harness.base.words import count_of, unique_name
+from harness.base.words import unique_name
 from harness.model.probe import Measurement
-from harness.model.run import EMULATED, PROGRAM, Ending, Phase, RecordedRun, Status
+from harness.model.run import PROGRAM, RecordedRun, Run
 from harness.records.lookup import find_runs, probes_beside
+from harness.statistics.run_table import RunMedian, RunTable
 from harness.work.same_work import require_same_work
 
 
@@ -24,9 +27,11 @@ from harness.work.same_work import require_same_work
 class ConfigurationRuns:
     """The runs of one configuration, pooled, in the order of their start.
 
-    `name` is the configuration's name; `with_unique_names` numbers equal names. `notes` are lines
-    that a reader of the column must know. `alone` are workloads of event logs that no other configuration
-    has; the runs do not have them.
+    - `name`: the configuration's name; `with_unique_names` numbers equal names.
+    - `notes`: lines that a reader of the column must know.
+    - `alone`: workloads of event logs that no other configuration has. The runs do not have them.
+
+    What follows from the runs, such as `samples`, is computed once, when it is first asked for.
     """
 
     name: str
@@ -34,50 +39,76 @@ class ConfigurationRuns:
     notes: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
 
-    @property
+    def with_notes(self, notes: tuple[str, ...]) -> "ConfigurationRuns":
+        """Return the same runs, and what was computed of them, with other notes."""
+        same = copy(self)
+        vars(same)["notes"] = notes
+        return same
+
+    @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Every workload that was requested, run or omitted, in the order of first appearance."""
-        return tuple(
-            dict.fromkeys(
-                workload
-                for recorded in self.runs
-                for workload in (
-                    *recorded.run.workloads,
-                    *(trial.workload for trial in recorded.trials),
-                    *recorded.run.omitted,
-                )
-            )
-        )
+        found: dict[str, None] = {}
+        for recorded in self.runs:
+            found |= dict.fromkeys(recorded.run.workloads)
+            found |= dict.fromkeys(recorded.by_workload)
+            found |= dict.fromkeys(recorded.run.omitted)
+        return tuple(found)
+
+    @cached_property
+    def samples(self) -> Mapping[str, Sample]:
+        """The sample of each workload. Raise BadInput like `take_sample`."""
+        return {workload: take_sample(workload, self.runs) for workload in self.workloads}
+
+    @cached_property
+    def medians(self) -> Sequence[Mapping[str, RunMedian]]:
+        """The median times of each run, by workload."""
+        return [run_medians(recorded) for recorded in self.runs]
+
+    @cached_property
+    def facts(self) -> Sequence[FactsByGroup]:
+        """The facts of each run that may explain its times."""
+        return [facts_by_group(recorded.run) for recorded in self.runs]
 
     @property
     def attempted(self) -> tuple[str, ...]:
-        """The workloads with at least one measured trial, ok or failed."""
-        counted = {trial.workload for trial in measured_trials(self.runs)}
-        return tuple(workload for workload in self.workloads if workload in counted)
+        """The workloads with at least one measured trial that counts, ok or failed."""
+        samples = self.samples.values()
+        return tuple(sample.workload for sample in samples if sample.runs_s or sample.errors)
 
     @property
     def counted_runs(self) -> int:
         """How many runs have a time that counts; one that ended in its warm-up has none."""
-        return sum(any(trial.wall_s for trial in recorded.counted) for recorded in self.runs)
+        return sum(bool(recorded.times_s) for recorded in self.runs)
 
     @property
     def layouts(self) -> frozenset[str]:
         """The layouts in which the data was observed; empty if none was."""
-        return frozenset(layout for recorded in self.runs for layout in layouts(recorded.run))
+        return frozenset(chain.from_iterable(layouts(recorded.run) for recorded in self.runs))
 
-    @property
+    @cached_property
     def controls(self) -> frozenset[str]:
         """The workloads that any of the runs declares to be a control."""
         return named_by_runs([self], "controls")
 
 
-def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
-    """Number columns of equal name: `1g`, `1g #2`."""
-    unique: list[ConfigurationRuns] = []
+def table_model(columns: Iterable[ConfigurationRuns]) -> RunTable:
+    """Return the model of the times of a table with these columns."""
+    medians: list[Sequence[Mapping[str, RunMedian]]] = []
+    applications: list[Sequence[str | None]] = []
     for column in columns:
-        taken = [earlier.name for earlier in unique]
-        unique.append(replace(column, name=unique_name(column.name, taken)))
-    return tuple(unique)
+        medians.append(column.medians)
+        applications.append([recorded.application for recorded in column.runs])
+    return RunTable(medians, applications)
+
+
+def with_unique_names(columns: Iterable[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
+    """Number columns of equal name: `1g`, `1g #2`."""
+    unique: dict[str, ConfigurationRuns] = {}
+    for column in columns:
+        name = unique_name(column.name, list(unique))
+        unique[name] = column if name == column.name else replace(column, name=name)
+    return tuple(unique.values())
 
 
 def find_configuration(name: str, results: Path, *, samples: bool = True) -> ConfigurationRuns:
@@ -88,35 +119,38 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
     a directory mixes configurations or runs that did different work.
     """
     runs = find_runs(name, results, samples=samples)
-    configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
+    by_program: dict[object, list[Run]] = {}
+    configurations: dict[str, None] = {}
+    for recorded in runs:
+        by_program.setdefault(recorded.run.parameters.get(PROGRAM), []).append(recorded.run)
+        configurations[recorded.run.configuration] = None
     if len(configurations) > 1:
         raise BadInput(
             f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
             "name a directory with one configuration, or one results file"
         )
-    for program in dict.fromkeys(recorded.run.parameters.get(PROGRAM) for recorded in runs):
-        of_program = [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
-        require_same_work(name, of_program)
-    return ConfigurationRuns(configurations[0], runs)
+    for pooled in by_program.values():
+        require_same_work(name, pooled)
+    return ConfigurationRuns(runs[0].run.configuration, runs)
 
 
 def find_columns(
     names: Iterable[str], results: Path, *, event_logs: bool, samples: bool = True
 ) -> list[ConfigurationRuns]:
-    """Return the configurations of these names; or those whose runs have event logs of Spark there.
+    """Return the configurations of these names, or of the event logs of Spark at these paths.
 
-    These are called like file or directory. Raises BadInput like `find_configuration` or `logged_runs`.
+    With `event_logs`, a configuration is called like its file or directory. Raises BadInput like
+    `find_configuration` or `logged_runs`.
     """
     if not event_logs:
         return [find_configuration(name, results, samples=samples) for name in names]
     paths = [Path(name) for name in names]
     has_unique_names = len({path.name for path in paths}) == len(paths)
-    return [
-        ConfigurationRuns(
-            path.name if has_unique_names else str(path), found.runs, found.notes, found.alone
-        )
-        for path, found in zip(paths, logged_runs(paths), strict=True)
-    ]
+    columns: list[ConfigurationRuns] = []
+    for path, found in zip(paths, logged_runs(paths), strict=True):
+        name = path.name if has_unique_names else str(path)
+        columns.append(ConfigurationRuns(name, found.runs, found.notes, found.alone))
+    return columns
 
 
 def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
@@ -124,103 +158,14 @@ def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
 
     Raises BadInput if one of their files is malformed.
     """
-    return tuple(
-        measurement for probed in probes_beside(column.runs) for measurement in probed.measurements
-    )
+    probes = probes_beside(column.runs)
+    return tuple(chain.from_iterable(probed.measurements for probed in probes))
 
 
 def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> frozenset[str]:
     """Return the workloads that a parameter of any run lists, such as `controls` or `per_process`."""
-    return frozenset(
-        name
-        for column in columns
-        for recorded in column.runs
-        for name in recorded.run.parameters.get(parameter) or ()
-    )
-
-
-def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
-    """Return what may make the results of one configuration's runs doubtful, one line per kind."""
-    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
-    drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
-    shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
-    parameters = [recorded.run.parameters for recorded in runs]
-    streams = [each.get("streams") for each in parameters if each.get("in_streams")]
-    means = (
-        f"{n} streams at once: a workload has the geometric mean of its times in them"
-        for n in streams
-    )
-    return (
-        *_unfinished(runs),
-        *overlap_lines(runs),
-        *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
-        *_failed_warm_ups(runs),
-        *silent_lines(runs),
-        *_trial_notes(runs),
-        *filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)]),
-        *_joined("the data's layout differed from the manifest: ", drifts),
-        *_link_errors(runs),
-        *_joined("", shared),
-        *_joined("", means),
-        *_joined("", (line for recorded in runs for line in unlike_peers(recorded.run))),
-        *_joined("emulated: ", emulations(runs)),
-    )
-
-
-def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
-    """Return the descriptions of the emulated clusters on which the runs were measured."""
-    facts = (recorded.run.facts for recorded in runs)
-    return tuple(dict.fromkeys(str(known[EMULATED]) for known in facts if EMULATED in known))
-
-
-def _joined(introduction: str, texts: Iterable[str]) -> Iterator[str]:
-    if distinct := dict.fromkeys(texts):
-        yield introduction + "; ".join(distinct)
-
-
-_UNFINISHED = {
-    None: "did not finish (killed, or still running)",
-    Ending.INTERRUPTED: "was interrupted",
-    Ending.SPARK_LOST: "lost its Spark application",
-}
-
-
-def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    for ending, description in _UNFINISHED.items():
-        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
-        if ids:
-            yield "; ".join(f"run {id_} {description}" for id_ in ids)
-
-
-def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    failed = [
-        trial.workload
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.phase is Phase.WARM_UP and trial.status is Status.FAILED
-    ]
-    if failed:
-        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(dict.fromkeys(failed))}"
-
-
-def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    notes = [
-        f"{trial.workload}, round {trial.round} ({trial.note})"
-        for trial in measured_trials(runs)
-        if trial.note
-    ]
-    if notes:
-        yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
-
-
-def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    packets: Counter[str] = Counter()
-    for recorded in runs:
-        for link, counters in (recorded.link_errors or {}).items():
-            packets[link] += counters.get("errors", 0)
-    links = [f"{link} ({count_of(n, 'packet')})" for link, n in sorted(packets.items()) if n]
-    if links:
-        yield (
-            f"links counted errors during the run: {', '.join(links)}; "
-            "check cable, network card and switch port"
-        )
+    found: set[str] = set()
+    for column in columns:
+        for recorded in column.runs:
+            found.update(recorded.run.parameters.get(parameter) or ())
+    return frozenset(found)

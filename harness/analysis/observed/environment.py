@@ -134,6 +134,28 @@ def compared_facts(run: Run) -> Facts:
     return _with_software(run, distinct_values(facts_by_node(run.environment)))
 
 
+_GROUPS: Mapping[str, Callable[[Run], Facts]] = {
+    "parameters": parameter_facts,
+    "dataset": dataset_facts,
+    "client": client_facts,
+    "queries": query_facts,
+    "tables": table_facts,
+    "environment": compared_facts,
+}
+FactsByGroup = Mapping[str, Mapping[str, str | None]]
+"""The facts of a run as people read them, by group and name; None: unknown."""
+
+
+def facts_by_group(run: Run) -> FactsByGroup:
+    """Return the facts of a run that may explain times, without groups of which it recorded nothing."""
+    found: dict[str, dict[str, str | None]] = {}
+    for group, read in _GROUPS.items():
+        facts = read(run)
+        if facts:
+            found[group] = {name: as_text(value) for name, value in facts.items()}
+    return found
+
+
 def _with_software(run: Run, machines: Facts) -> Facts:
     observed = run.environment
     if not observed:

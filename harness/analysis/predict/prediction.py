@@ -9,14 +9,15 @@ from statistics import NormalDist
 
 from harness import __version__
 from harness.analysis.explain.timeline import silent_nodes
-from harness.analysis.observed.configuration import ConfigurationRuns, caveats
+from harness.analysis.observed.caveats import caveats
+from harness.analysis.observed.configuration import ConfigurationRuns, table_model
 from harness.analysis.observed.environment import (
     as_text,
     compared_facts,
     dataset_facts,
     parameter_facts,
 )
-from harness.analysis.observed.sample import measured_trials, table_model
+from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.analysis.predict.waits import CONTROL, WaitTime, disk_times, network_times
@@ -59,7 +60,7 @@ class Predictor:
 
     @cached_property
     def _model(self) -> RunTable:
-        return table_model([self.baseline.runs], self.baseline.workloads)
+        return table_model([self.baseline])
 
     @cached_property
     def _network_times(self) -> dict[str, WaitTime]:

@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import median
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import ConfigurationRuns, caveats
+from harness.analysis.observed.caveats import caveats
+from harness.analysis.observed.configuration import ConfigurationRuns, table_model
 from harness.analysis.observed.environment import LAYOUT
-from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors
 from harness.analysis.predict.prediction import conditions
 from harness.analysis.predict.target import known_link
@@ -125,7 +125,7 @@ def is_outcome(
 
 def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[ScoredTime, ...]:
     """Return the predicted times that were measured."""
-    model = table_model([after.runs], [time.workload for time in prediction.times])
+    model = table_model([after])
     return tuple(
         ScoredTime(time, model.time(0, time.workload).value)
         for time in prediction.times

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.configuration import ConfigurationRuns, table_model
 from harness.analysis.observed.interference import (
     disturbed_line,
     interference_facts,
@@ -22,8 +22,6 @@ from harness.analysis.observed.sample import (
     Sample,
     disturbed_trials,
     measured_trials,
-    table_model,
-    take_sample,
 )
 from harness.analysis.observed.silence import silent_in, silent_lines
 from harness.base.words import count_of, join_names
@@ -87,13 +85,13 @@ def readiness(
     `network` is what probes found in it; None leaves it out.
     """
     workloads = _measured_workloads(baseline)
-    model = table_model([baseline.runs], baseline.workloads)
+    model = table_model([baseline])
     checks = {name: check(baseline) for name, check in _CHECKS.items()}
     if network is not None:
         checks["network"] = network
     detectable = []
     for name in workloads:
-        sample = take_sample(name, baseline.runs)
+        sample = baseline.samples[name]
         detectable.append(_detectable(sample, model, len(workloads), change))
     return Readiness(baseline, checks, tuple(detectable), change)
 
@@ -174,7 +172,7 @@ def _runs(baseline: ConfigurationRuns) -> list[Run]:
 
 
 def _measured_workloads(baseline: ConfigurationRuns) -> list[str]:
-    return [name for name in baseline.workloads if take_sample(name, baseline.runs).times_s]
+    return [name for name, sample in baseline.samples.items() if sample.runs_s]
 
 
 def _all_completed(baseline: ConfigurationRuns) -> Finding:
@@ -185,9 +183,7 @@ def _all_completed(baseline: ConfigurationRuns) -> Finding:
 
 
 def _enough_runs(baseline: ConfigurationRuns) -> Finding:
-    numbers = {
-        name: len(take_sample(name, baseline.runs).runs_s) for name in _measured_workloads(baseline)
-    }
+    numbers = {name: len(baseline.samples[name].runs_s) for name in _measured_workloads(baseline)}
     if not numbers:
         return _fault("no measured trial is ok", "run jobs/benchmark.py")
     few = [name for name, runs in numbers.items() if runs < MIN_RUNS]
@@ -332,10 +328,10 @@ def _links(run: Run) -> Iterator[str]:
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Finding:
-    first, *others = baseline.runs
+    first, *others = (ConfigurationRuns(baseline.name, (recorded,)) for recorded in baseline.runs)
     facts: list[str] = []
     for other in others:
-        facts += [found.fact for found in confounders([first], [other])]
+        facts += [found.fact for found in confounders(first, other)]
     lines = []
     if facts:
         lines.append(f"its runs differ in {_listed(facts)}")

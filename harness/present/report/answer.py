@@ -142,7 +142,7 @@ def _controls(shift: ControlShift | None) -> Remark:
 
 def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Remark:
     differences = [
-        confounder.describe(baseline.name) for confounder in confounders(baseline.runs, column.runs)
+        confounder.describe(baseline.name) for confounder in confounders(baseline, column)
     ]
     if differences:
         more = len(differences) - MAX_DIFFERENCES

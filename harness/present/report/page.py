@@ -8,7 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
-from harness.analysis.observed.configuration import ConfigurationRuns, emulations
+from harness.analysis.observed.caveats import emulations
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.base.words import count_of, visible
 from harness.model.run import COMMAND

@@ -1,6 +1,6 @@
 """The links of a run's nodes: their recorded facts and their errors."""
 
-from harness.analysis.observed.configuration import caveats
+from harness.analysis.observed.caveats import caveats
 from harness.model.run import Ending, RecordedRun
 from harness.node.node_links import link_errors, node_facts
 from tests.unit.builders import a_run

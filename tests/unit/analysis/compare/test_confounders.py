@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.compare.confounders import (
-    MAX_VALUE_LENGTH,
-    Confounder,
-    confounders,
-    different_data,
-)
+from harness.analysis.compare.comparability import require_same_data
+from harness.analysis.compare.confounders import MAX_VALUE_LENGTH, Confounder, confounders
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import relevant_spark_conf
-from harness.model.run import RecordedRun, Run
+from harness.model.run import Run
 from harness.node.machine import machine_groups
 from tests.unit.builders import a_run, recorded
 
@@ -89,8 +86,8 @@ def with_layout(observed: str, configuration: str = "after", **facts: str) -> Ru
     return a_side(configuration, dataset=DATASET | {"layout": layout}, facts=facts)
 
 
-def side(*runs: Run) -> list[RecordedRun]:
-    return [recorded(run) for run in runs]
+def side(*runs: Run) -> ConfigurationRuns:
+    return ConfigurationRuns("side", tuple(recorded(run) for run in runs))
 
 
 def described(before: Run, after: Run) -> list[str]:
@@ -518,8 +515,8 @@ class TestDifferentData:
     @pytest.mark.parametrize(
         "after", [with_data(format="parquet"), a_side(dataset=None), with_data(digest=None)]
     )
-    def test_is_none_if_rows_are_the_same_or_unknown(self, after: Run) -> None:
-        assert different_data(side(a_side()), side(after)) is None
+    def test_is_not_refused_if_rows_are_the_same_or_unknown(self, after: Run) -> None:
+        require_same_data(side(a_side()), side(after))
 
 
 VALUES = st.none() | st.booleans() | st.integers(0, 10**12) | st.text(max_size=5)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.analysis.observed.configuration import caveats
+from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.environment import environment_facts
 from harness.analysis.observed.machines import unlike_peers
 from harness.model.run import Run

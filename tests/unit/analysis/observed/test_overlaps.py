@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.observed.configuration import caveats
+from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.overlaps import overlap_lines, overlaps_with
 from harness.model.run import RecordedRun, moment_of, timestamp
 from harness.records.published import IMPORTED_DIGEST

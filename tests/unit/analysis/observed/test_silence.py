@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.observed.configuration import caveats
+from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.silence import silent_lines
 from harness.model.run import RecordedRun
 from harness.model.task_metrics import NodeBytes, WireBytes

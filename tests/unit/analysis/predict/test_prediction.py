@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.compare.comparison import overview
-from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import table_model
+from harness.analysis.observed.configuration import ConfigurationRuns, table_model
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
@@ -134,7 +133,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     several = [configuration(f"100m{idle_s}", idle_s=idle_s).runs[0] for idle_s in (4, 5, 7)]
     baseline = ConfigurationRuns("100m", tuple(several))
     wanted = target(baseline, 250 * MBIT)
-    present = table_model([baseline.runs], baseline.workloads).time(0, "join")
+    present = table_model([baseline]).time(0, "join")
     slowness = wanted.slowness(typical_link(baseline).goodput_bit_s)
     change = log_ratio(network_times(baseline)["join"].share, slowness)
     noise, error = 2 * present.variance, change.variance

@@ -1,0 +1,102 @@
+"""What may make the results of a configuration's runs doubtful: the lines below its column."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
+from harness.analysis.observed.machines import unlike_peers
+from harness.analysis.observed.overlaps import overlap_lines
+from harness.analysis.observed.sample import measured_trials
+from harness.analysis.observed.silence import silent_lines
+from harness.base.words import count_of
+from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Status
+
+_UNFINISHED = {
+    None: "did not finish (killed, or still running)",
+    Ending.INTERRUPTED: "was interrupted",
+    Ending.SPARK_LOST: "lost its Spark application",
+}
+
+
+def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
+    """Return what may make the results of one configuration's runs doubtful, one line per kind."""
+    return tuple(_lines(runs))
+
+
+def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    yield from _unfinished(runs)
+    yield from overlap_lines(runs)
+    yield from _joined(chain.from_iterable(recorded.warnings for recorded in runs))
+    yield from _failed_warm_ups(runs)
+    yield from silent_lines(runs)
+    yield from _trial_notes(runs)
+    yield from filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)])
+    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
+    drifts = [layout.get("drift") for layout in layouts]
+    yield from _joined(drifts, "the data's layout differed from the manifest: ")
+    yield from _link_errors(runs)
+    yield from _joined(recorded.run.environment.get("shared_processors") for recorded in runs)
+    yield from _joined(map(_streams, runs))
+    yield from _joined(chain.from_iterable(unlike_peers(recorded.run) for recorded in runs))
+    yield from _joined(emulations(runs), "emulated: ")
+
+
+def _streams(recorded: RecordedRun) -> str | None:
+    parameters = recorded.run.parameters
+    if not parameters.get("in_streams"):
+        return None
+    streams = parameters.get("streams")
+    return f"{streams} streams at once: a workload has the geometric mean of its times in them"
+
+
+def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
+    """Return the descriptions of the emulated clusters on which the runs were measured."""
+    facts = [recorded.run.facts for recorded in runs]
+    return tuple(dict.fromkeys(str(known[EMULATED]) for known in facts if EMULATED in known))
+
+
+def _joined(texts: Iterable[str | None], introduction: str = "") -> Iterator[str]:
+    """Yield the distinct texts as one line; nothing without any."""
+    distinct = dict.fromkeys(text for text in texts if text)
+    if distinct:
+        yield introduction + "; ".join(distinct)
+
+
+def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    for ending, description in _UNFINISHED.items():
+        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
+        if ids:
+            yield "; ".join(f"run {id_} {description}" for id_ in ids)
+
+
+def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    failed: list[str] = []
+    for recorded in runs:
+        warm_ups = [trial for trial in recorded.trials if trial.phase is Phase.WARM_UP]
+        failed += [trial.workload for trial in warm_ups if trial.status is Status.FAILED]
+    if failed:
+        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(dict.fromkeys(failed))}"
+
+
+def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    notes = [
+        f"{trial.workload}, round {trial.round} ({trial.note})"
+        for trial in measured_trials(runs)
+        if trial.note
+    ]
+    if notes:
+        yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
+
+
+def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    packets: Counter[str] = Counter()
+    for recorded in runs:
+        for link, counters in (recorded.link_errors or {}).items():
+            packets[link] += counters.get("errors", 0)
+    links = [f"{link} ({count_of(n, 'packet')})" for link, n in sorted(packets.items()) if n]
+    if links:
+        yield (
+            f"links counted errors during the run: {', '.join(links)}; "
+            "check cable, network card and switch port"
+        )
