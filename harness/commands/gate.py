@@ -11,13 +11,15 @@ from harness.analysis.ready.gate import Expectation, Network, expectation_faults
 from harness.base.clock import duration_text
 from harness.base.errors import BadInput
 from harness.base.terminal import show
-from harness.base.words import count_of, visible
+from harness.base.words import count_of
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
 from harness.model.probe import RecordedProbes
+from harness.present import text
+from harness.present.blocks import Lines
 from harness.present.findings import finding_lines, remarks
 from harness.probes.kind import NewestProbe, by_kind, network_of, newest_probes
 from harness.records.lookup import check_no_run_twice, find_probes
@@ -70,27 +72,27 @@ def gate_command(
     own = expectation_faults(network, expected)
     if len(found) == BEFORE_AND_AFTER:
         own += upgrade_faults(network_of(newest_probes(found[0])), network)
-    show(gate_page(after, network, own))
+    show(text.render([gate_page(after, network, own)]))
     return int(any(finding.is_open for finding in (*own, *network.findings)))
 
 
-def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Finding]) -> str:
+def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Finding]) -> Lines:
     """Return what was found or checked, then each probe that was judged with its open findings.
 
     `own` are the findings of the gate itself.
     """
-    lines = []
+    notes: list[str] = []
     for each in newest:
-        lines += [visible(line) for line in remarks(each.probed)]
-    lines = [*dict.fromkeys(lines), _headline(network, [*own, *network.findings])]
+        notes += remarks(each.probed)
+    lines = [*dict.fromkeys(notes), _headline(network, [*own, *network.findings])]
     for each in newest:
-        lines.append(visible(f"from {each}"))
+        lines.append(f"from {each}")
         lines += finding_lines(finding for finding in each.findings if finding.is_open)
     if own:
         lines.append("not as expected")
         lines += finding_lines(own)
     lines += _soak_lines(newest, network)
-    return "".join(f"{line}\n" for line in lines)
+    return Lines(lines)
 
 
 def _headline(network: Network, found: Sequence[Finding]) -> str:

@@ -7,6 +7,7 @@ import click
 
 from harness.hosts.transports.host import Host
 from harness.model.probe import RecordedProbes
+from harness.present.blocks import Block
 from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
@@ -47,7 +48,7 @@ def _plan(
     return all_probes(site.hosts(), load, Mesh(**choice), with_latency=not no_latency)
 
 
-def _sections(probed: RecordedProbes) -> Iterator[str]:
+def _sections(probed: RecordedProbes) -> Iterator[Block]:
     for kind in (link.KIND, mtu.KIND, mesh.KIND, latency.KIND):
         if kind.is_in(probed):
             yield from kind.shown(probed)

@@ -1,7 +1,7 @@
 """A kind of probe, all kinds, and what recorded probes show: pages, gate, report and `ready` ask here."""
 
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -13,8 +13,8 @@ from harness.analysis.ready.gate import Network
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.probe import LinkSnapshot, Measurement, RecordedProbes
+from harness.present.blocks import Block, Lines, Paragraph
 from harness.present.findings import finding_lines
-from harness.present.grid import fill
 from harness.present.probes.columns import ProbeTable
 from harness.probes.plan import ProbePlan
 
@@ -29,7 +29,7 @@ class ProbeKind:
     - `help`: of its command; the first line is the summary.
     - `plan`: is called with the Site and the values of the `options`; may raise BadInput.
     - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
-    - `sections`, `tables`: its page above the findings; sections that are empty are left out.
+    - `sections`, `tables`: its page above the findings.
     - `judge`: the findings of its measurements, besides failures.
     - `judge_change`: the findings beside earlier probes of the same configuration, the latest first.
     - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
@@ -41,7 +41,7 @@ class ProbeKind:
     options: Sequence[Option] = ()
     measures: Sequence[str] = ()
     tables: Sequence[ProbeTable] = ()
-    sections: Callable[[RecordedProbes], Iterable[str]] = lambda _: ()
+    sections: Callable[[RecordedProbes], Iterable[Block]] = lambda _: ()
     judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
     judge_change: Callable[[Sequence[RecordedProbes], RecordedProbes], Iterable[Finding]] = (
         lambda *_: ()
@@ -68,20 +68,23 @@ class ProbeKind:
         found += self.judge_change(earlier, probed)
         return found
 
-    def shown(self, probed: RecordedProbes) -> list[str]:
-        """Return the parts of the page above the findings; a part may be empty."""
-        return [*self.sections(probed), *(table.text(probed) for table in self.tables)]
+    def shown(self, probed: RecordedProbes) -> list[Block]:
+        """Return the page above the findings; empty if nothing was measured."""
+        blocks = list(self.sections(probed))
+        for table in self.tables:
+            blocks += table.blocks(probed)
+        return blocks
 
-    def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> str:
-        """Return what the probe measured, then the findings, then how to read the tables."""
-        parts = self.shown(probed)
-        if not any(parts) and not findings:
-            parts.append("nothing was measured")
-        parts.append("\n".join(finding_lines(findings)))
+    def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> Iterator[Block]:
+        """Yield the measurements of the probe, then the findings, then how to read the tables."""
+        shown = self.shown(probed)
+        yield from shown
+        if not shown and not findings:
+            yield Lines(["nothing was measured"])
+        yield Lines(list(finding_lines(findings)))
         for table in self.tables:
             if table.rule and table.rows(probed):
-                parts.append(fill(table.rule))
-        return "\n\n".join(filter(None, parts)) + "\n"
+                yield Paragraph(table.rule)
 
     def _own(self, probed: RecordedProbes) -> list[Measurement]:
         return [each for each in probed.measurements if each.probe in self.measures]

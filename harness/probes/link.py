@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tabulate import tabulate
-
 from harness.analysis.observed.machines import values_by_name
-from harness.base.words import count_of, shorten, visible
+from harness.base.words import count_of, label
 from harness.hosts.links import LINK_PROGRAMS
 from harness.model.finding import Finding, Gravity, about
 from harness.model.interface import (
@@ -20,6 +18,7 @@ from harness.model.interface import (
 )
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
+from harness.present.blocks import Block, Lines, Table
 from harness.present.probes.columns import UNKNOWN
 from harness.probes.kind import ProbeKind
 from harness.probes.plan import ProbePlan
@@ -31,21 +30,21 @@ _SHORT_NAMES = {
     "generic-receive-offload": "gro",
 }
 _COLUMNS = {
-    "host": "left",
-    "device": "left",
-    "rate": "right",
-    "duplex": "left",
-    "MTU": "right",
-    "driver": "left",
-    "queue": "left",
-    "offloads": "left",
-    "errors": "right",
-    "drops": "right",
+    "host": "<",
+    "device": "<",
+    "rate": ">",
+    "duplex": "<",
+    "MTU": ">",
+    "driver": "<",
+    "queue": "<",
+    "offloads": "<",
+    "errors": ">",
+    "drops": ">",
 }
-"""Headings, and how their columns are aligned."""
+"""Headings, and the sides of their columns."""
 
 
-def link_sections(probed: RecordedProbes) -> Iterator[str]:
+def link_sections(probed: RecordedProbes) -> Iterator[Block]:
     """Yield a line for each host, then the members of its bond, then kernel settings.
 
     Only errors and drops count that occurred while the other probes ran.
@@ -62,15 +61,11 @@ def link_sections(probed: RecordedProbes) -> Iterator[str]:
             bonds.append(f"{name}: {_bond_text(link.bond)}")
         if link.rate_bit_s is None:
             unknown_rates.append(f"{name}: rate unknown: {link.why_unknown} (see gate --expect)")
-    yield tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
-    yield _lines(bonds)
-    yield _lines(unknown_rates)
+    yield Table(list(_COLUMNS), rows, "".join(_COLUMNS.values()))
+    yield Lines(bonds)
+    yield Lines(unknown_rates)
     settings = values_by_name({host: link.sysctls for host, link in before.items()})
-    yield _lines([f"{name}: {value}" for name, value in settings.items()])
-
-
-def _lines(texts: Sequence[str]) -> str:
-    return "\n".join(map(visible, texts))
+    yield Lines([f"{name}: {value}" for name, value in settings.items()])
 
 
 def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
@@ -117,13 +112,13 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
     if link.bus:
         driver += f" ({link.bus})"
     return [
-        shorten(visible(link.host), _NAME_WIDTH),
-        visible(link.device),
+        label(link.host, _NAME_WIDTH),
+        link.device,
         rate_text(link.rate_bit_s) if link.rate_bit_s is not None else UNKNOWN,
-        visible(link.duplex or UNKNOWN),
+        link.duplex or UNKNOWN,
         str(link.mtu_bytes or UNKNOWN),
-        visible(driver),
-        visible(link.queue or UNKNOWN),
+        driver,
+        link.queue or UNKNOWN,
         _offloads(link),
         _increase(link, later, "errors"),
         _increase(link, later, "drops"),

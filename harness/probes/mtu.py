@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from harness.model.interface import HostLink
 from harness.model.link import COUNTED_BYTES, MIN_IPV6_MTU
 from harness.model.network_metrics import MTU, PATH_MTU
 from harness.model.probe import RecordedProbes
+from harness.present.blocks import Block, Heading
 from harness.present.probes.mesh import pair_table
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
@@ -110,22 +112,20 @@ def _check_ipv6(hosts: Sequence[Host], size: int) -> None:
         )
 
 
-def path_sections(probed: RecordedProbes) -> Iterator[str]:
+def path_sections(probed: RecordedProbes) -> Iterator[Block]:
     """Yield the path MTUs, then the largest frames for each MTU that was set to look for them."""
     measurements = [each for each in probed.measurements if each.metric == PATH_MTU.name]
     paths = pair_matrix(measurements, PATH_MTU)
     if paths.hosts:
-        table = pair_table(paths, "{:.0f}".format)
-        yield (
-            f"path MTU in bytes; rows send, columns receive\n{table}\n"
-            f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
-        )
+        yield Heading("path MTU in bytes; rows send, columns receive")
+        frame = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
+        yield replace(pair_table(paths, "{:.0f}".format), remarks=[frame])
     for case in dict.fromkeys(each.case for each in measurements):
         if case:
             frames = pair_matrix(measurements, PATH_MTU, case)
-            table = pair_table(frames, lambda value: f"{value + COUNTED_BYTES:.0f}")
             title = f"largest frame in bytes, Ethernet header included, with {case}"
-            yield f"{title}; rows send, columns receive\n{table}"
+            yield Heading(f"{title}; rows send, columns receive")
+            yield pair_table(frames, lambda value: f"{value + COUNTED_BYTES:.0f}")
 
 
 KIND = ProbeKind(

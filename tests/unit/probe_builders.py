@@ -19,6 +19,7 @@ from harness.model.probe import (
 )
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
+from harness.present import text
 from harness.probes.kind import findings, kinds, network_of, newest_probes
 from tests.unit.builders import STARTED_AT
 
@@ -107,7 +108,7 @@ def healthy(
 
 def page_of(probe: str, recorded: RecordedProbes) -> str:
     """Return what `clusterlift probe` prints of a recorded probe."""
-    return kinds()[probe].page(recorded, findings(recorded))
+    return text.render(kinds()[probe].page(recorded, findings(recorded)))
 
 
 def gate_faults(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from harness.analysis.network.measured import MeasuredCase
-from harness.base.words import count_of, shorten, visible
+from harness.base.words import count_of, label
 from harness.model.probe import Metric, RecordedProbes
-from harness.present.text import simple_table
+from harness.present.blocks import Block, Heading, Table
 
 R = TypeVar("R")
 
@@ -39,7 +39,7 @@ class Column(Generic[R]):
         if value is None:
             return missing
         if isinstance(value, str):
-            return shorten(visible(value), _NAME_WIDTH)
+            return label(value, _NAME_WIDTH)
         return f"{value * self.factor:{self.form}}{self.unit}"
 
 
@@ -75,16 +75,23 @@ class ProbeTable:
             missing = "failed" if is_failed else UNKNOWN
             yield [column.text(row, missing) for column in self.columns]
 
-    def text(self, probed: RecordedProbes) -> str:
-        """Return the title and the table; empty without rows."""
+    def blocks(self, probed: RecordedProbes) -> Iterator[Block]:
+        """Yield the title and the table; nothing without rows."""
         rows = self.rows(probed)
         if not rows:
-            return ""
-        shown = rows
+            return
+        if self.title:
+            yield Heading(self.title)
+        remarks = []
         if self.badness and len(rows) > MAX_ROWS:
-            shown = sorted(rows, key=self.badness, reverse=True)[:WORST_ROWS]
-        table = simple_table(self.headings, list(self.lines(shown)))
-        text = f"{self.title}\n{table}" if self.title else table
-        if len(shown) < len(rows):
-            text += f"\nand {count_of(len(rows) - len(shown), 'better line')}"
-        return text
+            remarks.append(f"and {count_of(len(rows) - WORST_ROWS, 'better line')}")
+            rows = sorted(rows, key=self.badness, reverse=True)[:WORST_ROWS]
+        yield numbers(self.headings, list(self.lines(rows)), remarks)
+
+
+def numbers(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], remarks: Sequence[str] = ()
+) -> Table:
+    """Return a table whose columns are numbers, except the first and those without a heading."""
+    align = "<" + "".join(">" if heading else "<" for heading in headings[1:])
+    return Table(headings, rows, align, remarks=remarks)

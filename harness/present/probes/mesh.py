@@ -6,7 +6,7 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.network.measured import PairMatrix, pair_matrix
-from harness.base.words import count_of, shorten, visible
+from harness.base.words import count_of, label
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -17,8 +17,8 @@ from harness.model.network_metrics import (
     SOFTIRQ,
 )
 from harness.model.probe import Pair, RecordedProbes
-from harness.present.probes.columns import UNKNOWN
-from harness.present.text import simple_table
+from harness.present.blocks import Block, Heading, Table
+from harness.present.probes.columns import UNKNOWN, numbers
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10
@@ -30,26 +30,30 @@ _COSTS = (IPERF_CPU, HOST_CPU, SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
-def mesh_sections(probed: RecordedProbes) -> Iterator[str]:
+def mesh_sections(probed: RecordedProbes) -> Iterator[Block]:
     """Yield the goodput of every pair, and its costs; nothing without a pair."""
     one_way = pair_matrix(probed.measurements, MESH_GOODPUT)
     both_ways = pair_matrix(probed.measurements, MESH_GOODPUT, BOTH_WAYS)
     if not one_way.hosts:
         return
-    yield _goodput("", one_way)
+    yield from _goodput("", one_way)
     if both_ways.hosts:
-        yield _goodput(", both ways at once", both_ways)
+        yield from _goodput(", both ways at once", both_ways)
+    yield Heading(
+        "goodput relative to the theoretical maximum; processor time of iperf3, relative to one processor,"
+    )
+    yield Heading("and of the host, relative to all")
     yield _costs(probed, one_way)
 
 
-def _goodput(case: str, goodput: PairMatrix) -> str:
+def _goodput(case: str, goodput: PairMatrix) -> Iterator[Block]:
     by_pair = len(goodput.hosts) <= _MAX_COLUMNS
-    what = "rows send, columns receive" if by_pair else "of each host, when it sends and receives"
-    title = f"goodput in Mbit/s{case}; {what}"
-    return f"{title}\n{pair_table(goodput, lambda bit_s: f'{bit_s / 1e6:.1f}')}"
+    order = "rows send, columns receive" if by_pair else "of each host, when it sends and receives"
+    yield Heading(f"goodput in Mbit/s{case}; {order}")
+    yield pair_table(goodput, lambda bit_s: f"{bit_s / 1e6:.1f}")
 
 
-def _costs(probed: RecordedProbes, goodput: PairMatrix) -> str:
+def _costs(probed: RecordedProbes, goodput: PairMatrix) -> Table:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
     of_theory = _of_theory(goodput, probed.links(), _streams(probed))
     retransmits = pair_matrix(probed.measurements, RETRANSMITS)
@@ -66,11 +70,7 @@ def _costs(probed: RecordedProbes, goodput: PairMatrix) -> str:
         rows.append([_host_name(host), "sends", relative, total, *others])
         relative, *others = (_percent(cost.received_by(host).values()) for cost in received)
         rows.append(["", "receives", relative, "", *others])
-    title = (
-        "goodput relative to the theoretical maximum; processor time of iperf3, relative to one "
-        "processor,\nand of the host, relative to all"
-    )
-    return f"{title}\n{simple_table(_COST_HEADINGS, rows)}"
+    return numbers(_COST_HEADINGS, rows)
 
 
 def _streams(probed: RecordedProbes) -> int:
@@ -93,7 +93,7 @@ def _percent(values: Collection[float]) -> str:
     return f"{median(values):.1f}%" if values else UNKNOWN
 
 
-def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
+def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> Table:
     """Return a table with a line for each sender and a column for each receiver.
 
     `form` formats a value. If there are too many hosts for columns, each host has one line with the minimum
@@ -101,12 +101,11 @@ def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
     """
     if len(pairs.hosts) > _MAX_COLUMNS:
         return _summary_table(pairs, form)
-    names = [_host_name(host) for host in pairs.hosts]
     rows = []
-    for sender, name in zip(pairs.hosts, names, strict=True):
+    for sender in pairs.hosts:
         cells = [_pair_cell(pairs, (sender, receiver), form) for receiver in pairs.hosts]
-        rows.append([name, *cells])
-    return simple_table(["", *names], rows)
+        rows.append([_host_name(sender), *cells])
+    return Table(["", *map(_host_name, pairs.hosts)], rows)
 
 
 def _pair_cell(pairs: PairMatrix, pair: Pair, form: Callable[[float], str]) -> str:
@@ -115,7 +114,7 @@ def _pair_cell(pairs: PairMatrix, pair: Pair, form: Callable[[float], str]) -> s
     return "failed" if pair in pairs.errors else ""
 
 
-def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
+def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> Table:
     shown = _shown(pairs)
     rows = []
     for host in shown:
@@ -123,9 +122,9 @@ def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
         received = _range(pairs.received_by(host).values(), form)
         rows.append([_host_name(host), *sent, *received, str(pairs.failures(host))])
     headings = ["host", "sends: min", "median", "receives: min", "median", "failed transfers"]
-    table = simple_table(headings, rows)
     better = len(pairs.hosts) - len(shown)
-    return f"{table}\nand {count_of(better, 'host')} with better medians" if better else table
+    remarks = [f"and {count_of(better, 'host')} with better medians"] if better else []
+    return Table(headings, rows, remarks=remarks)
 
 
 def _shown(pairs: PairMatrix) -> Sequence[str]:
@@ -150,4 +149,4 @@ def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str
 
 
 def _host_name(host: str) -> str:
-    return shorten(visible(host), _NAME_WIDTH)
+    return label(host, _NAME_WIDTH)

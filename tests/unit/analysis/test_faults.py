@@ -8,6 +8,7 @@ import pytest
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
 from harness.node.iproute2 import read_bond
+from harness.present import text as text_page
 from harness.probes.link import bond_faults, link_sections
 from harness.probes.path_mtu import path_mtu_findings
 from tests.unit.builders import known
@@ -87,7 +88,7 @@ class TestBonds:
         ]
         text = "Slave Interface".join([head, *numbered])
         assert [fault.split(" (")[0] for fault in faults(text)] == found
-        page = "\n".join(link_sections(probed([a_link("a", bond=read_bond(text))])))
+        page = text_page.render(link_sections(probed([a_link("a", bond=read_bond(text))])))
         assert "; its active aggregator is unknown: only root can read it" in page
 
 

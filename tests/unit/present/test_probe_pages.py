@@ -33,6 +33,7 @@ from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.node.interface import parse_link
+from harness.present import text
 from harness.probes.disk import disk_measurements
 from harness.probes.kind import network_of, newest_probes
 from harness.probes.tools import fio
@@ -208,7 +209,8 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
 def gate_of(*recorded: RecordedProbes) -> str:
     newest = newest_probes(recorded)
     network = network_of(newest)
-    return gate_page(newest, network, expectation_faults(network, Expectation(1000 * MBIT, 1500)))
+    own = expectation_faults(network, Expectation(1000 * MBIT, 1500))
+    return text.render([gate_page(newest, network, own)])
 
 
 def test_the_gate_without_and_with_faults() -> None:

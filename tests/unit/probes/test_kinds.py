@@ -24,6 +24,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
+from harness.present import text
 from harness.present.report.figure import Evidence
 from harness.probes.kind import findings, kinds, network_of, newest_probes
 from harness.records.writer import record_all
@@ -118,7 +119,7 @@ class TestEveryPlaceNamesTheSame:
     ) -> None:
         newest = newest_probes([recorded])
         page = page_of(recorded.probe or "all", recorded)
-        gate = gate_page(newest, network_of(newest), [])
+        gate = text.render([gate_page(newest, network_of(newest), [])])
         report = report_lines(recorded)
         for fault in faults_of(recorded):
             assert f"{fault}\n" in page
