@@ -14,15 +14,16 @@ from harness.base.option_values import whole_number
 from harness.base.terminal import say, show
 from harness.commands.command import command
 from harness.commands.options import configuration_option, results_option
+from harness.commands.own_machine import warn_of_faults
 from harness.commands.run import (
     DEFAULT_RUNS,
     MAX_MINUTES,
     check_same_work,
-    make_runs,
-    make_runs_within,
     precision_option,
+    spark_runs,
     time_for_runs,
 )
+from harness.experiments.making import make_runs, make_runs_within
 from harness.model.limits import MAX_ROWS, MAX_RUNS
 from harness.present import text
 from harness.present.comparison_table import comparison_table
@@ -121,12 +122,12 @@ def bench_command(
     check_writable(results, configuration)
     with locked_series([series]):
         try:
-            if budget:
-                code = make_runs_within(
-                    {series: submission}, budget, precision, may_shorten=may_shorten
-                )
+            makers = {series: spark_runs(series, submission)}
+            if budget is None:
+                code = make_runs(makers, runs or DEFAULT_RUNS, warn_of_faults)
             else:
-                code = make_runs({series: submission}, runs or DEFAULT_RUNS)
+                warn_of_faults()
+                code = make_runs_within(makers, budget, precision, may_shorten=may_shorten)
         finally:  # whatever ended them
             if results_files(configuration_directory(results, configuration)):
                 _show_table(configuration, results)

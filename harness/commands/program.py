@@ -1,6 +1,6 @@
 """`clusterlift program`: programs of MPI as workloads, on hosts that probes reach."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +8,15 @@ import click
 
 from harness.analysis.compare.comparison import overview
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.base.errors import INTERRUPTED, BadInput
+from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber, converted
 from harness.base.option_values import parse_facts
-from harness.base.terminal import show
+from harness.base.terminal import say, show
 from harness.base.words import count_of, visible
 from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, fact_option, results_option
 from harness.commands.site import on_site
+from harness.experiments.making import Made, Make, make_runs
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
@@ -23,9 +24,10 @@ from harness.present import text
 from harness.present.comparison_table import comparison_table
 from harness.probes.options import Site, integer_option, time_option
 from harness.programs.mpi import RDMA, TCP, Placement
+from harness.programs.planned_program import ProgramRun, on_first_hosts, ready_hosts, series_of
 from harness.programs.program import Option, Program, programs
-from harness.programs.program_run import ProgramRun, ready_hosts
-from harness.programs.series import make_runs, on_first_hosts
+from harness.programs.program_run import run_program
+from harness.records.series import Series, locked_series
 
 
 @group("program")
@@ -145,15 +147,38 @@ def _run(
         network=network,
         facts={**site.facts, **declared},
     )
-    every = on_first_hosts(planned, nodes) if nodes else [planned]
-    recorded = make_runs(every, runs, results)
-    for name in dict.fromkeys(each.run.configuration for each in recorded):
-        own = tuple(each for each in recorded if each.run.configuration == name)
-        show(text.render([comparison_table(overview(ConfigurationRuns(name, own)))]))
-        show("\n".join(visible(each.source) for each in own))
-    if any(each.ending is Ending.INTERRUPTED for each in recorded):
-        return INTERRUPTED
-    return int(any(t.status is Status.FAILED for each in recorded for t in each.trials))
+    makers = {}
+    for each in on_first_hosts(planned, nodes) if nodes else [planned]:
+        series = series_of(each, results)
+        makers[series] = program_runs(series, each)
+    with locked_series(makers):
+        try:
+            return make_runs(makers, runs)
+        finally:  # whatever ended them
+            for series in makers:
+                _show_table(series)
+
+
+def program_runs(series: Series, planned: ProgramRun) -> Make:
+    """Return what makes the runs of a series."""
+
+    def make(_number: int, _limits: Mapping[str, str]) -> Made:
+        recorded = run_program(planned, series.results, series.id)
+        if recorded.ending is Ending.INTERRUPTED:
+            say("the same command continues")
+            raise KeyboardInterrupt
+        has_failed = any(trial.status is Status.FAILED for trial in recorded.trials)
+        return Made(int(has_failed), recorded)
+
+    return make
+
+
+def _show_table(series: Series) -> None:
+    recorded = series.recorded()
+    if recorded:
+        runs = ConfigurationRuns(series.configuration, tuple(recorded))
+        show(text.render([comparison_table(overview(runs))]))
+        show("\n".join(visible(each.source) for each in recorded))
 
 
 for _program in programs().values():

@@ -2,36 +2,30 @@
 
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.base.clock import duration_text
-from harness.base.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber, converted
-from harness.base.terminal import say, show
-from harness.base.words import count_of
 from harness.commands.command import command
 from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
-from harness.model.limits import MAX_RUNS, MIN_RUNS
-from harness.model.run import Phase, RecordedRun, moment_of
+from harness.experiments.making import Made, Make, make_runs, make_runs_within
+from harness.model.limits import MAX_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.iproute2 import positive
 from harness.records.files import content_of
 from harness.records.series import (
     Series,
-    is_complete,
     locked_series,
-    missing_runs,
     proven_content,
 )
 from harness.submit.script import BENCHMARK, run_script
 from harness.submit.submission import Submission
-from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
+from harness.trials.time_budget import TimeBudget
 from harness.work.same_work import require_work_of_runs, work_of_options, work_on
 from harness.work.script_options import HELP
 from harness.work.series import PROVEN, SERIES
@@ -43,9 +37,6 @@ DEFAULT_PRECISION_MINUTES = 60
 _MANIFEST = "_dataset.json"
 _MAX_MANIFEST_BYTES = 2**28
 _DEFAULT_FS = "spark.hadoop.fs.defaultFS"
-_NEEDED = (Phase.WARM_UP, Phase.MEASURED)
-"""The shortest run has a round of each."""
-
 
 precision_option = click.option(
     "--precision",
@@ -97,147 +88,18 @@ def run_command(
     if HELP.intersection(words):
         return run_script(BENCHMARK, (), ["--help"], {})
     submission = Submission.of(words)
-    given = [_on_nodes(submission, number) for number in nodes or ()] or [submission]
-    submissions = {one.series: one for one in given}
-    for series, one in submissions.items():
-        check_same_work(series, one)
+    submissions = [_on_nodes(submission, number) for number in nodes] if nodes else [submission]
+    makers = {}
+    for each in submissions:
+        series = each.series
+        check_same_work(series, each)
+        makers[series] = spark_runs(series, each)
     budget = time_for_runs(runs, minutes, precision)
-    with locked_series(submissions):
-        if budget:
-            return make_runs_within(submissions, budget, precision)
-        return make_runs(submissions, runs or DEFAULT_RUNS)
-
-
-def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
-    """Make the runs that are not complete yet, in turns, and return the exit code.
-
-    After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded nothing they
-    do not. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not
-    complete at the end.
-    """
-    for series in submissions:
-        all_recorded = series.recorded()
-        for recorded in all_recorded:
-            if not is_complete(recorded):
-                say(
-                    f"{recorded.source} ended early, or all its trials failed: it is none of the {runs}"
-                )
-        if (complete := sum(map(is_complete, all_recorded))) >= runs:
-            show(
-                f"{series.configuration} has {count_of(complete, 'complete run')} with these "
-                f"arguments; for one more: --runs {complete + 1}"
-            )
-    missing = list(missing_runs(list(submissions), runs))
-    if missing:
+    with locked_series(makers):
+        if budget is None:
+            return make_runs(makers, runs or DEFAULT_RUNS, warn_of_faults)
         warn_of_faults()
-    started = time.monotonic()
-    codes: list[int] = []
-    for series, number in missing:
-        outlook = ""
-        if codes:
-            left_s = (time.monotonic() - started) / len(codes) * (len(missing) - len(codes))
-            outlook = f"; about {duration_text(left_s)} left"
-        say(f"{series.configuration}, run {number} of {runs}{outlook}")
-        code, made = _make_run(series, submissions[series], number)
-        codes.append(code)
-        if made is None:
-            return code
-    if short := len(list(missing_runs(list(submissions), runs))):
-        raise ClusterliftError(
-            f"{count_of(short, 'run')} of {runs * len(submissions)} ended early, or all their trials failed: "
-            "the reasons are above; the same command makes as many again"
-        )
-    return max(codes, default=0)
-
-
-def make_runs_within(
-    submissions: Mapping[Series, Submission],
-    budget: TimeBudget,
-    precision: float | None = None,
-    *,
-    may_shorten: bool = False,
-) -> int:
-    """Make as many runs of each series as fit into the time, in turns, and return the exit code.
-
-    With `precision`, none is made once every time is known to that fraction of it. If the runs
-    `may_shorten`, they have fewer rounds where else fewer than WANTED_RUNS would fit. A run that recorded
-    nothing is the last. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run
-    is not complete.
-    """
-    warn_of_faults()
-    every, codes = list(submissions), [0]
-    while True:
-        complete = min(len(series.complete()) for series in every)
-        if precision and _are_precise(every, precision):
-            return max(codes)
-        share_s = budget.begin_turn(complete)
-        if share_s is None:
-            runs, turn_s = count_of(complete, "run"), budget.turn_s or 0
-            say(
-                f"{runs}: {duration_text(budget.left_s)} left, and one takes {duration_text(turn_s)}"
-            )
-            return max(codes)
-        # An earlier command may have ended amid this turn.
-        turn = list(missing_runs(every, complete + 1))
-        once_s = spare_s = 0.0
-        rounds_s = budget.share_s(complete)
-        for series, number in turn:
-            total = complete + budget.turns_left(complete)
-            left = f"{duration_text(budget.left_s)} left"
-            over = f"the time is over, but a table needs {MIN_RUNS} runs"
-            say(
-                f"{series.configuration}, run {number} of "
-                + (f"about {total}; " if budget.turn_s else f"{total} or more; ")
-                + (left if budget.left_s else over)
-            )
-            end_by = {END_BY: str(machine_clock() + share_s / len(turn))}
-            if may_shorten:
-                end_by[FEWER_ROUNDS_BY] = str(machine_clock() + rounds_s / len(turn))
-            code, made = _make_run(series, submissions[series], number, end_by)
-            codes.append(code)
-            if made is None:
-                return code
-            once_s += (made.run.dataset or {}).get("first_use_s") or 0.0
-            spare_s += seconds_of_spare_rounds(made) if may_shorten else 0.0
-            if len(series.complete()) == complete:
-                raise ClusterliftError(
-                    "the run ended early, or all its trials failed: the reasons are above; the same command "
-                    "makes new ones"
-                )
-        if len(turn) == len(every):  # a part of one does not show how long it takes
-            budget.end_turn(once_s, spare_s)
-
-
-def seconds_of_spare_rounds(recorded: RecordedRun) -> float:
-    """Return how long the rounds took beyond a warm-up and a measured one, each as long as the last one."""
-    rounds = [(trial.phase, trial.round) for trial in recorded.trials if trial.phase in _NEEDED]
-    number = len(set(rounds))
-    if number <= len(_NEEDED):
-        return 0.0
-    last = [trial for trial in recorded.trials if (trial.phase, trial.round) == rounds[-1]]
-    took_s = moment_of(last[-1].started_at) - moment_of(last[0].started_at)
-    of_last_trial_s = (last[-1].wall_s or 0.0) * last[-1].executions
-    return (number - len(_NEEDED)) * (took_s.total_seconds() + of_last_trial_s)
-
-
-def _are_precise(every: Sequence[Series], precision: float) -> bool:
-    """Return whether every time is known to this fraction of it, and say which is known least well."""
-    # Runs need no statistics otherwise, and a cluster's master may lack scipy.
-    from harness.analysis.compare.comparison import widest  # noqa: PLC0415
-    from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
-    from harness.present.quantities import TOO_FEW_RUNS, uncertainty  # noqa: PLC0415
-
-    found = [widest(ConfigurationRuns(s.configuration, tuple(s.complete()))) for s in every]
-    known = [each for each in found if each]
-    if len(known) < len(found):
-        return False
-    name, width = max(known, key=lambda each: each[1])
-    text = uncertainty(width)
-    if text == TOO_FEW_RUNS:
-        say(f"{text} to know the time of {name}")
-    else:
-        say(f"every time is known to {text} or better; {name} is known least well")
-    return width <= precision
+        return make_runs_within(makers, budget, precision)
 
 
 def time_for_runs(
@@ -288,22 +150,21 @@ def _local_dataset(submission: Submission) -> dict[str, Any]:
     return work_on(manifest)
 
 
-def _make_run(
-    series: Series, submission: Submission, number: int, end_by: Mapping[str, str] | None = None
-) -> tuple[int, RecordedRun | None]:
-    """Make the run of this number, and return its exit code, and the run; None if it recorded nothing.
+def spark_runs(series: Series, submission: Submission) -> Make:
+    """Return what makes the runs of a series."""
 
-    `end_by` is the variable that tells it when it has to end; without it its trials take what they need.
-    """
-    before = series.recorded()
-    environment = {SERIES: series.id, PROVEN: proven_content(before), **(end_by or {})}
-    # The same as that of a run which this one replaces.
-    seed = f"{submission.given.seed or series.id}-{number}"
-    arguments = [*submission.arguments, f"--seed={seed}"]
-    code = run_script(BENCHMARK, submission.option_words, arguments, environment)
-    known = {recorded.run.id for recorded in before}
-    made = (each for each in series.recorded() if each.run.id not in known)
-    return code, next(made, None)
+    def make(number: int, limits: Mapping[str, str]) -> Made:
+        before = series.recorded()
+        environment = {SERIES: series.id, PROVEN: proven_content(before), **limits}
+        # A run has the same seed as that which it replaces.
+        seed = f"{submission.given.seed or series.id}-{number}"
+        arguments = [*submission.arguments, f"--seed={seed}"]
+        code = run_script(BENCHMARK, submission.option_words, arguments, environment)
+        known = {recorded.run.id for recorded in before}
+        new = [each for each in series.recorded() if each.run.id not in known]
+        return Made(code, new[0] if new else None)
+
+    return make
 
 
 def _on_nodes(submission: Submission, nodes: int) -> Submission:

@@ -24,8 +24,9 @@ from harness.probes.mesh import Mesh
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.traffic import Load
 from harness.programs.mpi import Placement
+from harness.programs.planned_program import ProgramRun, ready_hosts
 from harness.programs.program import Program
-from harness.programs.program_run import ProgramRun, ready_hosts, run_program
+from harness.programs.program_run import run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.series import is_complete, proven_content

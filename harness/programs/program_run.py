@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness import __version__
 from harness.base.command_line import given_command
-from harness.base.errors import BadInput, ToolError
+from harness.base.errors import ToolError
 from harness.base.interrupt import interruptible
 from harness.base.terminal import say
-from harness.hosts.links import LINK_PROGRAMS, read_links
-from harness.hosts.preflight import preflight
+from harness.hosts.links import read_links
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
 from harness.model.run import (
@@ -32,8 +31,8 @@ from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.node.snapshot import NodeReading
 from harness.programs.hosts import RDMA_PORTS, describe_hosts, exchanged_bytes, read_counters
-from harness.programs.mpi import RDMA, TCP, MpiJob, Placement, run_mpi
-from harness.programs.program import Problem, Program
+from harness.programs.mpi import RDMA, MpiJob, run_mpi
+from harness.programs.planned_program import ProgramRun
 from harness.records.reader import load
 from harness.records.run_lock import RUN, configuration_lock
 from harness.records.writer import Recording
@@ -45,47 +44,6 @@ MIN_EXCHANGED_BYTES = 100_000
 """A program that computes on several hosts exchanges more than this; Open MPI's start alone does not."""
 
 NO_COUNTERS = "its counters could not be read"
-
-
-@dataclass(frozen=True)
-class ProgramRun:
-    """A planned run: a program with its options, hosts, numbers of trials, and what to record.
-
-    - `growing`: whether the problem is so large for each host, or for all of them together.
-    - `timeout_s`: how long a trial may take.
-    - `network`: by which the processes exchange messages, TCP or RDMA.
-    - `host_peak`: the operations per second that the user declares a host to be capable of; None for nothing.
-    """
-
-    program: Program
-    placement: Placement
-    configuration: str
-    growing: bool = False
-    trials: int = 3
-    warmup: int = 1
-    timeout_s: float = 600
-    host_peak: float | None = None
-    network: str = TCP
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def problem(self) -> Problem:
-        """The problem to compute. Raise BadInput if it does not suit the hosts."""
-        return self.program.problem(self.placement, growing=self.growing)
-
-
-def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> tuple[Host, ...]:
-    """Return the hosts with their addresses. Raise the error of the first that cannot run the program."""
-    checked = preflight(hosts, (*program.executables, *LINK_PROGRAMS))
-    for error in checked.excluded_hosts.values():
-        raise error
-    if network == RDMA:
-        for host, counters in read_counters(checked.hosts).items():
-            if RDMA_PORTS not in counters.traffic:
-                raise BadInput(
-                    f"{host}: --network rdma needs an RDMA device, and /sys/class/infiniband has none"
-                )
-    return checked.hosts
 
 
 def run_program(planned: ProgramRun, results: Path, series: str = "") -> RecordedRun:

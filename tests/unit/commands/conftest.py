@@ -15,7 +15,8 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CLUSTERLIFT_FS", raising=False)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
-    monkeypatch.setattr("harness.commands.run.warn_of_faults", lambda: None)  # the tests' own load
+    for command in ("run", "bench"):  # the tests' own load
+        monkeypatch.setattr(f"harness.commands.{command}.warn_of_faults", lambda: None)
     monkeypatch.setattr("harness.trials.order.shuffled", lambda items, *_: list(items))
     return FakeSpark(tmp_path / "spark")
 

@@ -27,7 +27,7 @@ from harness.model.run import Ending, new_run_id
 from harness.present.findings import remarks
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
-from harness.programs.program_run import ProgramRun
+from harness.programs.planned_program import ProgramRun
 from harness.records.directories import probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording

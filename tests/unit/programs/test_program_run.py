@@ -1,12 +1,15 @@
 """A run of a program: each execution is a trial of each of its workloads, and a failure is kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import BadInput, ToolError
+from harness.commands.program import program_runs
+from harness.experiments.making import make_runs
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
 from harness.model.run import Ending, Phase, RecordedRun, Status
@@ -17,9 +20,9 @@ from harness.node.snapshot import NodeReading
 from harness.programs import program_run as module
 from harness.programs.hosts import Machines
 from harness.programs.mpi import MpiJob, Placement
+from harness.programs.planned_program import ProgramRun, on_first_hosts, series_of
 from harness.programs.program import Achieved, Outcomes, Problem, Program
-from harness.programs.program_run import ProgramRun, run_program
-from harness.programs.series import make_runs, on_first_hosts, series_id
+from harness.programs.program_run import run_program
 from harness.records.reader import load
 from tests.unit.builders import known
 from tests.unit.probe_builders import a_link
@@ -246,12 +249,23 @@ class TestFailure:
         assert len(recorded.trials) == 2
 
 
+def make(every: Iterable[ProgramRun], runs: int, results: Path) -> list[RecordedRun]:
+    """Make runs as `clusterlift program` does; return all that are recorded."""
+    makers = {}
+    for each in every:
+        series = series_of(each, results)
+        makers[series] = program_runs(series, each)
+    with suppress(KeyboardInterrupt):
+        make_runs(makers, runs)
+    return [recorded for series in makers for recorded in series.recorded()]
+
+
 class TestSeries:
     def test_numbers_of_hosts_take_turns_there_and_back(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
         every = on_first_hosts(planned(4, trials=1, warmup=0), (1, 2, 4))
-        runs = make_runs(every, 2, tmp_path)
+        runs = make(every, 2, tmp_path)
         computed = [len(job.placement.hosts) for job in cluster.jobs if job.command == ("solver",)]
         assert sorted(computed[:3]) == [1, 2, 4]
         assert computed == computed[::-1]
@@ -262,43 +276,44 @@ class TestSeries:
     def test_complete_runs_are_not_repeated_unless_something_else_is_asked_for(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
-        make_runs([planned(trials=1)], 2, tmp_path)
+        make([planned(trials=1)], 2, tmp_path)
         before = len(cluster.jobs)
-        make_runs([planned(trials=1)], 2, tmp_path)
+        make([planned(trials=1)], 2, tmp_path)
         assert len(cluster.jobs) == before
-        make_runs([planned(trials=2)], 1, tmp_path)
+        make([planned(trials=2)], 1, tmp_path)
         assert len(cluster.jobs) > before
 
     def test_another_problem_under_the_same_name_is_refused_before_any_run(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
         """No table can pool them: only `compare` said so, after all runs."""
-        make_runs([planned(trials=1)], 1, tmp_path)
+        make([planned(trials=1)], 1, tmp_path)
         before = len(cluster.jobs)
         with pytest.raises(BadInput, match=r"has problem size 100, .* have size 200, "):
-            make_runs([planned(trials=1, growing=True)], 1, tmp_path)
+            make([planned(trials=1, growing=True)], 1, tmp_path)
         assert len(cluster.jobs) == before
 
     def test_runs_beyond_those_that_are_wanted_stand_for_no_others(
         self, tmp_path: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
     ) -> None:
         one, both = on_first_hosts(planned(trials=1, warmup=0), (1, 2))
-        make_runs([one], 3, tmp_path)
-        assert "complete already" not in capsys.readouterr().err
-        make_runs([one, both], 1, tmp_path)
-        assert "1 of 2 runs are complete already" in capsys.readouterr().err
+        make([one], 3, tmp_path)
+        assert "complete" not in capsys.readouterr().out
+        make([one, both], 1, tmp_path)
+        assert "1g-n1 has 3 complete runs with these arguments" in capsys.readouterr().out
 
     def test_an_interrupted_run_ends_the_series_and_is_made_again(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
         cluster.outputs = [KeyboardInterrupt]
         every = [planned(trials=1, warmup=0)]
-        assert [each.ending for each in make_runs(every, 2, tmp_path)] == [Ending.INTERRUPTED]
-        assert [each.ending for each in make_runs(every, 2, tmp_path)] == [Ending.COMPLETED] * 2
+        assert [each.ending for each in make(every, 2, tmp_path)] == [Ending.INTERRUPTED]
+        endings = [each.ending for each in make(every, 2, tmp_path)]
+        assert sorted(map(str, endings)) == ["completed", "completed", "interrupted"]
 
-    def test_the_digest_depends_on_what_is_computed_and_where(self) -> None:
+    def test_the_digest_depends_on_what_is_computed_and_where(self, tmp_path: Path) -> None:
         digests = {
-            series_id(each)
+            series_of(each, tmp_path).id
             for each in (planned(), planned(1), planned(growing=True), planned(trials=9))
         }
         assert len(digests) == 4

@@ -1,0 +1,192 @@
+"""The one maker of runs: which one comes next, how long it takes, and when there are enough.
+
+`clusterlift run`, `bench` and `program` make runs of series by it. Each says by a `Make` how a single run is
+made, of Spark or of a program of MPI.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from harness.base.clock import duration_text
+from harness.base.errors import ClusterliftError
+from harness.base.terminal import say, show
+from harness.base.words import count_of
+from harness.model.limits import MIN_RUNS
+from harness.model.run import Phase, RecordedRun, moment_of
+from harness.records.series import Series, is_complete, missing_runs
+from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
+
+T = TypeVar("T")
+
+_NEEDED = (Phase.WARM_UP, Phase.MEASURED)
+"""The shortest run has a round of each."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """The exit code of what made a run, and the run; None if it recorded nothing."""
+
+    code: int
+    recorded: RecordedRun | None
+
+
+Make = Callable[[int, Mapping[str, str]], Made]
+"""Makes the run of a number. The environment variables say when it has to end, if its time is limited."""
+
+
+def with_outlook(steps: Sequence[T]) -> Iterator[tuple[T, str]]:
+    """Yield each step, and how long all that are left will take, by those that are done."""
+    started = time.monotonic()
+    for done, step in enumerate(steps):
+        outlook = ""
+        if done:
+            left_s = (time.monotonic() - started) / done * (len(steps) - done)
+            outlook = f"; about {duration_text(left_s)} left"
+        yield step, outlook
+
+
+def make_runs(
+    makers: Mapping[Series, Make], runs: int, before_first: Callable[[], None] = lambda: None
+) -> int:
+    """Make the runs that are not complete yet, in turns, and return the exit code.
+
+    After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded nothing they
+    do not. `before_first` is called if there is a run to make. Raise KeyboardInterrupt if a signal ended a
+    run, and ClusterliftError if a run is not complete at the end.
+    """
+    every = list(makers)
+    for series in every:
+        _say_what_is_there(series, runs)
+    missing = list(missing_runs(every, runs))
+    if missing:
+        before_first()
+    code = 0
+    for (series, number), outlook in with_outlook(missing):
+        say(f"{series.configuration}, run {number} of {runs}{outlook}")
+        made = makers[series](number, {})
+        if made.recorded is None:
+            return made.code
+        code = max(code, made.code)
+    short = len(list(missing_runs(every, runs)))
+    if short:
+        raise ClusterliftError(
+            f"{count_of(short, 'run')} of {runs * len(every)} ended early, or all their trials failed: "
+            "the reasons are above; the same command makes as many again"
+        )
+    return code
+
+
+def _say_what_is_there(series: Series, runs: int) -> None:
+    complete = 0
+    for recorded in series.recorded():
+        if is_complete(recorded):
+            complete += 1
+        else:
+            source = recorded.source
+            say(f"{source} ended early, or all its trials failed: it is none of the {runs}")
+    if complete >= runs:
+        show(
+            f"{series.configuration} has {count_of(complete, 'complete run')} with these arguments; "
+            f"for one more: --runs {complete + 1}"
+        )
+
+
+def make_runs_within(
+    makers: Mapping[Series, Make],
+    budget: TimeBudget,
+    precision: float | None = None,
+    *,
+    may_shorten: bool = False,
+) -> int:
+    """Make as many runs of each series as fit into the time, in turns, and return the exit code.
+
+    With `precision`, none is made once every time is known to that fraction of it. If the runs
+    `may_shorten`, they have fewer rounds where else fewer than WANTED_RUNS would fit. A run that recorded
+    nothing is the last. Raise KeyboardInterrupt if a signal ended a run, and ClusterliftError if one is not
+    complete.
+    """
+    every = list(makers)
+    code = 0
+    while True:
+        complete = min(len(series.complete()) for series in every)
+        if precision and _are_precise(every, precision):
+            return code
+        share_s = budget.begin_turn(complete)
+        if share_s is None:
+            runs = count_of(complete, "run")
+            left = duration_text(budget.left_s)
+            say(f"{runs}: {left} left, and one takes {duration_text(budget.turn_s or 0)}")
+            return code
+        # An earlier command may have ended amid this turn.
+        turn = list(missing_runs(every, complete + 1))
+        limits_s = {END_BY: share_s / len(turn)}
+        if may_shorten:
+            limits_s[FEWER_ROUNDS_BY] = budget.share_s(complete) / len(turn)
+        once_s = 0.0
+        spare_s = 0.0
+        for series, number in turn:
+            say(f"{series.configuration}, run {number} of {_outlook(budget, complete)}")
+            now_s = machine_clock()
+            limits = {variable: str(now_s + limit_s) for variable, limit_s in limits_s.items()}
+            made = makers[series](number, limits)
+            if made.recorded is None:
+                return made.code
+            code = max(code, made.code)
+            once_s += (made.recorded.run.dataset or {}).get("first_use_s") or 0.0
+            if may_shorten:
+                spare_s += seconds_of_spare_rounds(made.recorded)
+            if len(series.complete()) == complete:
+                raise ClusterliftError(
+                    "the run ended early, or all its trials failed: the reasons are above; the same command "
+                    "makes new ones"
+                )
+        if len(turn) == len(every):  # a part of one does not show how long it takes
+            budget.end_turn(once_s, spare_s)
+
+
+def _outlook(budget: TimeBudget, complete: int) -> str:
+    """Return how many runs there will be: `about 3; 2 min 00 s left`."""
+    total = complete + budget.turns_left(complete)
+    runs = f"about {total}" if budget.turn_s else f"{total} or more"
+    if not budget.left_s:
+        return f"{runs}; the time is over, but a table needs {MIN_RUNS} runs"
+    return f"{runs}; {duration_text(budget.left_s)} left"
+
+
+def seconds_of_spare_rounds(recorded: RecordedRun) -> float:
+    """Return how long the rounds took beyond a warm-up and a measured one, each as long as the last one."""
+    rounds = [(trial.phase, trial.round) for trial in recorded.trials if trial.phase in _NEEDED]
+    spare = len(set(rounds)) - len(_NEEDED)
+    if spare <= 0:
+        return 0.0
+    last = [trial for trial in recorded.trials if (trial.phase, trial.round) == rounds[-1]]
+    took = moment_of(last[-1].started_at) - moment_of(last[0].started_at)
+    last_trial_s = (last[-1].wall_s or 0.0) * last[-1].executions
+    return spare * (took.total_seconds() + last_trial_s)
+
+
+def _are_precise(every: Sequence[Series], precision: float) -> bool:
+    """Return whether every time is known to this fraction of it, and say which is known least well."""
+    # Runs need no statistics otherwise, and a cluster's master may lack scipy.
+    from harness.analysis.compare.comparison import widest  # noqa: PLC0415
+    from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
+    from harness.present.quantities import TOO_FEW_RUNS, uncertainty  # noqa: PLC0415
+
+    least_known = ""
+    greatest = 0.0
+    for series in every:
+        found = widest(ConfigurationRuns(series.configuration, tuple(series.complete())))
+        if found is None:
+            return False
+        name, width = found
+        if not least_known or width > greatest:
+            least_known = name
+            greatest = width
+    text = uncertainty(greatest)
+    if text == TOO_FEW_RUNS:
+        say(f"{text} to know the time of {least_known}")
+    else:
+        say(f"every time is known to {text} or better; {least_known} is known least well")
+    return greatest <= precision
