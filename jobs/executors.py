@@ -38,7 +38,7 @@ from harness.model.interface import HostLink
 from harness.node import sampler
 from harness.node.counters import read_node
 from harness.node.devices import DIRECTORIES
-from harness.node.interface import link_command, parse_link
+from harness.node.interface import describing_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace
 from harness.node.node_links import NodeLinks
@@ -153,8 +153,8 @@ def _own_local_dirs(spark: SparkSession) -> str | None:
 def _describe_node(directories: Mapping[str, str]) -> tuple[str, str, dict[str, str]]:
     """Return this node's name, and what it reports about its machine and each of its interfaces, as text."""
     run = partial(finished, environment={**os.environ, **directories}, timeout_s=LINK_TIMEOUT_S)
-    links = {device: run(link_command(device)).stdout for device in interface_traffic()}
-    return platform.node(), run(machine_command(sys.executable)).stdout, links
+    links = {device: run(describing_command(device)).stdout for device in interface_traffic()}
+    return platform.node(), run(machine_command(python=sys.executable)).stdout, links
 
 
 def run_on_nodes(spark: SparkSession, function: Callable[[], T]) -> NodeAnswers[T]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from harness.base.checked import positive
 from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber, converted
 from harness.commands.command import command
@@ -16,7 +17,6 @@ from harness.commands.own_machine import warn_of_faults
 from harness.experiments.making import Made, Make, make_runs, make_runs_within
 from harness.model.limits import MAX_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
-from harness.node.iproute2 import positive
 from harness.records.files import content_of
 from harness.records.series import (
     Series,

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 import msgspec
 
+from harness.base.checked import positive
 from harness.base.errors import BadInput
 from harness.base.words import shorten
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
@@ -23,7 +24,6 @@ from harness.model.limits import (
 )
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
 from harness.model.scaling import scaled_name
-from harness.node.iproute2 import positive
 from harness.programs.program import Program, programs
 from harness.settings import simple
 from harness.settings.rate import rate

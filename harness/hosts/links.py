@@ -6,7 +6,7 @@ from harness.hosts.remote_process import ask, ask_all
 from harness.hosts.transports.host import Host, HostError, next_hosts
 from harness.model.interface import HostLink
 from harness.node import iproute2
-from harness.node.interface import link_command, parse_link
+from harness.node.interface import describing_command, parse_link
 
 LINK_PROGRAMS = ("ip",)
 
@@ -20,7 +20,7 @@ def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLin
     found = dict.fromkeys(hosts, device) if device else _devices(hosts)
     devices = {host: each for host, each in found.items() if isinstance(each, str)}
     links = ask(
-        {host: (host, link_command(each)) for host, each in devices.items()},
+        {host: (host, describing_command(each)) for host, each in devices.items()},
         lambda host, done: parse_link(host.name, devices[host], done.output),
     )
     unknown = {host: each for host, each in found.items() if isinstance(each, HostError)}

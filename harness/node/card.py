@@ -1,12 +1,13 @@
 """What a network card really carries: what its port and the encoding of its signals leave of its speed.
 
-Everything is read from the parts that interface.sh prints.
+Everything is read from the parts that program.sh prints.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from harness.base.checked import positive
 from harness.model.interface import MAX_SPEED_MBIT_S, HostLink, SlowPort
 from harness.model.link import (
     EMULATED_DRIVERS,
@@ -15,7 +16,7 @@ from harness.model.link import (
     pcie_mbit_s,
     usb_mbit_s,
 )
-from harness.node.iproute2 import device_directory, positive
+from harness.node.device_files import device_directory
 
 _USB, _PCI = "usb", "pci"
 _INFINIBAND = re.compile('"link_type" ?: ?"infiniband"')

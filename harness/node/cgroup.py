@@ -1,35 +1,47 @@
 """The control group of this process: its limits, what it used, and when a limit stopped it; versions 1 and 2.
 
 A container sees its own group, at the root of what is mounted there. Limits of groups above that it
-cannot see. Cpusets of both versions, and taskset, show in what the kernel allows the process itself. This
-file is also a program: sent to a node as text (`python -c`), it prints the limits.
+cannot see. Cpusets of both versions, and taskset, show in what the kernel allows the process itself.
+
+program.sh gives this file to the Python of a node, where it prints the limits. So it imports nothing of ours,
+and keeps to the language of Python 3.6.
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Dict, Iterator, Optional, Set, Tuple
 
 _MICROSECONDS = 1e-6
 _NANOSECONDS = 1e-9
 _NO_LIMIT = 2**62
 """Bytes. Version 1 writes more than this, rounded down to a page, where there is no limit."""
+_QUOTA_COUNTERS = {
+    "nr_periods": ("quota_periods", 1),
+    "nr_throttled": ("quota_throttles", 1),
+    "throttled_usec": ("throttled_s", _MICROSECONDS),
+    "throttled_time": ("throttled_s", _NANOSECONDS),
+}
+"""The counters of cpu.stat about a quota, with our names and the unit."""
+_MEMORY_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 
 
-def cpu_quota(root: Path = Path("/")) -> float | None:
+def cpu_quota(root: Path = Path("/")) -> Optional[float]:
     """Return how many processors the group may use, by the tightest quota; None without any."""
     return min(_quotas(root).values(), default=None)
 
 
-def cpu_allowed(root: Path = Path("/")) -> int | None:
+def cpu_allowed(root: Path = Path("/")) -> Optional[int]:
     """Return on how many processors this process may run; None if on all of them."""
     online = _numbers_in(read_text(root / "sys/devices/system/cpu/online"))
     status = read_text(root / "proc/self/status")
     listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
-    allowed = _numbers_in(listed[1]) & online if listed else set()
+    if listed is None:
+        return None
+    allowed = _numbers_in(listed[1]) & online
     return len(allowed) if 0 < len(allowed) < len(online) else None
 
 
-def throttling(root: Path = Path("/")) -> dict[str, float]:
+def throttling(root: Path = Path("/")) -> Dict[str, float]:
     """Return how often, and for how long, the tightest quota has stopped the group; nothing without a quota.
 
     - `quota_periods`: in which a process wanted to run; `quota_throttles`: how many of them used it up.
@@ -38,61 +50,79 @@ def throttling(root: Path = Path("/")) -> dict[str, float]:
     quotas = _quotas(root)
     if not quotas:
         return {}
-    counted = _numbers(min(quotas, key=quotas.__getitem__) / "cpu.stat")
-    found: dict[str, float] = {
-        name: counted[key]
-        for name, key in (("quota_periods", "nr_periods"), ("quota_throttles", "nr_throttled"))
-        if key in counted
-    }
-    for key, unit in (("throttled_usec", _MICROSECONDS), ("throttled_time", _NANOSECONDS)):
-        if key in counted:
-            found["throttled_s"] = counted[key] * unit
+    tightest = min(quotas, key=quotas.__getitem__)
+    found: Dict[str, float] = {}
+    for key, value in _numbers(tightest / "cpu.stat").items():
+        if key in _QUOTA_COUNTERS:
+            name, unit = _QUOTA_COUNTERS[key]
+            found[name] = value * unit
     return found
 
 
-def memory_limit(root: Path = Path("/")) -> int | None:
+def memory_limit(root: Path = Path("/")) -> Optional[int]:
     """Return the bytes that the group may use, by the tightest limit; None without any."""
-    texts = (
-        read_text(group / name)
-        for group in _groups("memory", root)
-        for name in ("memory.max", "memory.high", "memory.limit_in_bytes")
-    )
-    return min(
-        (int(text) for text in texts if text.isdecimal() and int(text) < _NO_LIMIT), default=None
-    )
+    limits = []
+    for group in _groups("memory", root):
+        for name in _MEMORY_LIMITS:
+            text = read_text(group / name)
+            if text.isdecimal() and int(text) < _NO_LIMIT:
+                limits.append(int(text))
+    return min(limits, default=None)
 
 
-def cpu_used_s(root: Path = Path("/")) -> float | None:
+def cpu_used_s(root: Path = Path("/")) -> Optional[float]:
     """Return the processor time of all processes that are, or were, in the group; None if unknown."""
-    for group in _groups("cpuacct", root):
-        if (text := read_text(group / "cpuacct.usage")).isdecimal():
-            return int(text) * _NANOSECONDS
-        used = _numbers(group / "cpu.stat").get("usage_usec")
-        return None if used is None else used * _MICROSECONDS
-    return None
+    group = next(_groups("cpuacct", root), None)
+    if group is None:
+        return None
+    text = read_text(group / "cpuacct.usage")
+    if text.isdecimal():
+        return int(text) * _NANOSECONDS
+    used = _numbers(group / "cpu.stat").get("usage_usec")
+    return None if used is None else used * _MICROSECONDS
 
 
-def io_group(process: int, root: Path = Path("/")) -> Path | None:
+def io_group(process: int, root: Path = Path("/")) -> Optional[Path]:
     """Return the directory of the group that limits the disk use of a process here; None if unknown."""
     return next(_groups("blkio", root, str(process)), None)
 
 
-def _quotas(root: Path) -> dict[Path, float]:
+def _quotas(root: Path) -> Dict[Path, float]:
     """Return the quotas, in processors, of the group and of the groups above it that have one."""
-    return {group: quota for group in _groups("cpu", root) if (quota := _quota(group))}
+    found = {}
+    for group in _groups("cpu", root):
+        quota = _quota(group)
+        if quota:
+            found[group] = quota
+    return found
 
 
-def _numbers_in(text: str) -> set[int]:
+def _quota(group: Path) -> Optional[float]:
+    """Return the group's own quota in processors; None if it has none."""
+    quota, _, period = read_text(group / "cpu.max").partition(" ")
+    if not period:
+        quota = read_text(group / "cpu.cfs_quota_us")
+        period = read_text(group / "cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
+
+
+def _numbers_in(text: str) -> Set[int]:
     """Return the numbers in a list of the kernel's such as `0-3,8`."""
-    ends = [part.partition("-") for part in text.split(",") if part]
-    return {
-        number for first, _, last in ends for number in range(int(first), int(last or first) + 1)
-    }
+    found: Set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first:
+            found.update(range(int(first), int(last or first) + 1))
+    return found
 
 
-def _numbers(file: Path) -> dict[str, int]:
-    pairs = map(str.split, read_text(file).splitlines())
-    return {name: int(value) for name, value in pairs if value.isdecimal()}
+def _numbers(file: Path) -> Dict[str, int]:
+    found = {}
+    for line in read_text(file).splitlines():
+        name, _, value = line.partition(" ")
+        if value.isdecimal():
+            found[name] = int(value)
+    return found
 
 
 def _groups(controller: str, root: Path, process: str = "self") -> Iterator[Path]:
@@ -101,19 +131,19 @@ def _groups(controller: str, root: Path, process: str = "self") -> Iterator[Path
         _, controllers, path = line.split(":", 2)
         is_old = controller in controllers.split(",")
         # Version 2 has one line without controllers; beside version 1 it may have none at all.
-        if is_old or not controllers:
-            mounted = _mounted("cgroup" if is_old else "cgroup2", controller, root)
-            if mounted is None:
-                continue
-            directory, mounted_path = mounted
-            group = directory / _below(mounted_path, path)
-            while True:
-                yield group
-                if group == directory:
-                    break
-                group = group.parent
-            if is_old:
-                return
+        if not is_old and controllers:
+            continue
+        mounted = _mounted("cgroup" if is_old else "cgroup2", controller, root)
+        if mounted is None:
+            continue
+        directory, mounted_path = mounted
+        group = directory / _below(mounted_path, path)
+        yield group
+        while group != directory:
+            group = group.parent
+            yield group
+        if is_old:
+            return
 
 
 def _below(mounted_path: str, path: str) -> str:
@@ -124,28 +154,21 @@ def _below(mounted_path: str, path: str) -> str:
     return path[len(mounted_path) :].lstrip("/") if path.startswith(mounted_path) else ""
 
 
-def _mounted(kind: str, controller: str, root: Path) -> tuple[Path, str] | None:
+def _mounted(kind: str, controller: str, root: Path) -> Optional[Tuple[Path, str]]:
     """Return where the groups of a controller are mounted, and the path of the group that is."""
     for line in read_text(root / "proc/self/mountinfo").splitlines():
         front, _, back = line.partition(" - ")
-        fields, (type_, _, options) = front.split(), back.split(" ", 2)
+        _, _, _, mounted_path, point = front.split()[:5]
+        type_, _, options = back.split(" ", 2)
         if type_ == kind and (kind == "cgroup2" or controller in options.split(",")):
-            return root / fields[4].lstrip("/"), fields[3]
+            return root / point.lstrip("/"), mounted_path
     return None
-
-
-def _quota(group: Path) -> float | None:
-    """Return the group's own quota in processors; None if it has none."""
-    new = read_text(group / "cpu.max").split()
-    old = [read_text(group / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
-    quota, period = new if len(new) == len(old) else old
-    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
 
 
 def read_text(file: Path) -> str:
     """Return the content of a file; nothing if it cannot be read, or is of a feature that is off."""
     try:
-        return file.read_text().strip()
+        return file.read_text(errors="replace").strip()
     except OSError:
         return ""
 

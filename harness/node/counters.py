@@ -1,8 +1,10 @@
 """What a node has counted since it booted: everything that may disturb a trial.
 
 All counters grow: the difference of two readings is what happened between them. Unknown counters are
-missing. This runs on executors, too, and returns Python's built-in types.
+missing. `read_node` runs on executors, and returns Python's built-in types.
 """
+
+from __future__ import annotations
 
 import os
 import time
@@ -10,14 +12,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness.model.task_metrics import MAX_QUANTITY
 from harness.node import cgroup, sampler
 from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes, disk_names
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
-from harness.node.processor_ticks import TICKS_PER_S, ticks_of_all_processors
+from harness.node.processor_ticks import (
+    TICKS_PER_S,
+    ticks_of_all_processors,
+    ticks_of_each_processor,
+)
+from harness.node.program import lines_by_path, section
+from harness.node.sampler import interface_bytes
+from harness.node.snapshot import NodeReading
 from harness.node.traffic import interface_traffic
 
 _RESOURCES = ("memory", "io")
+_RDMA_WORD_BYTES = 4
+"""The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
+RDMA_PORTS = "its RDMA ports"
+"""Stands for all of them, where names of interfaces do."""
 
 
 def read_node(
@@ -51,6 +65,29 @@ def read_node(
 def kernel_counters(text_of: Callable[[str], str]) -> dict[str, float]:
     """Return the kernel's counters. `text_of` returns the text of a file, empty if the file is missing."""
     return _processors(text_of("proc/stat")) | _pressure(text_of) | _memory(text_of("proc/vmstat"))
+
+
+def counters_command() -> list[str]:
+    """Return the command that prints what a host has counted, for `parse_counters`."""
+    return section("counters")
+
+
+def parse_counters(host: str, text: str) -> NodeReading:
+    """Return what a host has counted, by what `counters_command` printed.
+
+    Raise ValueError or LookupError if it cannot be read.
+    """
+    lines = lines_by_path(text)
+    counters = kernel_counters(lambda path: "\n".join(lines.get(f"/{path}", ())))
+    counters["clock_s"] = float(lines["/proc/uptime"][0].split()[0])
+    counters["processors"] = len(ticks_of_each_processor(lines["/proc/stat"]))
+    if not counters["processors"] or not all(0 <= n <= MAX_QUANTITY for n in counters.values()):
+        raise ValueError("no processor, or no clock")
+    traffic = interface_bytes(lines.get("/proc/self/net/dev", ()))
+    if "rdma" in lines:
+        words = sum(int(each) for each in lines["rdma"])
+        traffic[RDMA_PORTS] = (words * _RDMA_WORD_BYTES, 0)
+    return NodeReading(host, host, counters, traffic)
 
 
 def _processors(stat: str) -> dict[str, float]:

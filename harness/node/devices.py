@@ -1,15 +1,14 @@
 """The disks of a node, and the file systems of the directories that matter, as the kernel describes them.
 
-This file is also a program: sent to a node as text (`python -c`), it prints the facts. With a directory as
-its argument, it prints why that is in memory. So it imports nothing of ours.
+program.sh gives this file to the Python of a node, where it prints the facts. With a directory as argument,
+it prints why that is in memory. So it imports nothing of ours, and keeps to the language of Python 3.6.
 """
 
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 DIRECTORIES = {"local_dirs": "SPARK_LOCAL_DIRS", "data_dir": "CLUSTERLIFT_DATA_DIR"}
 """What directories are for, and the variable that has them, with commas between. Spark tells Python workers
@@ -34,7 +33,7 @@ _MODELS_IN_MEMORY = {"scsi_debug", "RAMDISK-MCP"}
 """Disks that the kernel has in memory: by their names, and by their models."""
 
 
-def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
+def disk_facts(root: Path = Path("/")) -> Iterator[Tuple[str, str]]:
     """Yield the model, size and kind of each disk, and how the kernel uses it, with the fact's key.
 
     Paths to one disk are left out, and so is what stands on disks: partitions, arrays, volumes.
@@ -50,7 +49,7 @@ def disk_facts(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
             yield "disk_write_cache", _text(queue / "write_cache")
 
 
-def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, str]]:
+def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[Tuple[str, str]]:
     """Yield the file system of a directory, its mount options, its disks, and whether it is nearly full."""
     mount = mount_of(directory, root) if directory.is_dir() else None
     if mount is None:
@@ -59,7 +58,7 @@ def place_facts(directory: Path, root: Path = Path("/")) -> Iterator[tuple[str, 
     yield "_options", mount.options
     for disk in _disks_of(mount, root):
         yield "_disk", _description(disk)
-    size = os.statvfs(directory)
+    size = os.statvfs(str(directory))
     used = size.f_blocks - size.f_bfree
     if used + size.f_bavail:
         is_full = used >= _FULL * (used + size.f_bavail)
@@ -71,9 +70,9 @@ def is_disk(device: Path) -> bool:
     return (device / "device").exists() and not _NO_DISK.match(device.name)
 
 
-def _further_paths(root: Path) -> set[str]:
+def _further_paths(root: Path) -> Set[str]:
     """Return the names of the paths to disks of dm-multipath, without the first path to each disk."""
-    found: set[str] = set()  # set[str]() needs Python 3.9
+    found: Set[str] = set()
     for device in root.glob("sys/block/dm-*"):
         if _is_multipath(device):
             found.update(path.name for path in _below(device)[1:])
@@ -84,7 +83,7 @@ def _is_multipath(device: Path) -> bool:
     return _text(device / "dm/uuid").startswith("mpath-")
 
 
-def _below(device: Path) -> list[Path]:
+def _below(device: Path) -> List[Path]:
     """Return the devices on which a device stands, by name."""
     return sorted(device.glob("slaves/*"))
 
@@ -104,22 +103,29 @@ def _model(disk: Path) -> str:
     if model:
         return vendor if vendor.startswith(_NAMES_AS_MODELS) else model
     # Flash chips have their model there, and volumes of Ceph their own names.
-    if disk.name.startswith("mmcblk") and (name := _text(disk / "device/name")):
+    name = _text(disk / "device/name")
+    if disk.name.startswith("mmcblk") and name:
         return name
     driver = disk / "device/driver"
-    return driver.resolve().name if driver.exists() else re.sub(r"\d+$", "", disk.name)
+    if driver.exists():
+        return driver.resolve().name
+    return re.sub(r"\d+$", "", disk.name)
 
 
-def _disks_below(device: Path) -> set[Path]:
+def _disks_below(device: Path) -> Set[Path]:
     """Return the disks that have the bytes of a partition, an array or a volume."""
     device = _whole(device)
+    if not device.exists():
+        return set()
     below = _below(device)
+    if not below:
+        return {device}
     if _is_multipath(device):
         below = below[:1]
-    found: set[Path] = set()
+    found: Set[Path] = set()
     for each in below:
         found |= _disks_below(each)
-    return found or ({device} if device.exists() else set())
+    return found or {device}
 
 
 def _whole(device: Path) -> Path:
@@ -158,8 +164,8 @@ def holders_of(directory: Path, root: Path = Path("/")) -> Iterator[Holder]:
         yield from _holders_of(mount, root, frozenset())
 
 
-def _holders_of(mount: Mount, root: Path, above: frozenset[str]) -> Iterator[Holder]:
-    """Yield the same of a file system; `above` are the numbers of those that stand on it."""
+def _holders_of(mount: Mount, root: Path, above: FrozenSet[str]) -> Iterator[Holder]:
+    """Yield what has the bytes of a file system; `above` are the numbers of those that stand on it."""
     if mount.number in above:
         return
     above |= {mount.number}
@@ -167,13 +173,15 @@ def _holders_of(mount: Mount, root: Path, above: frozenset[str]) -> Iterator[Hol
         yield Holder(MEMORY, mount.type)
     elif mount.type == "zfs":
         yield Holder(ZFS, mount.source)
-    elif (below := _mount_below(mount, root)) is not None:
-        yield from _holders_of(below, root, above)
+    else:
+        below = _mount_below(mount, root)
+        if below is not None:
+            yield from _holders_of(below, root, above)
     for device in _devices_of(mount, root):
         yield from _holders_of_device(device, root, above)
 
 
-def _mount_below(mount: Mount, root: Path) -> Mount | None:
+def _mount_below(mount: Mount, root: Path) -> Optional[Mount]:
     """Return the file system that has what is written to another one; None if none is seen."""
     if mount.type == "overlay":
         return _upper_mount(mount, root)
@@ -182,7 +190,7 @@ def _mount_below(mount: Mount, root: Path) -> Mount | None:
     return mount_of(Path(mount.source), root) if is_on_directory else None
 
 
-def _upper_mount(overlay: Mount, root: Path) -> Mount | None:
+def _upper_mount(overlay: Mount, root: Path) -> Optional[Mount]:
     """Return the file system to which an overlay writes; None if it is not seen.
 
     The path in the overlay's options is relative, or of another container. But an overlay has the size of
@@ -196,7 +204,7 @@ def _upper_mount(overlay: Mount, root: Path) -> Mount | None:
     return None
 
 
-def _size(point: str) -> tuple[int, int, int] | None:
+def _size(point: str) -> Optional[Tuple[int, int, int]]:
     """Return the blocks of a file system, their size, and how many files fit; None if that is unknown."""
     try:
         found = os.statvfs(point or "/")
@@ -210,7 +218,7 @@ def _is_directory(path: str) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  Path.is_dir raises PermissionError
 
 
-def _holders_of_device(device: Path, root: Path, above: frozenset[str]) -> Iterator[Holder]:
+def _holders_of_device(device: Path, root: Path, above: FrozenSet[str]) -> Iterator[Holder]:
     device = _whole(device)
     file = _text(device / "loop/backing_file")
     if _MEMORY_AS_DISK.match(device.name) or _text(device / "device/model") in _MODELS_IN_MEMORY:
@@ -239,13 +247,15 @@ def why_memory(directory: Path, root: Path = Path("/")) -> str:
     return ""
 
 
-def _disks_of(mount: Mount, root: Path) -> set[Path]:
+def _disks_of(mount: Mount, root: Path) -> Set[Path]:
     """Return the disks that have the bytes of a file system; none if that is unknown, as of ZFS."""
-    found: set[Path] = set()  # set[Path]() needs Python 3.9
-    return found.union(*map(_disks_below, _devices_of(mount, root)))
+    found: Set[Path] = set()
+    for device in _devices_of(mount, root):
+        found |= _disks_below(device)
+    return found
 
 
-def _devices_of(mount: Mount, root: Path) -> list[Path]:
+def _devices_of(mount: Mount, root: Path) -> List[Path]:
     """Return the block devices of a file system; none if it has none, or if that is unknown."""
     device = root / "sys/dev/block" / mount.number
     if device.exists():
@@ -263,16 +273,20 @@ def _devices_of(mount: Mount, root: Path) -> list[Path]:
     return [source for source in sources if source.exists()]
 
 
-def mount_of(directory: Path, root: Path = Path("/")) -> Mount | None:
+def mount_of(directory: Path, root: Path = Path("/")) -> Optional[Mount]:
     """Return the file system at a path. What is mounted last hides what was there before."""
-    place = directory.resolve()
-    above = [each for each in mounts(root) if f"{place}/".startswith(f"{each.point}/")]
-    return max(reversed(above), key=lambda each: len(each.point), default=None)
+    place = f"{directory.resolve()}/"
+    found = None
+    for mount in mounts(root):
+        is_above = place.startswith(f"{mount.point}/")
+        if is_above and (found is None or len(mount.point) >= len(found.point)):
+            found = mount
+    return found
 
 
-def mounts(root: Path) -> list[Mount]:
+def mounts(root: Path) -> List[Mount]:
     """Return all mounted file systems, the last one last."""
-    return list(map(_read_mount, _text(root / "proc/self/mountinfo").splitlines()))
+    return [_read_mount(line) for line in _text(root / "proc/self/mountinfo").splitlines()]
 
 
 def _read_mount(line: str) -> Mount:
@@ -280,8 +294,8 @@ def _read_mount(line: str) -> Mount:
     front, _, back = line.partition(" - ")
     _, _, number, _, point, own = front.split()[:6]
     type_, source, shared = f"{back}  ".split(" ", 2)
-    options = dict.fromkeys([*own.split(","), *shared.strip().split(",")])
-    kept = (each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING)
+    options = dict.fromkeys(f"{own},{shared.strip()}".split(","))
+    kept = [each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING]
     point = _unescaped(point).rstrip("/")
     return Mount(point, number, type_, _unescaped(source), ",".join(kept).strip(","))
 
@@ -302,8 +316,9 @@ def _print_facts() -> None:
     for key, value in disk_facts():
         print(f"/{key}:{value}")  # noqa: T201  this is its answer
     for use, variable in DIRECTORIES.items():
-        for named in filter(None, os.environ.get(variable, "").split(",")):
-            for what, value in place_facts(Path(named)):
+        named = os.environ.get(variable, "").split(",")
+        for directory in [Path(each) for each in named if each]:
+            for what, value in place_facts(directory):
                 print(f"/{use}{what}:{value}")  # noqa: T201  this is its answer
 
 

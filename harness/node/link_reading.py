@@ -1,37 +1,40 @@
 """What a host counts of an interface and of those below it, what its kernel logs, and what has changed.
 
-The command needs a shell, sed and grep. What it cannot read is said to be unread.
+What cannot be read is said to be unread.
 """
 
+from __future__ import annotations
+
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
+from typing import NamedTuple
 
+from harness.base.checked import MAX_TEXT, count, known, positive
 from harness.base.words import count_of, first_line, shorten, visible
-from harness.model.interface import DEVICE_NAME, MAX_SPEED_MBIT_S
+from harness.model.interface import MAX_SPEED_MBIT_S
 from harness.model.link import rate_text
 from harness.model.soak import LinkEventKind
-from harness.node.interface import BELOW, LOWER_DEVICES
-from harness.node.iproute2 import MAX_TEXT, count, device_directory, known, positive, read_files
+from harness.node.bond import member_failures
+from harness.node.device_files import device_directory
 from harness.node.kernel_log import SUBJECT, TROUBLE, KernelLog, kernel_trouble, newest_moment
 from harness.node.pause_frames import pause_frames
+from harness.node.program import BOOT, Parts, first_lines, read_link_answer, section
 
-_SCRIPT = LOWER_DEVICES + (files(__package__) / "link_reading.sh").read_text()
-_HEADING = re.compile("^== (host|cards|newest|kernel log|no log)$", re.MULTILINE)
-_NO_STATISTICS = "== no statistics\n"
-_NO_DEVICES = "== no devices"
-_BOOT = "/proc/sys/kernel/random/boot_id"
+_NO_DEVICES = "no devices"
 _MAX_NAMES = 100
-_DEVICE = re.compile(DEVICE_NAME)
 _CHANGES_SPEED = (LinkEventKind.SPEED, LinkEventKind.CARRIER, LinkEventKind.REPLUGGED)
-_FAILURES = re.compile(r"^Slave Interface: (\S+)\nLink Failure Count: (\d+)$", re.MULTILINE)
 _COUNTS_NOTHING = re.compile("no stats available|not supported", re.IGNORECASE)
 """What ethtool says of interfaces that have no counters of their own, such as bridges."""
 
-Event = tuple[LinkEventKind, str, int]
-"""What happened, in words, and how often or to how many packets."""
+
+class Event(NamedTuple):
+    """What happened, in words, and how often or to how many packets."""
+
+    kind: LinkEventKind
+    text: str
+    number: int = 1
 
 
 @dataclass(frozen=True)
@@ -78,97 +81,91 @@ class LinkReading(DeviceReading):
         return {self.device: self, **self.lower}
 
 
-def link_command(device: str) -> list[str]:
+def reading_command(device: str) -> list[str]:
     """Return the command that prints a reading."""
-    return ["sh", "-c", _SCRIPT, device, TROUBLE, SUBJECT]
+    return section("events", device, TROUBLE, SUBJECT)
 
 
 def read_link(device: str, printed: str) -> LinkReading | None:
     """Return the reading that the command printed; None without the interface."""
-    counted, parts = _parts(printed)
-    own, *others = re.split(f"^{BELOW}(.*)$", counted, flags=re.MULTILINE)
-    texts = {device: own}  # in an order in which each comes after all that are above it
-    below: dict[str, list[str]] = {}
-    for heading, text in zip(others[::2], others[1::2], strict=True):
-        upper, _, name = heading.partition(" ")
-        if _DEVICE.fullmatch(name):
-            texts[name] = texts.pop(name, text)
-            below.setdefault(upper, []).append(name)
-    devices = {name: _read_device(name, text) for name, text in texts.items()}
-    own_reading = devices[device]
-    is_there = own_reading.index is not None or own_reading.errors is not None
-    if not is_there and _NO_DEVICES not in parts["host"]:
+    answer = read_link_answer(device, printed)
+    devices = {name: _read_device(name, parts) for name, parts in answer.devices.items()}
+    own = devices.pop(device)
+    host = answer.host.get("host", "")
+    is_there = own.index is not None or own.errors is not None
+    if not is_there and _NO_DEVICES not in host.splitlines():
         return None
-    unread = dict(_unread_counters(device, devices, texts))
-    log = None
-    said = first_line(parts["no log"])
-    if "kernel log" not in parts:
-        said = "the answer ends before it"
+    unread: dict[LinkEventKind, str] = {}
+    for name, reading in reversed(list(devices.items())):
+        unread.update(_unread_counters(reading, answer.devices[name], f" of {name}"))
+    unread.update(_unread_counters(own, answer.devices[device], ""))
+    said = _why_no_log(answer.host)
     if said:
         unread[LinkEventKind.KERNEL] = _why_not("dmesg", said)
-    if first_line(parts["newest"]) or not said:
-        cards = parts["cards"].split()[:_MAX_NAMES]
-        trouble = tuple(kernel_trouble(parts["kernel log"], cards))
-        log = KernelLog(trouble, newest_moment(parts["newest"]))
     return LinkReading(
-        **vars(own_reading),
+        **vars(own),
         device=device,
-        lower={name: reading for name, reading in devices.items() if name != device},
-        below=below,
-        boot=known(read_files(parts["host"]).get(_BOOT)),
-        log=log,
+        lower=devices,
+        below=answer.below,
+        boot=known(first_lines(host).get(BOOT)),
+        log=_read_log(answer.host, said),
         unread=unread,
     )
 
 
-def _parts(printed: str) -> tuple[str, dict[str, str]]:
-    """Return what comes before the first heading of a part, and what follows each heading."""
-    parts: dict[str, str] = defaultdict(str)
-    before, *rest = re.split(_HEADING, printed)
-    for heading, text in zip(rest[::2], rest[1::2], strict=True):
-        parts[heading] = text.removeprefix("\n")
-    return before, parts
-
-
-def _read_device(device: str, text: str) -> DeviceReading:
+def _read_device(device: str, parts: Parts) -> DeviceReading:
     directory = device_directory(device)
-    values = read_files(text)
+    files = first_lines(parts.get("files", ""))
 
     def counted(*names: str) -> int | None:
-        numbers = [count(values.get(f"{directory}/{name}")) for name in names]
-        found = [number for number in numbers if number is not None]
-        return sum(found) if len(found) == len(names) else None
+        total = 0
+        for name in names:
+            number = count(files.get(f"{directory}/{name}"))
+            if number is None:
+                return None
+            total += number
+        return total
 
     return DeviceReading(
-        counted("statistics/rx_errors", "statistics/tx_errors"),
-        counted("statistics/rx_dropped", "statistics/tx_dropped"),
-        counted("carrier_changes"),
-        positive(values.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
-        known(values.get(f"{directory}/duplex")),
-        counted("ifindex"),
-        counted("device/../devnum"),
-        pause_frames(text.partition(_NO_STATISTICS)[0]),
-        {
-            member: int(digits)
-            for member, digits in _FAILURES.findall(text)
-            if count(digits) is not None
-        },
+        errors=counted("statistics/rx_errors", "statistics/tx_errors"),
+        drops=counted("statistics/rx_dropped", "statistics/tx_dropped"),
+        carrier_changes=counted("carrier_changes"),
+        speed_mbit_s=positive(files.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
+        duplex=known(files.get(f"{directory}/duplex")),
+        index=counted("ifindex"),
+        usb_number=counted("device/../devnum"),
+        pauses=pause_frames(parts.get("statistics", "")),
+        failures=member_failures(parts.get("bond", "")),
     )
 
 
 def _unread_counters(
-    device: str, devices: Mapping[str, DeviceReading], texts: Mapping[str, str]
+    reading: DeviceReading, parts: Parts, of: str
 ) -> Iterator[tuple[LinkEventKind, str]]:
-    """Yield the counters that cannot be read, of any of the devices, and why."""
-    for name, reading in reversed(list(devices.items())):
-        of = "" if name == device else f" of {name}"
-        if reading.errors is None or reading.drops is None:
-            yield LinkEventKind.ERRORS, f"its kernel shows none{of}"
-        if reading.carrier_changes is None:
-            yield LinkEventKind.CARRIER, f"its kernel shows none{of}"
-        said = first_line(texts[name].partition(_NO_STATISTICS)[2])
-        if said and not _COUNTS_NOTHING.search(said):
-            yield LinkEventKind.PAUSE, _why_not("ethtool", said)
+    """Yield the counters of a device that cannot be read, and why."""
+    if reading.errors is None or reading.drops is None:
+        yield LinkEventKind.ERRORS, f"its kernel shows none{of}"
+    if reading.carrier_changes is None:
+        yield LinkEventKind.CARRIER, f"its kernel shows none{of}"
+    said = first_line(parts.get("no statistics", ""))
+    if said and not _COUNTS_NOTHING.search(said):
+        yield LinkEventKind.PAUSE, _why_not("ethtool", said)
+
+
+def _why_no_log(host: Parts) -> str:
+    """Return what was said of a log that cannot be read, or not all of it; empty if it was read."""
+    if "kernel log" not in host:
+        return "the answer ends before it"
+    return first_line(host.get("no log", ""))
+
+
+def _read_log(host: Parts, said: str) -> KernelLog | None:
+    newest = host.get("newest", "")
+    if said and not newest:
+        return None
+    cards = host.get("cards", "").split()[:_MAX_NAMES]
+    trouble = kernel_trouble(host.get("kernel log", ""), cards)
+    return KernelLog(tuple(trouble), newest_moment(newest))
 
 
 def _why_not(program: str, said: str) -> str:
@@ -185,25 +182,25 @@ def link_events(before: LinkReading, after: LinkReading) -> Iterator[Event]:
     What happens to an interface also shows in those above it. It is reported once: of the lowest one.
     """
     if _was_restarted(before, after):
-        yield LinkEventKind.LOST, "it was restarted", 1
+        yield Event(LinkEventKind.LOST, "it was restarted")
         return  # all that it counts began anew
     seen: dict[str, Counter[LinkEventKind]] = {}
     for name, reading in reversed(list(after.devices.items())):
-        counted = Counter[LinkEventKind]()
+        counted: Counter[LinkEventKind] = Counter()
         for lower in after.below.get(name, ()):
             counted += seen.get(lower, Counter())
         if name in before.devices:
             prefix = "" if name == after.device else f"{name}: "
             for kind, text, number in list(_device_events(before.devices[name], reading, counted)):
-                yield kind, f"{prefix}{text}", number
+                yield Event(kind, f"{prefix}{text}", number)
                 counted[kind] += number
         seen[name] = counted
     for name in before.lower:
         if name not in after.lower:
-            yield LinkEventKind.REPLUGGED, f"{name} is no longer below {after.device}", 1
+            yield Event(LinkEventKind.REPLUGGED, f"{name} is no longer below {after.device}")
     if before.log and after.log:
         for line in after.log.since(before.log):
-            yield LinkEventKind.KERNEL, line, 1
+            yield Event(LinkEventKind.KERNEL, line)
 
 
 def _was_restarted(before: LinkReading, after: LinkReading) -> bool:
@@ -218,25 +215,23 @@ def _device_events(
     """Yield what happened to an interface, beyond what was counted of those below it."""
     if (before.index, before.usb_number) != (after.index, after.usb_number):
         text = "the interface was removed and came back (as at a USB reset)"
-        yield LinkEventKind.REPLUGGED, text, 1
+        yield Event(LinkEventKind.REPLUGGED, text)
         return  # its counters began anew
     changes = _grown(before.carrier_changes, after.carrier_changes) - lower[LinkEventKind.CARRIER]
     if changes > 0:
-        times = count_of(changes, "time")
-        yield (
-            LinkEventKind.CARRIER,
-            f"the link was interrupted: its carrier changed {times}",
-            changes,
-        )
+        text = f"the link was interrupted: its carrier changed {count_of(changes, 'time')}"
+        yield Event(LinkEventKind.CARRIER, text, changes)
     for member, failures in after.failures.items():
         failed = _grown(before.failures.get(member), failures) - lower[LinkEventKind.CARRIER]
         if failed > 0:
             text = f"the bond saw its member {member} fail {count_of(failed, 'time')}"
-            yield LinkEventKind.CARRIER, text, failed
-    speeds = [_speed_text(before), _speed_text(after)]
+            yield Event(LinkEventKind.CARRIER, text, failed)
+    speed_before = _speed_text(before)
+    speed_after = _speed_text(after)
     is_explained = any(lower[kind] for kind in _CHANGES_SPEED)
-    if all(speeds) and speeds[0] != speeds[1] and not is_explained:
-        yield LinkEventKind.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
+    if speed_before and speed_after and speed_before != speed_after and not is_explained:
+        text = f"renegotiated from {speed_before} to {speed_after}"
+        yield Event(LinkEventKind.SPEED, text)
     for kind, grown, noun, what in (
         (LinkEventKind.ERRORS, _grown(before.errors, after.errors), "packet", "with errors"),
         (LinkEventKind.DROPS, _grown(before.drops, after.drops), "packet", "dropped"),
@@ -244,7 +239,7 @@ def _device_events(
     ):
         number = grown - lower[kind]
         if number > 0:
-            yield kind, f"{count_of(number, noun)} {what}", number
+            yield Event(kind, f"{count_of(number, noun)} {what}", number)
 
 
 def _grown(before: int | None, after: int | None) -> int:

@@ -1,7 +1,9 @@
-"""The facts of a node's machine that may explain times: what prints them, and how to read that.
+"""The facts of a node's machine that may explain times: one table, and how program.sh and Python find them.
 
 An unknown fact is missing, never empty, 0 or `off`.
 """
+
+from __future__ import annotations
 
 import inspect
 import math
@@ -16,7 +18,8 @@ from typing import Any
 from harness.base.failure_reason import missing_program
 from harness.base.words import join_names, shorten
 from harness.node import cgroup, devices
-from harness.node.iproute2 import SYSCTLS, sysctl_file
+from harness.node.device_files import SYSCTLS, sysctl_file
+from harness.node.program import lines_by_path, section
 
 MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""
@@ -225,11 +228,11 @@ FACTS = (
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
 
-_NAMES_OF_PROGRAM = [
+_NAMES_BY_PYTHON = [
     fact.name for fact in FACTS if re.fullmatch(r"/(?!uname|getconf)\w+( /\w+)*", fact.files)
 ]
-"""The facts that PROGRAM prints, without a file of the kernel."""
-_OLDEST_MINOR = 8
+"""The facts that only _PYTHON prints."""
+_OLDEST_MINOR = 6
 _MAX_REASON = 200
 
 OF_DISKS = ("disk", "raid", *_DIRECTORIES)
@@ -239,36 +242,21 @@ FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
     "net.ipv4.tcp_congestion_control": "TCP congestion control"
 }
 
-PROGRAM = (
-    "from __future__ import annotations\n"  # for Python 3.8 and 3.9
+_PYTHON = (
     f"{inspect.getsource(cgroup)}"
     "import ctypes\ntimex = (ctypes.c_long * 64)()\n"
     "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
     f"{inspect.getsource(devices)}"
 )
-"""The program of SCRIPT: limits, the clock's state and greatest error in microseconds, disks."""
+"""A program for Python: limits, the clock's state and greatest error in microseconds, disks."""
 _UNREAD = "/unread"
-# Why Python does not run PROGRAM, after its version.
-_RUN_PROGRAM = f"""{{ problem=$("$0" -I -S -c "$1" 2>&1 >&3) ||
-  echo "{_UNREAD}:$("$0" -c 'import platform; print(platform.python_version())')" \\
-    "$(printf '%s\\n' "$problem" | tail -n 1)"; }} 3>&1"""
-_CPU_KEYS = "|".join((*_CPU_NAMES, *_CPU_NUMBERS, "microcode"))
+_KEYS = "|".join((*_CPU_NAMES, *_CPU_NUMBERS, "microcode"))
 _FILES = " ".join(dict.fromkeys(fact.files for fact in FACTS if fact.files != _CPUINFO))
-# Processors differ within a machine, and may be thousands: each line of theirs once. What is missing prints
-# nothing. A device tree ends its texts with a NUL.
-SCRIPT = (
-    'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
-    f"{_RUN_PROGRAM}; "
-    f"grep -a -E '^({_CPU_KEYS})[[:space:]]*:|^processor [0-9]+:' {_CPUINFO} | "
-    f"LC_ALL=C sort -u | head -n 1000 | sed 's|^|{_CPUINFO}:|'; "
-    f"grep -a -s -m 40 . /dev/null {_FILES} | tr -d '\\000'; exit 0"
-)
-"""Prints the facts for `read_machine`; its `$0` is a Python, and its `$1` is PROGRAM."""
 
 
-def machine_command(python: str = "python3") -> list[str]:
-    """Return the command that runs SCRIPT alone."""
-    return ["sh", "-c", SCRIPT, python, PROGRAM]
+def machine_command(name: str = "facts", python: str = "python3") -> list[str]:
+    """Return the command that prints the facts, or another section that has them; `python` is one there."""
+    return section(name, python, _PYTHON, _KEYS, _FILES)
 
 
 def read_machine(text: str) -> dict[str, str]:
@@ -286,7 +274,7 @@ def read_machine(text: str) -> dict[str, str]:
 
 
 def unread_facts(text: str) -> str | None:
-    """Return which facts are unknown because PROGRAM did not run, and why; None if it did."""
+    """Return which facts are unknown because Python did not find them out, and why; None if it did."""
     said = lines_by_path(text).get(_UNREAD)
     if said is None:
         return None
@@ -296,17 +284,7 @@ def unread_facts(text: str) -> str | None:
         reason = f"{program} is not installed"
     elif version and int(version[1]) < _OLDEST_MINOR:
         reason = f"its python3 is {version[0]}, and 3.{_OLDEST_MINOR} or newer is needed"
-    return f"{join_names(_NAMES_OF_PROGRAM)} are unknown: {reason}"
-
-
-def lines_by_path(text: str) -> dict[str, list[str]]:
-    """Return the values of lines such as `/proc/loadavg:0.5 0.4 0.2`, by what is before the first colon."""
-    lines: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        path, colon, value = line.partition(":")
-        if colon and value.strip():
-            lines.setdefault(path, []).append(value.strip())
-    return lines
+    return f"{join_names(_NAMES_BY_PYTHON)} are unknown: {reason}"
 
 
 def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.model.interface import HostLink, counter_growth
-from harness.node.iproute2 import PACKET_COUNTERS
+from harness.node.device_files import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """The links by host and by the name of the interface."""

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 
-from harness.node.iproute2 import count
+from harness.base.checked import count
 
 _COUNTER = re.compile(r"^ *([\w.\[\] -]{1,100}): (\d+)$", re.MULTILINE)
 _FRAMES = re.compile(r"pause|(^|[^a-z]|[pl])xo(n|ff)|pfc|_ppp\d", re.IGNORECASE)

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from harness.base.checked import MAX_TEXT, mapping, positive
 from harness.base.errors import ToolError
 from harness.base.words import shorten
-from harness.node.iproute2 import MAX_TEXT, json_rows, mapping, positive
+from harness.node.iproute2 import json_rows
 
 Limit = int | None
 NO_LIMIT = 0
@@ -29,9 +30,9 @@ _RECOUNTED = ("overhead", "mpu", "linklayer", "packetoverhead", "cellsize", "cel
 def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None, Limit]:
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
-    What filters do, or limits below the root queue, is not followed. `parts` come from interface.sh; `kind`
+    What filters do, or limits below the root queue, is not followed. `parts` come from program.sh; `kind`
     is the root queue by ip, in case tc prints no JSON. Then NO_LIMIT says nothing of limits that ip does not
-    show: what interface.sh prints of `no limits` is the reason.
+    show: what program.sh prints of `no limits` is the reason.
     """
     rows: list[Mapping[str, Any]] = []
     with suppress(ToolError):

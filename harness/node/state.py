@@ -1,24 +1,18 @@
 """What a node does at this moment, from its kernel's files: before a trial, while nothing of ours runs."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from harness.model.interference import NodeInterference
-from harness.node.counters import kernel_counters
+from harness.node.counters import parse_counters
 from harness.node.interference import interference
-from harness.node.machine import (
-    PROGRAM,
-    SCRIPT,
-    MachineFacts,
-    lines_by_path,
-    read_machine,
-    unread_facts,
-)
+from harness.node.machine import MachineFacts, machine_command, read_machine, unread_facts
 from harness.node.processes import Process, read_process
-from harness.node.snapshot import NodeReading
+from harness.node.program import lines_by_path, parts_of
 
 WINDOW_S = 0.5
 """Long enough to count a hundred ticks of two processors."""
@@ -51,66 +45,63 @@ class NodeState:
     unread: str | None = None
 
 
-# Processes are read outside the window. What is missing prints nothing.
-_SCRIPT = f"""exec 2>/dev/null
-export SPARK_LOCAL_DIRS="${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}"
-({SCRIPT})
-processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{20}}).*|$1/processes:\\1|p"; }}
-counted() {{
-  grep -sE '^(cpu |some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/stat /proc/vmstat \\
-    /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
-}}
-grep -s . /dev/null /proc/loadavg
-scratch=${{SPARK_LOCAL_DIRS%%,*}}
-echo "/scratch:$scratch"
-df -Pk "$scratch" | sed -n '2s|^|/df:|p'
-processes before; counted before; sleep {WINDOW_S}; counted after; processes after
-exit 0
-"""
-
-
 def state_command(python: str = "python3") -> list[str]:
     """Return the command that prints a node's facts and state for `read_state`; `python` is one there."""
-    return ["sh", "-c", _SCRIPT, python, PROGRAM]
+    return machine_command("state", python)
 
 
 def read_state(host: str, text: str) -> NodeState:
     """Return the state in the output of `state_command`. Raise ValueError or LookupError if there is none."""
-    lines = lines_by_path(text)
-    facts = read_machine(text)
-    processors = int(lines["/getconf"][0])
-    processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
-
-    def counters(moment: str) -> NodeReading:
-        found = processes[moment]
-        known: dict[str, Any] = {
-            "clock_s": float(lines[f"{moment}/proc/uptime"][0].split()[0]),
-            "processors": processors,
-            "quota_processors": min(float(facts.get("cpu_limit", processors)), processors),
-            "own": {key: (each.own_s, 0.0, "") for key, each in found.items() if each.is_kernel},
-        }
-        counted = kernel_counters(lambda path: "\n".join(lines.get(f"{moment}/{path}", ())))
-        return NodeReading(host, host, known | counted)
-
-    [counted] = interference({host: counters("before")}, {host: counters("after")}) or ()
-    sizes = (line.split(":") for line in lines["/proc/meminfo"])
-    memory = {name: int(size.split()[0]) * _KIB for name, size in sizes}
-    free = _FREE.search(lines.get("/df", [""])[0])
-    load = lines.get("/proc/loadavg", [""])[0].split()[:1]
+    parts = parts_of(text)
+    lines = lines_by_path(parts[""])
+    facts = read_machine(parts[""])
+    before = _Moment(host, parts["before"], facts)
+    after = _Moment(host, parts["after"], facts)
+    found = interference({host: before.reading}, {host: after.reading})
+    if found is None:
+        raise ValueError("the clock stood still")
+    counted = found[0]
+    memory = _memory(lines["/proc/meminfo"])
     swap_bytes = memory.get("SwapTotal", 0)
+    load = lines.get("/proc/loadavg", [""])[0].split()
+    free = _FREE.search(lines.get("/df", [""])[0])
     return NodeState(
         host,
         facts,
         counted,
-        _shares(processes["before"], processes["after"], counted.duration_s * processors),
+        _shares(before.processes, after.processes, counted.duration_s * counted.processors),
         float(load[0]) if load else None,
         memory["MemTotal"],
         swap_bytes,
         swap_bytes - memory.get("SwapFree", swap_bytes),
         lines["/scratch"][0],
         int(free[1]) * _KIB if free else None,
-        unread_facts(text),
+        unread_facts(parts[""]),
     )
+
+
+class _Moment:
+    """What a node counted until one of the two moments, and its processes then."""
+
+    def __init__(self, host: str, text: str, facts: MachineFacts) -> None:
+        self.processes = _processes(lines_by_path(text)["processes"])
+        kernel = [each for each in self.processes.values() if each.is_kernel]
+        counted = parse_counters(host, text)
+        processors = counted.counters["processors"]
+        further = {
+            "quota_processors": min(float(facts.get("cpu_limit", processors)), processors),
+            "own": {each.key: (each.own_s, 0.0, "") for each in kernel},
+        }
+        self.reading = replace(counted, counters={**counted.counters, **further})
+
+
+def _memory(lines: Sequence[str]) -> dict[str, int]:
+    """Return the bytes in the lines of /proc/meminfo, by their names."""
+    found = {}
+    for line in lines:
+        name, _, size = line.partition(":")
+        found[name] = int(size.split()[0]) * _KIB
+    return found
 
 
 def _processes(lines: Sequence[str]) -> dict[str, Process]:

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import click
 
+from harness.base.checked import count
 from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber, converted
 from harness.base.option_values import parse_time
 from harness.hosts.parallelism import MAX_PAIRS
 from harness.hosts.transports.host import Host, Transport, parse_hosts
 from harness.model.link import MAX_MTU, MIN_MTU
-from harness.node.iproute2 import count
 from harness.probes.traffic import FIRST_PORT
 
 Command = TypeVar("Command", bound=Callable[..., Any])

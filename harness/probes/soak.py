@@ -21,7 +21,7 @@ from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import throughput_text
 from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakEvent, SoakFlow
-from harness.node.link_reading import LinkReading, link_command, link_events, read_link
+from harness.node.link_reading import LinkReading, link_events, read_link, reading_command
 from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.kind import ProbeKind
 from harness.probes.options import Site, port_option, seed_option, streams_option, time_option
@@ -108,7 +108,7 @@ class Soak:
         devices = {
             host: self.links[host.name].device for host in self.hosts if host.name in self.links
         }
-        commands = {host: (host, link_command(device)) for host, device in devices.items()}
+        commands = {host: (host, reading_command(device)) for host, device in devices.items()}
         readings = ask(commands, lambda host, done: read_link(devices[host], done.output))
         for host, reading in readings.items():
             name = host.name

@@ -12,7 +12,8 @@ from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host
 from harness.model.run import PROGRAM
 from harness.model.scaling import scaled_name
-from harness.programs.hosts import RDMA_PORTS, read_counters
+from harness.node.counters import RDMA_PORTS
+from harness.programs.hosts import read_counters
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.program import Problem, Program
 from harness.records.series import Series

@@ -26,11 +26,12 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.work import DECLARED_PEAK, Work
+from harness.node.counters import RDMA_PORTS
 from harness.node.interference import interference
 from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.node.snapshot import NodeReading
-from harness.programs.hosts import RDMA_PORTS, describe_hosts, exchanged_bytes, read_counters
+from harness.programs.hosts import describe_hosts, exchanged_bytes, read_counters
 from harness.programs.mpi import RDMA, MpiJob, run_mpi
 from harness.programs.planned_program import ProgramRun
 from harness.records.reader import load

@@ -64,7 +64,8 @@ def _ping(asked: Asked) -> Answer:
     return Answer(_PINGED.format(n=3).encode())
 
 
-_MACHINE = """/uname:x86_64
+_MACHINE = """/proc/sys/kernel/random/boot_id:5f9c2f4e-6a4b-4b5c-8d3e-0f1a2b3c4d5e
+/uname:x86_64
 /getconf:8
 /adjtimex:0 1098
 /proc/sys/kernel/osrelease:6.1.0-18-amd64
@@ -151,7 +152,7 @@ COMMANDS = {
     "route": Command(
         "^ip -j route", _always(_json({"dst": "10.0.0.9", "dev": "eth0", "prefsrc": "10.0.0.1"}))
     ),
-    "link": Command("part offloads ethtool", _always(captured("link-veth.txt"))),
+    "link": Command(r"exit 0\s+link ", _always(captured("link-veth.txt"))),
     "packet of a size": Command("^ping -n -M do", _ping),
     "processors": Command(r"grep \^cpu /proc/stat; sleep", _always(captured("proc-stat.txt"))),
     "transfer": Command("^iperf3 -c", _always(captured("iperf3-3.12.json"), after_s=4.0)),
@@ -174,13 +175,13 @@ COMMANDS = {
     "server of RDMA": Command(
         "^stdbuf -oL ib_send_lat", _always("* Waiting for client to connect... *\n", stays=True)
     ),
-    "reading of a link": Command("== kernel log", _always(f"{PRINTED}{TROUBLE}")),
-    "machine": Command("/adjtimex", _always(_MACHINE)),
+    "reading of a link": Command(r"exit 0\s+events ", _always(f"{PRINTED}{TROUBLE}")),
+    "machine": Command(r"exit 0\s+facts ", _always(_MACHINE)),
     "Open MPI": Command(
         r"mpirun --version",
-        _always("5f9c2f4e-6a4b-4b5c-8d3e-0f1a2b3c4d5e mpirun (Open MPI) 4.1.4\n"),
+        _always("mpirun (Open MPI) 4.1.4\n"),
     ),
-    "counters": Command("/proc/uptime /proc/stat ", _counters),
+    "counters": Command(r"exit 0\s+counters$", _counters),
     "program": Command("CLUSTERLIFT_JOB=.* mpirun ", _mpirun),
     "daemon of a program": Command("CLUSTERLIFT_JOB=.* orted ", _always("", after_s=PROGRAM_S)),
     "user": Command("^id -u", _always("0\n")),

@@ -6,6 +6,7 @@ from typing import Any
 from harness.analysis.network.measured import RECEIVES, PairMatrix, typical_bit_s
 from harness.analysis.observed.declared import declared_rate
 from harness.analysis.observed.environment import is_emulated, link_rates
+from harness.base.checked import count
 from harness.model.link import (
     MIN_MTU,
     TYPICAL_MTU,
@@ -15,7 +16,6 @@ from harness.model.link import (
     throughput_text,
 )
 from harness.model.run import Run
-from harness.node.iproute2 import count
 from harness.node.node_links import links_by_host
 
 MEASURED = "measured by probes"

@@ -7,12 +7,12 @@ an upgrade for what it did not do. Only facts declare: a name is a name.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed import environment
+from harness.base.checked import positive
 from harness.base.errors import BadInput
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.layout import LayoutKind
 from harness.model.link import MAX_BIT_S, is_same_rate, parse_rate, rate_text, with_bond
 from harness.model.run import RecordedRun, Run
-from harness.node.iproute2 import positive
 
 
 def declared_rate(run: Run) -> int | None:

@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from harness.analysis.observed.machines import distinct_values, values_by_name
+from harness.base.checked import positive
 from harness.base.words import count_of
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
-from harness.node.iproute2 import positive
 from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
 from harness.work.options import COMPARED

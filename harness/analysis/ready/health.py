@@ -6,6 +6,7 @@ A fault changes or scatters times, or ends trials. A note does so on some machin
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.observed.machines import unlike
+from harness.base.checked import count
 from harness.base.words import join_names, names_by_text, percent, significant
 from harness.model.finding import EVERYTHING, Finding, Gravity, about
 from harness.model.interference import (
@@ -19,7 +20,6 @@ from harness.model.interference import (
     SWAPPED,
     disturbances_without_work,
 )
-from harness.node.iproute2 import count
 from harness.node.state import NodeState
 
 MIN_SCRATCH_BYTES = 5e9

@@ -7,7 +7,7 @@ import pytest
 
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.probe import Measurement
-from harness.node.iproute2 import read_bond
+from harness.node.bond import read_bond
 from harness.present import text as text_page
 from harness.probes.link import bond_faults, link_sections
 from harness.probes.path_mtu import path_mtu_findings

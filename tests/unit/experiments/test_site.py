@@ -29,7 +29,7 @@ def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
     def printed(command: Sequence[str]) -> str:
         if command[0] == "ip":
             return '[{"dev": "eth0"}]'  # eth0 leads to the other hosts
-        return f"== device\n{json.dumps([{'ifname': command[3], 'mtu': MTUS[command[3]]}])}"
+        return f"== device\n{json.dumps([{'ifname': command[4], 'mtu': MTUS[command[4]]}])}"
 
     monkeypatch.setattr(remote_process, "run_all", run_all)
     site = Site(HostsSpec("n[1-2]", "local", device), "x", tmp_path)

@@ -8,7 +8,7 @@ import pytest
 
 from harness.base.child_process import finished
 from harness.node.kernel_log import KernelLog, LogLine, kernel_trouble
-from harness.node.link_reading import link_command
+from harness.node.link_reading import reading_command
 from tests.programs import shell_program
 from tests.unit.probe_builders import output
 
@@ -64,7 +64,7 @@ class TestTrouble:
     ) -> None:
         shell_program(tmp_path / "dmesg", f"cat <<'E'\n{TROUBLE}{ORDINARY}E")
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        printed = finished(link_command("lo")).stdout.partition("== kernel log\n")[2]
+        printed = finished(reading_command("lo")).stdout.partition("== kernel log\n")[2]
         assert {*TROUBLE.splitlines()} <= {*printed.splitlines()}
         ordinary = [line for line in ORDINARY.splitlines() if line in printed]
         assert len(ordinary) < len(ORDINARY.splitlines()) / 2

@@ -13,9 +13,9 @@ from harness.node.kernel_log import KernelLog, LogLine
 from harness.node.link_reading import (
     DeviceReading,
     LinkReading,
-    link_command,
     link_events,
     read_link,
+    reading_command,
 )
 from tests.programs import shell_program
 
@@ -29,7 +29,8 @@ igb
 [  100.500000] igb 0000:03:00.0 eth0: NIC Link is Up
 == kernel log
 """
-PRINTED = f"""/sys/class/net/eth0/statistics/rx_errors:1
+PRINTED = f"""== files
+/sys/class/net/eth0/statistics/rx_errors:1
 /sys/class/net/eth0/statistics/tx_errors:2
 /sys/class/net/eth0/statistics/rx_dropped:3
 /sys/class/net/eth0/statistics/tx_dropped:4
@@ -38,6 +39,7 @@ PRINTED = f"""/sys/class/net/eth0/statistics/rx_errors:1
 /sys/class/net/eth0/speed:2500
 /sys/class/net/eth0/duplex:full
 /sys/class/net/eth0/device/../devnum:7
+== statistics
      rx_flow_control_pause: 5
      tx_pause: 6
 {HOST}"""
@@ -62,7 +64,8 @@ def files(device: str, **values: int | str) -> str:
         "ifindex": sum(device.encode()),
     }
     both = {name.replace("__", "/"): value for name, value in {**usual, **values}.items()}
-    return "".join(f"/sys/class/net/{device}/{name}:{value}\n" for name, value in both.items())
+    lines = [f"/sys/class/net/{device}/{name}:{value}\n" for name, value in both.items()]
+    return "".join(["== files\n", *lines])
 
 
 class TestReading:
@@ -110,7 +113,7 @@ class TestReading:
         members = "".join(
             f"Slave Interface: {k}\nLink Failure Count: {v}\n" for k, v in seen.items()
         )
-        reading = read_link("bond0", f"{files('bond0')}{members}{HOST}")
+        reading = read_link("bond0", f"{files('bond0')}== bond\n{members}{HOST}")
         assert reading is not None
         assert reading.failures == seen
 
@@ -182,7 +185,7 @@ class TestUnread:
         assert reading.unread[LinkEventKind.ERRORS] == "its kernel shows none of tap33"
 
     def test_are_all_counters_where_there_is_no_sysfs(self) -> None:
-        reading = read_link("eth0", HOST.replace("== cards", "== no devices\n== cards"))
+        reading = read_link("eth0", HOST.replace("== cards", "no devices\n== cards"))
         assert reading is not None
         assert {*reading.unread} == {LinkEventKind.CARRIER, LinkEventKind.ERRORS}
 
@@ -195,7 +198,7 @@ class TestCommand:
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     def read(self) -> LinkReading:
-        reading = read_link("lo", finished(link_command("lo")).stdout)
+        reading = read_link("lo", finished(reading_command("lo")).stdout)
         assert reading is not None
         return reading
 

@@ -16,19 +16,25 @@ PRINTED = """/getconf:2
 /proc/loadavg:0.71 0.4 0.3 1/99 7
 /scratch:/data/spark
 /df:/dev/vda 1000 300 700 30% /data
-before/processes:2 (kworker/0:1) I 2 0 0 0 -1 2097152 0 0 0 0 5 0 0 0 20 0 1 0 500
-before/processes:7 (java (x) y) S 1 0 0 0 -1 4194304 0 0 0 0 100 50 9999 0 20 0 1 0 500
-before/processes:8 (idle) S 1 0 0 0 -1 4194304 0 0 0 0 100 0 0 0 20 0 1 0 500
-before/proc/stat:cpu  1000 0 0 5000 0 0 0 0 0 0
-before/proc/uptime:100.00 9.9
-after/proc/stat:cpu  1060 0 0 5000 0 0 0 10 0 0
-after/proc/vmstat:pgmajfault 3
-after/proc/uptime:100.50 9.9
-after/processes:2 (kworker/0:1) I 2 0 0 0 -1 2097152 0 0 0 0 5 10 0 0 20 0 1 0 500
-after/processes:7 (java (x) y) S 1 0 0 0 -1 4194304 0 0 0 0 120 60 10999 0 20 0 1 0 500
-after/processes:8 (idle) S 1 0 0 0 -1 4194304 0 0 0 0 100 0 0 0 20 0 1 0 500
-after/processes:9 (java (x) y) S 7 0 0 0 -1 4194304 0 0 0 0 10 0 0 0 20 0 1 0 500
-after/processes:a line feed in a name
+== before
+processes:2 (kworker/0:1) I 2 0 0 0 -1 2097152 0 0 0 0 5 0 0 0 20 0 1 0 500
+processes:7 (java (x) y) S 1 0 0 0 -1 4194304 0 0 0 0 100 50 9999 0 20 0 1 0 500
+processes:8 (idle) S 1 0 0 0 -1 4194304 0 0 0 0 100 0 0 0 20 0 1 0 500
+/proc/stat:cpu  1000 0 0 5000 0 0 0 0 0 0
+/proc/stat:cpu0 500 0 0 2500 0 0 0 0 0 0
+/proc/stat:cpu1 500 0 0 2500 0 0 0 0 0 0
+/proc/uptime:100.00 9.9
+== after
+/proc/stat:cpu  1060 0 0 5000 0 0 0 10 0 0
+/proc/stat:cpu0 500 0 0 2500 0 0 0 0 0 0
+/proc/stat:cpu1 500 0 0 2500 0 0 0 0 0 0
+/proc/vmstat:pgmajfault 3
+/proc/uptime:100.50 9.9
+processes:2 (kworker/0:1) I 2 0 0 0 -1 2097152 0 0 0 0 5 10 0 0 20 0 1 0 500
+processes:7 (java (x) y) S 1 0 0 0 -1 4194304 0 0 0 0 120 60 10999 0 20 0 1 0 500
+processes:8 (idle) S 1 0 0 0 -1 4194304 0 0 0 0 100 0 0 0 20 0 1 0 500
+processes:9 (java (x) y) S 7 0 0 0 -1 4194304 0 0 0 0 10 0 0 0 20 0 1 0 500
+processes:a line feed in a name
 """
 
 

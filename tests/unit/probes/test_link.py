@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.model.finding import Finding, Gravity, about
-from harness.node.interface import link_command, parse_link
+from harness.node.interface import describing_command, parse_link
 from harness.probes.link import link_findings
 from tests.programs import shell_program
 from tests.unit.probe_builders import a_link, probed
@@ -27,7 +27,7 @@ def programs(tmp_path: Path) -> Path:
 
 def limit_unread(programs: Path) -> str | None:
     done = subprocess.run(
-        link_command("lo"),
+        describing_command("lo"),
         env=os.environ | {"PATH": str(programs)},
         capture_output=True,
         text=True,

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import ToolError
 from harness.node import interface, iproute2
+from harness.node.bond import read_bond
+from harness.node.program import first_lines
 from harness.node.queues import read_queues
 from harness.probes.tools import cpu, fio, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Echo, PingReply
@@ -315,8 +317,8 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     ),
     "link": (partial(interface.parse_link, "node1", "br0"), output("link-bridge-6.1.txt")),
     "ethtool": (interface.read_offloads, output("link-virtio.txt")),
-    "bonding": (iproute2.read_bond, output("link-bond.txt")),
-    "files": (iproute2.read_files, output("link-usb.txt")),
+    "bonding": (read_bond, output("link-bond.txt")),
+    "files": (first_lines, output("link-usb.txt")),
 }
 
 

@@ -6,16 +6,11 @@ from dataclasses import replace
 import pytest
 
 from harness.hosts.transports.host import Host, by_local
+from harness.node.counters import RDMA_PORTS, parse_counters
 from harness.node.interference import interference
 from harness.node.snapshot import NodeReading
 from harness.programs import hosts
-from harness.programs.hosts import (
-    RDMA_PORTS,
-    Machines,
-    describe_hosts,
-    exchanged_bytes,
-    parse_counters,
-)
+from harness.programs.hosts import Machines, describe_hosts, exchanged_bytes
 
 PRINTED = """/proc/uptime:1000.25 1800.00
 /proc/stat:cpu  1000 50 300 9000 10 0 20 40 0 0
@@ -32,7 +27,7 @@ PRINTED = """/proc/uptime:1000.25 1800.00
 
 
 def counters(text: str = PRINTED) -> NodeReading:
-    return replace(parse_counters(text), host="n1", namespace="n1")
+    return parse_counters("n1", text)
 
 
 def later(received: int) -> NodeReading:
@@ -85,7 +80,7 @@ class TestMachines:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(hosts, "machine_command", lambda: ("true",))
-        mpi = "\nmpirun (Open MPI) 4.1.4"
+        mpi = "mpirun (Open MPI) 4.1.4"
 
         def answers_of_all(
             asked: Sequence[Host], command: Sequence[str], parse: Callable[[str], object]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.checked import MAX_TEXT
 from harness.base.errors import BadInput
 from harness.base.terminal import MAX_ERROR
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES
 from harness.model.probe import ExcludedHost, ProbeRun
-from harness.node.iproute2 import MAX_TEXT
 from harness.records import reader
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording
