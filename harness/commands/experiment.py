@@ -15,17 +15,12 @@ from harness.base.interrupt import interruptible
 from harness.base.terminal import show
 from harness.base.words import count_of, visible
 from harness.commands.command import command
+from harness.experiments.done import ExperimentOutcome
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment
 from harness.experiments.lab_site import LabSite
-from harness.experiments.runs import (
-    ExperimentOutcome,
-    describe_data,
-    planned_runs,
-    put_back_all,
-    results_of,
-    run_experiment,
-)
+from harness.experiments.runs import describe_data, put_back_all, results_of, run_experiment
+from harness.experiments.schedule import planned_runs
 from harness.experiments.site import Site
 from harness.model.disk_rate import disk_rate_text
 from harness.model.scaling import split_scaled_name

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.experiments.experiment_file import read_experiment
-from harness.experiments.runs import planned_runs
+from harness.experiments.schedule import planned_runs
 from harness.hosts import lease
 from harness.hosts.remote_process import RemoteProcesses
 from harness.hosts.transports.host import by_ssh

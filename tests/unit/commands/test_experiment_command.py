@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.commands.cli import main
-from harness.experiments.runs import ExperimentOutcome
+from harness.experiments.done import ExperimentOutcome
 from harness.records.writer import record_all
 from tests.refusal import refusal
 from tests.unit.builders import a_run, ok

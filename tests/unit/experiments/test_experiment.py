@@ -14,10 +14,12 @@ import pytest
 from datagen.manifest import Format
 from harness.base.errors import BadInput, ClusterliftError
 from harness.experiments import runs
+from harness.experiments.done import ExperimentOutcome
 from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.experiment_file import read_experiment
 from harness.experiments.hosts_spec import HostsSpec
-from harness.experiments.runs import ExperimentOutcome, run_experiment
+from harness.experiments.runs import run_experiment
+from harness.experiments.schedule import planned_runs
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.storages import LAYOUTS
@@ -387,17 +389,17 @@ class TestPrograms:
         }
 
     def test_a_run_is_a_run_of_every_program_for_each_configuration(self, tmp_path: Path) -> None:
-        planned = list(runs.planned_runs(experiment(tmp_path, PROGRAMS)))
+        planned = list(planned_runs(experiment(tmp_path, PROGRAMS)))
         assert len(planned) == 6
         assert [str(part) for part in planned[0].program_parts] == ["slow-n1, run 1, hpcc"]
-        assert planned[0].parts == []
+        assert planned[0].spark_parts == []
 
     def test_configurations_take_turns_on_each_number_of_nodes(self, tmp_path: Path) -> None:
         text = PROGRAMS.replace("runs = 1", 'runs = 2\nturns = "rounds"')
         text = text.replace('spark = {"spark.executor.cores" = "3"}', "")
         planned = [
             [each.name for each in run.configurations]
-            for run in runs.planned_runs(experiment(tmp_path, text))
+            for run in planned_runs(experiment(tmp_path, text))
         ]
         there = [[f"slow-n{n}", f"fast-n{n}"] for n in (1, 2, 4)]
         assert planned == [*there, *there[::-1]]
@@ -407,7 +409,7 @@ class TestPrograms:
     ) -> None:
         monkeypatch.undo()
         planned = [
-            [str(run.configurations[0].name) for run in runs.planned_runs(read)]
+            [str(run.configurations[0].name) for run in planned_runs(read)]
             for number in (2, 8)
             if (read := experiment(tmp_path, PROGRAMS.replace("runs = 1", f"runs = {number}")))
         ]
