@@ -53,7 +53,7 @@ GROUPS = {
 It is here, too, so that a list of all commands does not import them all, which takes half a second.
 """
 
-MODULES = {"import": "import_published"}
+MODULES = {"import": "import_published", "scaling": "compare"}
 """The modules of harness.commands that have another name than their command."""
 
 PROG = "clusterlift"

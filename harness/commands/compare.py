@@ -1,4 +1,4 @@
-"""`clusterlift compare`: a table of configurations."""
+"""`clusterlift compare`: a table of configurations; `clusterlift scaling`: one of numbers of nodes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ import click
 
 from harness.analysis.compare.comparability import require_several
 from harness.analysis.compare.comparison import compare
+from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_columns
 from harness.analysis.ready.limits import LimitFinding, exit_code, limit_findings
 from harness.base.errors import BadInput
@@ -24,6 +25,7 @@ from harness.present.blocks import Sentences
 from harness.present.change_table import ChangeTable
 from harness.present.comparison_table import comparison_table
 from harness.present.findings import finding_lines
+from harness.present.scaling_page import scaling_page
 from harness.records.lookup import check_no_run_twice, find_probes
 
 FORMATS = {"text": text.render, "markdown": markdown.render}
@@ -87,14 +89,13 @@ def compare_command(
     of results files of one configuration, or a results file. Runs of a
     configuration are repetitions: how much they differ decides what a change means.
     """
-    limits = [limit for limit in (slower, faster and -faster) if limit]
     if probes:
         if format_ == JSON:
             raise BadInput(
                 f"--probes supports the formats {' and '.join(FORMATS)} only; each line of the files of "
                 "probes is JSON"
             )
-        if adjust or strict or allow_different_data or limits or event_logs:
+        if adjust or strict or allow_different_data or slower or faster or event_logs:
             raise BadInput(
                 "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
                 "--fail-if-slower, --fail-if-not-faster and --event-logs"
@@ -108,14 +109,31 @@ def compare_command(
         strict=strict,
     )
     found: list[LimitFinding] = []
-    for limit in limits:
-        found += limit_findings(comparison, limit)
+    if slower:
+        found += limit_findings(comparison, slower)
+    if faster:
+        found += limit_findings(comparison, -faster)
     if format_ == JSON:
         show(comparison_json.render(comparison, found))
     else:
         lines = Sentences(list(finding_lines(found)))
         show(FORMATS[format_]([comparison_table(comparison), lines]))
     return exit_code(found)
+
+
+@command("scaling")
+@click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
+@results_option
+def scaling_command(configurations: Sequence[str], results: Path) -> None:
+    """Show how performance grows with the number of nodes, for each CONFIGURATION.
+
+    CONFIGURATION is the name without -n1, -n2, ..., which --nodes 1,2,4 (or `scaling` in the file of an
+    experiment) appended.
+    """
+    if len(set(configurations)) < len(configurations):
+        raise BadInput("a configuration is named twice; name it once")
+    families = {name: find_family(name, results) for name in configurations}
+    show(text.render(scaling_page(scaling(families))))
 
 
 def _probe_tables(configurations: Sequence[str], results: Path) -> list[ChangeTable]:

@@ -75,26 +75,31 @@ def report_command(
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
-    baseline, *others = (column.name for column in comparison.columns)
-    given = given_costs(costs, baseline, others)
-    probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
-    measured = {
-        name: tuple(measurement for probed in found for measurement in probed.measurements)
-        for name, found in probes.items()
-        if any(probed.measurements for probed in found)
-    }
-    newest = {name: newest_probes(found) for name, found in probes.items() if found}
-    shared = [
-        *configurations,
-        *(["--event-logs"] if event_logs else []),
-        *(["--adjust", adjust] if adjust else []),
-        *(["--allow-different-data"] if allow_different_data else []),
-        *(["--results", str(results)] if results != Path("results") else []),
-    ]
+    names = [column.name for column in comparison.columns]
+    given = given_costs(costs, names[0], names[1:])
+    measured = {}
+    newest = {}
+    for column in comparison.columns:
+        found = probes_beside(column.runs)
+        measurements = []
+        for probed in found:
+            measurements += probed.measurements
+        if measurements:
+            measured[column.name] = measurements
+        if found:
+            newest[column.name] = newest_probes(found)
+    shared = list(configurations)
+    if event_logs:
+        shared.append("--event-logs")
+    if adjust:
+        shared += ["--adjust", adjust]
+    if allow_different_data:
+        shared.append("--allow-different-data")
+    if results != Path("results"):
+        shared += ["--results", str(results)]
     own = [f"--cost={cost}" for cost in costs]
-    evidence = Evidence(comparison, measured)
     page = render(
-        evidence,
+        Evidence(comparison, measured),
         benefits=cost_benefits(comparison, given) if given else (),
         performances=performances_for_cost(comparison, given) if given else (),
         presenting_commands=(
@@ -103,9 +108,6 @@ def report_command(
         ),
         probe_sections=list(probe_sections(newest)),
     )
-    write_file(
-        output,
-        page.encode(errors="backslashreplace"),
-        OutputKind("a report of clusterlift", is_page),
-    )
+    kind = OutputKind("a report of clusterlift", is_page)
+    write_file(output, page.encode(errors="backslashreplace"), kind)
     show(visible(f"report: {output}"))
