@@ -49,47 +49,34 @@ class Answer:
 def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
     """Return an answer for each configuration except the baseline; controls have a remark of their own."""
     baseline, *others = comparison.columns
-    every = outcomes(comparison)
-    return tuple(
-        Answer(
-            column.name,
-            _headline(found),
-            (
-                *_changes(found),
-                _controls(comparison.shown_control_shifts[index]),
-                _other_differences(baseline, column),
-                *(
-                    Remark(Tone.LEVEL, "Cost", (cost_summary(benefit),))
-                    for benefit in benefits
-                    if benefit.configuration == column.name
-                ),
-            ),
-        )
-        for index, column in enumerate(others, 1)
-        for found in [[o for o in every if o.configuration == column.name and not o.is_control]]
-    )
+    every = [outcome for outcome in outcomes(comparison) if not outcome.is_control]
+    costs = {benefit.configuration: cost_summary(benefit) for benefit in benefits}
+    found = []
+    for column, shift in zip(others, comparison.shown_control_shifts[1:], strict=True):
+        own = [outcome for outcome in every if outcome.configuration == column.name]
+        remarks = [*_changes(own), _controls(shift), _other_differences(baseline, column)]
+        if column.name in costs:
+            remarks.append(Remark(Tone.LEVEL, "Cost", (costs[column.name],)))
+        found.append(Answer(column.name, _headline(own), tuple(remarks)))
+    return tuple(found)
 
 
-def _changes_of(found: Sequence[Outcome], sign: int) -> list[Outcome]:
+def _significant(found: Sequence[Outcome], sign: int) -> list[Outcome]:
     """Return the outcomes whose change is significant and has this sign."""
-    return [
-        outcome
-        for outcome in found
-        if outcome.change
-        and outcome.verdict is Verdict.CHANGED
-        and outcome.change.relative_change * sign > 0
-    ]
+    changed = [outcome for outcome in found if outcome.verdict is Verdict.CHANGED]
+    return [outcome for outcome in changed if outcome.relative_change * sign > 0]
 
 
 def _headline(found: Sequence[Outcome]) -> str:
-    total = f" of {count_of(len(found), 'workload')}"
     clauses: list[str] = []
     for sign, direction in ((-1, "less"), (+1, "more")):
-        changes = [o.change.relative_change for o in _changes_of(found, sign) if o.change]
+        changes = [outcome.relative_change for outcome in _significant(found, sign)]
         if changes:
+            subject = str(len(changes))
+            if not clauses:
+                subject += f" of {count_of(len(found), 'workload')}"
             verb = "takes" if len(changes) == 1 else "take"
-            of_all = "" if clauses else total
-            clauses.append(f"{len(changes)}{of_all} {verb} {direction} time ({_range(changes)})")
+            clauses.append(f"{subject} {verb} {direction} time ({_range(changes)})")
     if clauses:
         return f"{'; '.join(clauses)}."
     verdicts = {outcome.verdict for outcome in found}
@@ -108,25 +95,28 @@ def _range(changes: Sequence[float]) -> str:
 
 
 def _changes(found: Sequence[Outcome]) -> Iterator[Remark]:
+    by_verdict: dict[Verdict | None, list[Outcome]] = {}
+    for outcome in found:
+        by_verdict.setdefault(outcome.verdict, []).append(outcome)
     groups = (
-        (Tone.GAIN, "Less time", _changes_of(found, -1)),
-        (Tone.LOSS, "More time", _changes_of(found, +1)),
-        (Tone.LEVEL, "Within noise", [o for o in found if o.verdict is Verdict.NOISE]),
-        (Tone.LEVEL, "Too few runs", [o for o in found if o.verdict is Verdict.TOO_FEW]),
-        (Tone.LEVEL, "Not compared", [o for o in found if o.verdict is None]),
+        (Tone.GAIN, "Less time", _significant(found, -1)),
+        (Tone.LOSS, "More time", _significant(found, +1)),
+        (Tone.LEVEL, "Within noise", by_verdict.get(Verdict.NOISE)),
+        (Tone.LEVEL, "Too few runs", by_verdict.get(Verdict.TOO_FEW)),
+        (Tone.LEVEL, "Not compared", by_verdict.get(None)),
     )
     for tone, topic, group in groups:
         if group:
-            yield Remark(
-                tone, topic, tuple(f"{outcome.workload} {outcome.text}" for outcome in group)
-            )
+            items = tuple(f"{outcome.workload} {outcome.text}" for outcome in group)
+            yield Remark(tone, topic, items)
 
 
 def _controls(shift: ControlShift | None) -> Remark:
     if shift is None:
         text = "none was measured, so a change of the machine itself would go unnoticed"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    names, change = ", ".join(shift.workloads), shift.change
+    names = ", ".join(shift.workloads)
+    change = shift.change
     width = quantities.uncertainty_of_change(change.uncertainty, change.relative_change)
     if change.interval is None or change.p is None or width == quantities.TOO_FEW_RUNS:
         text = f"too few runs to tell whether they moved: {names}"
@@ -144,11 +134,13 @@ def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -
     differences = [
         confounder.describe(baseline.name) for confounder in confounders(baseline, column)
     ]
+    more = len(differences) - MAX_DIFFERENCES
+    if more > 0:
+        differences[MAX_DIFFERENCES:] = [f"and {more} more, see the environments below"]
     if differences:
-        more = len(differences) - MAX_DIFFERENCES
-        rest = [f"and {more} more, see the environments below"] if more > 0 else []
-        return Remark(Tone.ALARM, "Also different", (*differences[:MAX_DIFFERENCES], *rest))
-    if any(recorded.run.environment for side in (baseline, column) for recorded in side.runs):
-        return Remark(Tone.LEVEL, "Also different", ("nothing else that was recorded",))
-    unknown = "unknown: nothing was recorded about the machines"
-    return Remark(Tone.LEVEL, "Also different", (unknown,))
+        return Remark(Tone.ALARM, "Also different", tuple(differences))
+    if any(recorded.run.environment for recorded in (*baseline.runs, *column.runs)):
+        text = "nothing else that was recorded"
+    else:
+        text = "unknown: nothing was recorded about the machines"
+    return Remark(Tone.LEVEL, "Also different", (text,))

@@ -31,6 +31,11 @@ class Outcome:
         return change_text(self.after, self.unit)
 
     @property
+    def relative_change(self) -> float:
+        """The change of the time, 0 if it cannot be compared."""
+        return self.change.relative_change if self.change else 0.0
+
+    @property
     def verdict(self) -> Verdict | None:
         """What the change proves."""
         return self.change.verdict if self.change else None
@@ -40,18 +45,16 @@ def outcomes(comparison: Comparison) -> list[Outcome]:
     """Return the outcome of each workload in each configuration but the baseline, as in the table."""
     found = []
     for row, line in zip(comparison.rows, comparison_table(comparison).lines, strict=True):
-        columns = zip(comparison.columns, row.cells, line.cells, strict=True)
-        baseline, *others = columns
-        for column, cell, shown in others:
-            found.append(
-                Outcome(
-                    row.workload,
-                    column.name,
-                    row.workload in comparison.common_controls,
-                    baseline[2],
-                    shown,
-                    cell.change,
-                    cell.sample.unit,
-                )
+        before, *others = zip(comparison.columns, row.cells, line.cells, strict=True)
+        for column, cell, words in others:
+            outcome = Outcome(
+                row.workload,
+                column.name,
+                row.workload in comparison.common_controls,
+                before[2],
+                words,
+                cell.change,
+                cell.sample.unit,
             )
+            found.append(outcome)
     return found

@@ -12,7 +12,7 @@ from harness.analysis.observed.caveats import emulations
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.base.words import count_of, visible
-from harness.model.run import COMMAND
+from harness.model.run import COMMAND, RecordedRun
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_table, performance_table
@@ -49,41 +49,44 @@ def render(
     recorded runs. `probe_sections` are what probes found, and the tables of probes without a picture.
     """
     comparison = evidence.comparison
-    facts, table = fact_rows(comparison.columns), comparison_table(comparison)
-    return (
-        _template_environment()
-        .get_template("page.html")
-        .render(
-            answers=answers(comparison, benefits),
-            baseline=comparison.columns[0].name,
-            controls=comparison.common_controls,
-            cost_table=cost_table(benefits) if benefits else None,
-            different_facts=[row for row in facts if row.differs],
-            emulations=emulations(
-                recorded for column in comparison.columns for recorded in column.runs
-            ),
-            equal_facts=[row for row in facts if not row.differs],
-            figures=[
-                (section, figure)
-                for section in sorted(
-                    [*sections(), *probe_sections], key=lambda section: section.order
-                )
-                if (figure := section.draw(evidence))
-            ],
-            footnotes=Footnotes(),
-            keys=series_of(column.name for column in comparison.columns),
-            lead=_lead(comparison),
-            measuring_commands={c.name: _measuring_commands(c) for c in comparison.columns},
-            performance_table=performance_table(performances) if performances else None,
-            presenting_commands=presenting_commands,
-            rows=list(zip(comparison.rows, table.lines, strict=True)),
-            style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
-            table=table,
-            title=_title(comparison),
-            tone=_tone,
-            version=__version__,
-        )
+    columns = comparison.columns
+    facts = fact_rows(columns)
+    table = comparison_table(comparison)
+    figures = []
+    for section in sorted([*sections(), *probe_sections], key=lambda section: section.order):
+        figure = section.draw(evidence)
+        if figure:
+            figures.append((section, figure))
+    template = _template_environment().get_template("page.html")
+    return template.render(
+        answers=answers(comparison, benefits),
+        baseline=columns[0].name,
+        controls=comparison.common_controls,
+        cost_table=cost_table(benefits),
+        different_facts=[row for row in facts if row.differs],
+        emulations=emulations(_runs(comparison)),
+        equal_facts=[row for row in facts if not row.differs],
+        figures=figures,
+        footnotes=Footnotes(),
+        keys=series_of(column.name for column in columns),
+        lead=_lead(comparison),
+        measuring_commands={column.name: _measuring_commands(column) for column in columns},
+        performance_table=performance_table(performances),
+        presenting_commands=presenting_commands,
+        rows=list(zip(comparison.rows, table.lines, strict=True)),
+        style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
+        table=table,
+        title=_title(comparison),
+        tone=_tone,
+        version=__version__,
     )
+
+
+def _runs(comparison: Comparison) -> list[RecordedRun]:
+    runs: list[RecordedRun] = []
+    for column in comparison.columns:
+        runs += column.runs
+    return runs
 
 
 def is_page(file: Path) -> bool:
@@ -109,38 +112,43 @@ def _tone(change: Change | None) -> str:
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:
-    found = (recorded.run.parameters.get(COMMAND) for recorded in column.runs)
+    found = [recorded.run.parameters.get(COMMAND) for recorded in column.runs]
     return list(dict.fromkeys(str(command) for command in found if command))
 
 
 def _title(comparison: Comparison) -> str:
     baseline, *others = (column.name for column in comparison.columns)
+    verb = "buys" if len(others) == 1 else "buy"
     if len(others) > MAX_NAMES:
-        return f"What {len(others)} configurations buy over {baseline}"
-    *rest, last = others
-    names = f"{', '.join(rest)} and {last}" if rest else last
-    return f"What {names} {'buy' if rest else 'buys'} over {baseline}"
+        names = f"{len(others)} configurations"
+    else:
+        names = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
+    return f"What {names} {verb} over {baseline}"
 
 
 def _lead(comparison: Comparison) -> str:
     """Return a line such as `5 workloads and 4 controls, 162 measured trials in 6 runs`, then the days.
 
-    Of trials that do not all count: `480 measured trials, 462 count, in 12 runs`.
+    If trials do not all count: `480 measured trials, 462 count, in 12 runs`.
     """
-    runs = [recorded for column in comparison.columns for recorded in column.runs]
-    count = sum(1 for _ in measured_trials(runs))
-    disturbed = sum(1 for _ in disturbed_trials(runs))
-    trials = count_of(count + disturbed, "measured trial")
-    counted_runs = sum(column.counted_runs for column in comparison.columns)
-    days = sorted(
-        {run.run.started_at[:10] for run in runs if "imported_from" not in run.run.parameters}
-    )
+    runs = _runs(comparison)
+    counted = len(list(measured_trials(runs)))
+    disturbed = len(list(disturbed_trials(runs)))
     controls = len(comparison.common_controls)
-    parts = [
-        count_of(len(comparison.rows) - controls, "workload")
-        + (f" and {count_of(controls, 'control')}" if controls else ""),
-        f"{trials}{f', {count} count,' if disturbed else ''} in {count_of(counted_runs, 'run')}",
-        *([" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []),
-    ]
-    relative = " Changes are relative to the changes of the controls."
-    return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"
+    text = count_of(len(comparison.rows) - controls, "workload")
+    if controls:
+        text += f" and {count_of(controls, 'control')}"
+    text += f", {count_of(counted + disturbed, 'measured trial')}"
+    if disturbed:
+        text += f", {counted} count,"
+    counted_runs = sum(column.counted_runs for column in comparison.columns)
+    text += f" in {count_of(counted_runs, 'run')}"
+    own = [recorded.run for recorded in runs if "imported_from" not in recorded.run.parameters]
+    days = sorted(run.started_at[:10] for run in own)
+    if days:
+        first_and_last = dict.fromkeys([days[0], days[-1]])
+        text += f", {' to '.join(first_and_last)}"
+    text += "."
+    if comparison.relative_to_controls:
+        text += " Changes are relative to the changes of the controls."
+    return text
