@@ -1,5 +1,7 @@
 """Programs that are run to their end, or are interrupted when this process ends, however that happens."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
@@ -37,9 +39,11 @@ def finished(
     timeout_s: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end in ENGLISH, and capture its output."""
+    if environment is None:
+        environment = os.environ
     return subprocess.run(  # noqa: S603  no shell, and argument vectors of ours
         command,
-        env={**(os.environ if environment is None else environment), **ENGLISH},
+        env={**environment, **ENGLISH},
         stdin=stdin,
         capture_output=True,
         text=True,
@@ -64,31 +68,38 @@ def run_to_its_end(
     if not ends_with_input:
         command = ["sh", "-c", END_WITH_INPUT, "run", *command]
     try:
-        with (
-            interruptible(once=True),
-            subprocess.Popen(  # noqa: S603  Spark's program, or Docker's
-                command,
-                env=environment,
-                stdin=subprocess.PIPE,
-                start_new_session=True,
-                # A command in the background of a shell ignores interrupts, which this one must not.
-                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
-            ) as process,
-        ):
-            try:
-                while (code := _wait(process)) is None:
-                    meanwhile()
-            except BaseException:
-                # Popen's own block would not wait for the end after a KeyboardInterrupt.
-                assert process.stdin is not None  # noqa: S101  it is a pipe
-                process.stdin.close()
-                process.wait()
-                raise
-            if code < 0 or code > SIGNALLED:
-                raise KeyboardInterrupt
+        with interruptible(once=True):
+            return _run_interruptibly(command, environment, meanwhile)
     except KeyboardInterrupt:
         say("the same command continues")
         raise
+
+
+def _run_interruptibly(
+    command: Sequence[str], environment: Mapping[str, str], meanwhile: Callable[[], None]
+) -> int:
+    """Run a command that ends with its input, which is closed if an exception interrupts us."""
+    with subprocess.Popen(  # noqa: S603  Spark's program, or Docker's
+        command,
+        env=environment,
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        # A command in the background of a shell ignores interrupts, which this one must not.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
+    ) as process:
+        try:
+            code = _wait(process)
+            while code is None:
+                meanwhile()
+                code = _wait(process)
+        except BaseException:
+            # Popen's own block would not wait for the end after a KeyboardInterrupt.
+            assert process.stdin is not None  # noqa: S101  it is a pipe
+            process.stdin.close()
+            process.wait()
+            raise
+    if code < 0 or code > SIGNALLED:
+        raise KeyboardInterrupt
     return code
 
 

@@ -164,7 +164,9 @@ def failure_reason(*texts: str, least: Rank = Rank.WARNING) -> str:
             best = message
         if best.rank >= Rank.BOX:
             break
-    return best.text if best.rank >= least else ""
+    if best.rank < least:
+        return ""
+    return best.text
 
 
 def stated_error(output: str) -> str:
@@ -180,7 +182,8 @@ def is_lost_connection(reason: str) -> bool:
 def missing_program(text: str) -> str:
     """Return the program that a shell did not find, by its line; empty if it says something else."""
     for pattern in _NOT_FOUND:
-        if found := pattern.search(text):
+        found = pattern.search(text)
+        if found:
             return found[1]
     return ""
 
@@ -218,13 +221,14 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
     """Yield the errors that have a stack, from the outermost to the innermost."""
     in_traceback = False
     for number, line in enumerate(lines):
-        following = lines[number + 1] if number + 1 < len(lines) else ""
+        following = "".join(lines[number + 1 : number + 2])
+        java = _JAVA_ERROR.match(line[:_MAX_TEXT])
         if line.rstrip().endswith(_TRACEBACK):
             in_traceback = True
         elif in_traceback and line.strip() and not line[0].isspace():
             in_traceback = False
             yield line.strip()
-        elif java := _JAVA_ERROR.match(line[:_MAX_TEXT]):
+        elif java:
             is_last_line = bool(_JAVA_FRAME.match(following) or following.startswith("Caused by: "))
             error = (java[1] or java[2]).strip()
             if error.endswith(":") and not is_last_line:
@@ -236,14 +240,18 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
 def _strongest(text: str) -> _Message:
     """Return the first message of the highest rank; of plain text, the last one."""
     text = _CONTROL.sub("", shorten(text, _MAX_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
-    if cause := innermost_cause(text):
+    cause = innermost_cause(text)
+    if cause:
         return _Message(Rank.CAUSE, cause)
-    messages = [*_lines(_BOX.sub("", _BANNER.sub("", text)).splitlines()), *_boxes(text)]
-    highest = max((message.rank for message in messages), default=Rank.NOISE)
-    if highest is Rank.NOISE:
-        return _Message(Rank.NOISE, "")
-    found = [message for message in messages if message.rank is highest]
-    return found[-1 if highest <= Rank.TEXT else 0]
+    plain = _BOX.sub("", _BANNER.sub("", text))
+    messages = list(_lines(plain.splitlines()))
+    messages += _boxes(text)
+    strongest = _Message(Rank.NOISE, "")
+    for message in messages:
+        is_later_text = message.rank is strongest.rank and message.rank <= Rank.TEXT
+        if message.rank > strongest.rank or is_later_text:
+            strongest = message
+    return strongest
 
 
 def _boxes(text: str) -> Iterator[_Message]:
@@ -258,7 +266,9 @@ def _rank_of_box(text: str) -> Rank:
         return Rank.KILLED
     if _WARNING.search(text):
         return Rank.WARNING
-    return Rank.ENDED if _ENDED.search(text) else Rank.BOX
+    if _ENDED.search(text):
+        return Rank.ENDED
+    return Rank.BOX
 
 
 def _lines(lines: Sequence[str]) -> Iterator[_Message]:
@@ -284,7 +294,8 @@ def _ranked(line: str) -> _Message:
         return _Message(Rank.NOISE, text)
     if text.startswith(OWN):
         return _Message(Rank.OWN, text[len(OWN) :])
-    if mpi := _MPI_ERROR.search(head):
+    mpi = _MPI_ERROR.search(head)
+    if mpi:
         return _Message(Rank.CAUSE, mpi[0])
     return _Message(next(rank for rank, pattern in _RANKS if pattern.search(head)), text)
 

@@ -3,12 +3,14 @@
 S3A and AWS's SDK read the answers of object stores in their own way, and drop what only one server adds.
 """
 
+from __future__ import annotations
+
 import hashlib
 import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
@@ -46,10 +48,10 @@ class Request:
     @property
     def quoted_query(self) -> str:
         """The query in the order that a signature needs."""
-        return "&".join(
-            f"{quote(name, safe='~')}={quote(value, safe='~')}"
-            for name, value in sorted(self.query.items())
-        )
+        parameters = []
+        for name, value in sorted(self.query.items()):
+            parameters.append(f"{quote(name, safe='~')}={quote(value, safe='~')}")
+        return "&".join(parameters)
 
 
 def ask(
@@ -64,19 +66,18 @@ def ask(
     Like S3A, it uses no proxy. Raises OSError if there is no answer, or if the server refuses.
     """
     at = urlsplit(request.endpoint)
-    headers = (
-        {}
-        if credentials is None
-        else signed_headers(request, credentials, region, datetime.now(UTC))
-    )
-    asked = f"?{request.quoted_query}" if request.query else ""
+    headers: dict[str, str] = {}
+    if credentials is not None:
+        now = datetime.now(timezone.utc)
+        headers = signed_headers(request, credentials, region, now)
+    asked = request.quoted_path
+    if request.query:
+        asked += f"?{request.quoted_query}"
     connection_type = HTTPSConnection if at.scheme == "https" else HTTPConnection
     try:
         connection = connection_type(at.netloc, timeout=timeout_s)
         try:
-            connection.request(
-                request.method, f"{request.quoted_path}{asked}", request.body or None, headers
-            )
+            connection.request(request.method, asked, request.body or None, headers)
             answer = connection.getresponse()
             content = answer.read(MAX_ANSWER_BYTES + 1)
         finally:
@@ -96,7 +97,8 @@ def signed_headers(
     request: Request, credentials: Credentials, region: str, now: datetime
 ) -> dict[str, str]:
     """Return the headers of a signed request."""
-    time, day = f"{now:%Y%m%dT%H%M%SZ}", f"{now:%Y%m%d}"
+    time = f"{now:%Y%m%dT%H%M%SZ}"
+    day = f"{now:%Y%m%d}"
     digest = hashlib.sha256(request.body).hexdigest()
     headers = {
         "host": urlsplit(request.endpoint).netloc,
@@ -106,15 +108,12 @@ def signed_headers(
     if credentials.session_token is not None:
         headers["x-amz-security-token"] = credentials.session_token
     names = ";".join(sorted(headers))
-    canonical = "\n".join(
-        (
-            *(request.method, request.quoted_path, request.quoted_query),
-            *(f"{name}:{value}" for name, value in sorted(headers.items())),
-            *("", names, digest),
-        )
-    )
+    canonical = [request.method, request.quoted_path, request.quoted_query]
+    canonical += [f"{name}:{value}" for name, value in sorted(headers.items())]
+    canonical += ["", names, digest]
+    canonical_digest = hashlib.sha256("\n".join(canonical).encode()).hexdigest()
     scope = f"{day}/{region}/{SERVICE}/aws4_request"
-    to_sign = f"AWS4-HMAC-SHA256\n{time}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+    to_sign = f"AWS4-HMAC-SHA256\n{time}\n{scope}\n{canonical_digest}"
     key = f"AWS4{credentials.secret_key}".encode()
     for part in (day, region, SERVICE, "aws4_request"):
         key = hmac.digest(key, part.encode(), "sha256")

@@ -1,15 +1,17 @@
 """Ctrl-C, SIGTERM and SIGHUP: they interrupt a run in the same way, or wait until it is safe."""
 
+from __future__ import annotations
+
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, Callable, NoReturn, Optional
 
 RETRY_S = 0.05
-Handler = Callable[[int, FrameType | None], object]
+Handler = Callable[[int, Optional[FrameType]], object]
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -29,13 +31,16 @@ def interruptible(*, once: bool = False) -> Iterator[None]:
                 signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    with signal_handlers(dict.fromkeys((*INTERRUPTS, signal.SIGALRM), interrupt)):
-        unraisable, sys.unraisablehook = sys.unraisablehook, _retry_interrupt
+    handlers = dict.fromkeys(INTERRUPTS, interrupt)
+    handlers[signal.SIGALRM] = interrupt
+    with signal_handlers(handlers):
+        former_hook = sys.unraisablehook
+        sys.unraisablehook = _retry_interrupt
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            sys.unraisablehook = unraisable
+            sys.unraisablehook = former_hook
 
 
 def end_at_ctrl_c() -> None:
@@ -56,11 +61,10 @@ def _replace_ctrl_c_handler(handler: Handler | signal.Handlers) -> None:
 @contextmanager
 def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
     """Install handlers for the `with` block; a signal that is ignored stays ignored."""
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in handlers.items()
-        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
-    }
+    before: dict[signal.Signals, Any] = {}
+    for number, handler in handlers.items():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            before[number] = signal.signal(number, handler)
     try:
         yield
     finally:
@@ -68,7 +72,7 @@ def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None
             signal.signal(number, handler)
 
 
-def _retry_interrupt(dropped: "sys.UnraisableHookArgs") -> None:
+def _retry_interrupt(dropped: sys.UnraisableHookArgs) -> None:
     """Interrupt again a little later: Python drops exceptions in finalizers, and py4j has many."""
     if dropped.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, RETRY_S)
@@ -87,9 +91,8 @@ def deferred_signals() -> Iterator[None]:
         return
     received: list[int] = []
     try:
-        with signal_handlers(
-            dict.fromkeys(INTERRUPTS, lambda number, _frame: received.append(number))
-        ):
+        remember = dict.fromkeys(INTERRUPTS, lambda number, _frame: received.append(number))
+        with signal_handlers(remember):
             yield
     finally:
         for number in received:

@@ -1,4 +1,6 @@
-"""Where Spark's driver would not be ours, nothing can be measured: Spark Connect, and Databricks."""
+"""Refuses Spark Connect and Databricks, where Spark's driver would not be ours: nothing can be measured."""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Mapping
@@ -12,9 +14,12 @@ _REMOTE = ("spark.remote", "SPARK_REMOTE", "PYSPARK_REMOTE_INIT_CONF_LEN")
 def require_own_driver(properties: Mapping[str, str]) -> None:
     """Raise BadInput if Spark, with these properties and this environment, may be out of our reach."""
     given = {**os.environ, **properties}
-    modes = [given.get(name, "").lower() for name in ("spark.api.mode", "SPARK_API_MODE")]
-    if any(map(given.get, _REMOTE)) or "connect" in modes:
-        place, remedy = "Spark Connect", "submit without --remote, SPARK_REMOTE and spark.api.mode"
+    is_remote = any(given.get(name) for name in _REMOTE)
+    for name in ("spark.api.mode", "SPARK_API_MODE"):
+        is_remote = is_remote or given.get(name, "").lower() == "connect"
+    if is_remote:
+        place = "Spark Connect"
+        remedy = "submit without --remote, SPARK_REMOTE and spark.api.mode"
     elif "DATABRICKS_RUNTIME_VERSION" in given:
         place = "Databricks, whose standard and serverless compute is Spark Connect,"
         remedy = "see docs/where-it-runs.md"

@@ -17,9 +17,12 @@ from harness.minicluster.s3a import s3a_properties
 from harness.model.spark_properties import S3A_CEPH_CONF
 from harness.submit.spark_configuration import properties_text
 
-DIRECTORY, DATA = Path("/secret/ceph"), Path("/data")
-"""Directories that all nodes share, and that each has for itself."""
-GATEWAY_PORT, MONITOR_PORT = 7480, 3300
+DIRECTORY = Path("/secret/ceph")
+"""All nodes share it."""
+DATA = Path("/data")
+"""Each node has its own."""
+GATEWAY_PORT = 7480
+MONITOR_PORT = 3300
 POLL_S = 0.5
 
 

@@ -21,7 +21,8 @@ from harness.submit.script import ROOT
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4
 MAX_WORKERS = 64
-MIN_CPUS, MAX_CPUS = 0.1, 1024
+MIN_CPUS = 0.1
+MAX_CPUS = 1024
 CPU_PERIOD_US = 20_000
 """A worker stands still until the end of the period in which it has used its share of the processors. In the
 kernel's default of 100 ms, work of 0.15 s of half a processor varied by 11 %; in this one by 2 %."""

@@ -36,9 +36,10 @@ def last_message(container: str) -> str:
 
 def docker_program() -> str:
     """Return the path of the docker client. Raise BadInput if there is none."""
-    if found := shutil.which("docker"):
-        return found
-    raise BadInput("the lab needs Docker, and no 'docker' is on the PATH: install Docker")
+    found = shutil.which("docker")
+    if found is None:
+        raise BadInput("the lab needs Docker, and no 'docker' is on the PATH: install Docker")
+    return found
 
 
 def compose_program() -> list[str]:
@@ -49,11 +50,12 @@ def compose_program() -> list[str]:
     docker("version")  # a missing engine is the error to report first
     if finished([docker_program(), "compose", "version"]).returncode == 0:
         return [docker_program(), "compose"]
-    if found := shutil.which("docker-compose"):
-        return [found]
-    raise BadInput(
-        "the lab needs Docker Compose: install the plugin 'docker compose', or 'docker-compose'"
-    )
+    found = shutil.which("docker-compose")
+    if found is None:
+        raise BadInput(
+            "the lab needs Docker Compose: install the plugin 'docker compose', or 'docker-compose'"
+        )
+    return [found]
 
 
 def _error(subcommand: str, stderr: str) -> ClusterliftError:

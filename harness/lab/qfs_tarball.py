@@ -35,8 +35,9 @@ def qfs_variables(shape: LabSpec) -> dict[str, str]:
 
 def _pack(home: QfsHome) -> bytes:
     """Pack what the image needs. The same files give the same bytes, for which Docker has a cache."""
-    programs = [home.program(name) for name in PROGRAMS]
-    files = [*programs, *home.jars(), *home.libraries.glob("*.so*")]
+    files = [home.program(name) for name in PROGRAMS]
+    files += home.jars()
+    files += home.libraries.glob("*.so*")
     packed = BytesIO()
     with (
         gzip.GzipFile("", "wb", compresslevel=1, fileobj=packed, mtime=0) as compressed,

@@ -13,8 +13,14 @@ LAYOUTS = {
     "hdfs": (COPIES, "rs:3+2:1m", "rs:6+3:1m", "rs:10+4:1m", "xor:2+1:1m"),
     "qfs": (COPIES, "rs:6+3:64k"),
     "ceph": (
-        *("replicated:2", "replicated:3", "replicated:1"),
-        *("rs:2+1:4k", "rs:2+2:4k", "rs:3+1:4k", "rs:4+2:4k", "rs:6+3:4k"),
+        "replicated:2",
+        "replicated:3",
+        "replicated:1",
+        "rs:2+1:4k",
+        "rs:2+2:4k",
+        "rs:3+1:4k",
+        "rs:4+2:4k",
+        "rs:6+3:4k",
     ),
 }
 """The layouts of each. Ceph has a bucket for each layout; data without a layout goes into the first one."""
@@ -30,7 +36,10 @@ def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
     layout = Layout.parse(text)
     offered = LAYOUTS[storage]
     is_copied = layout.kind is LayoutKind.REPLICATED
-    if not (is_copied and COPIES in offered) and not any(map(layout.is_met_by, _layouts(storage))):
+    is_offered = any(layout.is_met_by(each) for each in _layouts(storage))
+    if is_copied and COPIES in offered:
+        is_offered = True
+    if not is_offered:
         return f"does not exist on {storage}, which has {', '.join(offered)}"
     if layout.nodes > nodes and (is_copied or storage != "qfs"):
         return f"needs {layout.nodes} nodes, and the experiment has {nodes}"
@@ -44,12 +53,11 @@ def ceph_layouts(nodes: int) -> list[Layout]:
 
 def ceph_bucket(layout: str | None, nodes: int) -> str:
     """Return the name of the lab's bucket for a layout; for None, the first bucket."""
-    requested = layout and Layout.parse(layout)
-    return next(
-        bucket_name(each)
-        for each in ceph_layouts(nodes)
-        if not requested or requested.is_met_by(each)
-    )
+    buckets = ceph_layouts(nodes)
+    if layout:
+        requested = Layout.parse(layout)
+        buckets = [each for each in buckets if requested.is_met_by(each)]
+    return bucket_name(buckets[0])
 
 
 def _layouts(storage: str) -> Sequence[Layout]:

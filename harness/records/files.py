@@ -1,5 +1,7 @@
 """Opens files that users name, and files beside results, where somebody else may have put something."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat

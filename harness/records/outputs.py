@@ -1,5 +1,7 @@
 """Writes files that a user names: whole or not at all, and only over an earlier output of the same kind."""
 
+from __future__ import annotations
+
 import os
 import secrets
 import shutil

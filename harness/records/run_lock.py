@@ -1,5 +1,7 @@
 """A lock for each configuration: two runs of it at once would disturb each other, and count together."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import platform
@@ -15,7 +17,8 @@ from harness.base.words import shorten, visible
 from harness.records.directories import configuration_directory, not_writable
 from harness.records.files import own_file
 
-RUN, SERIES = "run", "series"
+RUN = "run"
+SERIES = "series"
 """What is locked: a single run, while it lasts; or several, from the first to the last of them."""
 _MAX_HOLDER = 200
 """Bytes that are read of a lock's file: process, host, program and start of whoever has the lock."""
@@ -62,7 +65,7 @@ def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:
 
 def _write_own_name(lock: int) -> None:
     program = shorten(Path(sys.argv[0]).name, 40)
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")  # noqa: UP017  Python 3.8 lacks UTC
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     name = f"process {os.getpid()} on {shorten(platform.node(), 64)} ({program}, since {now})"
     with suppress(OSError):  # a full disk: the lock holds all the same
         os.ftruncate(lock, 0)
