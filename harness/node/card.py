@@ -3,6 +3,8 @@
 Everything is read from the parts that program.sh prints.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +20,8 @@ from harness.model.link import (
 )
 from harness.node.device_files import device_directory
 
-_USB, _PCI = "usb", "pci"
+_USB = "usb"
+_PCI = "pci"
 _INFINIBAND = re.compile('"link_type" ?: ?"infiniband"')
 _INFINIBAND_NAME = re.compile(r"\((\d+X [A-Z0-9]+)\)")
 _PCIE_SPEED = re.compile(r"(\d{1,3}(?:\.\d)?) GT/s")

@@ -42,20 +42,29 @@ def read_node(
     `program` is the text of the sampler, which is started if it does not run. Without samples, it begins to
     take new ones.
     """
-    counters: dict[str, Any] = {"clock_s": time.monotonic()}
-    counters["processors"] = processors = os.cpu_count() or 1
-    counters |= kernel_counters(lambda path: cgroup.read_text(root / path))
-    limits = cgroup.cpu_quota(root), cgroup.cpu_allowed(root), processors
-    counters["quota_processors"] = min(limit for limit in limits if limit)
-    counters |= cgroup.throttling(root) | _usage(application, root) | _heat(root)
-    counters |= dict(zip((READ, WRITTEN), disk_bytes(root) or (), strict=False))
+    processors = os.cpu_count() or 1
+    limits = (cgroup.cpu_quota(root), cgroup.cpu_allowed(root), processors)
+    counters: dict[str, Any] = {
+        "clock_s": time.monotonic(),
+        "processors": processors,
+        "quota_processors": min(limit for limit in limits if limit),
+    }
+    counters.update(kernel_counters(lambda path: cgroup.read_text(root / path)))
+    counters.update(cgroup.throttling(root))
+    counters.update(_usage(application, root))
+    counters.update(_heat(root))
+    transferred = disk_bytes(root)
+    if transferred is not None:
+        counters[READ], counters[WRITTEN] = transferred
     traffic = interface_traffic(root)
     request = sampler.READ if with_samples else sampler.begin(traffic, disk_names(root))
     answer = _ask_sampler(application, program, request)
-    samples, busiest_disk = answer.pop("samples", []), answer.pop("busiest_disk", None)
+    samples = answer.pop("samples", [])
+    busiest_disk = answer.pop("busiest_disk", None)
+    counters.update(answer)
     return {
         "namespace": process_namespace(root),
-        "counters": counters | answer,
+        "counters": counters,
         "traffic": traffic,
         "samples": samples,
         "busiest_disk": busiest_disk,
@@ -64,7 +73,11 @@ def read_node(
 
 def kernel_counters(text_of: Callable[[str], str]) -> dict[str, float]:
     """Return the kernel's counters. `text_of` returns the text of a file, empty if the file is missing."""
-    return _processors(text_of("proc/stat")) | _pressure(text_of) | _memory(text_of("proc/vmstat"))
+    return {
+        **_processors(text_of("proc/stat")),
+        **_pressure(text_of),
+        **_memory(text_of("proc/vmstat")),
+    }
 
 
 def counters_command() -> list[str]:
@@ -110,8 +123,10 @@ def _pressure(text_of: Callable[[str], str]) -> dict[str, float]:
 
 
 def _memory(vmstat: str) -> dict[str, float]:
-    lines = vmstat.splitlines()
-    values = {name: int(value) for name, _, value in (line.partition(" ") for line in lines)}
+    values = {}
+    for line in vmstat.splitlines():
+        name, _, value = line.partition(" ")
+        values[name] = int(value)
     found: dict[str, float] = {}
     if "pgmajfault" in values:
         found["major_faults"] = values["pgmajfault"]
@@ -122,7 +137,8 @@ def _memory(vmstat: str) -> dict[str, float]:
 
 def _heat(root: Path) -> dict[str, int]:
     files = root.glob("sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count")
-    counts = [int(text) for file in files if (text := cgroup.read_text(file)).isdecimal()]
+    texts = [cgroup.read_text(file) for file in files]
+    counts = [int(text) for text in texts if text.isdecimal()]
     return {"heat_throttles": sum(counts)} if counts else {}
 
 
@@ -130,16 +146,20 @@ def _usage(application: Application, root: Path) -> dict[str, Any]:
     """Return what the application's processes used, or in a container all that run there."""
     times, transferred = application_usage(application, root)
     group_s = cgroup.cpu_used_s(root) if is_contained(root) else None
-    found: dict[str, Any] = {"own": times if group_s is None else {WHOLE_GROUP: (group_s, 0.0, "")}}
+    if group_s is not None:
+        times = {WHOLE_GROUP: (group_s, 0.0, "")}
+    found: dict[str, Any] = {"own": times}
     if transferred is not None:
-        found["own_disk_bytes"], found[OWN_READ] = sum(transferred), transferred[0]
+        read, written = transferred
+        found["own_disk_bytes"] = read + written
+        found[OWN_READ] = read
     return found
 
 
 def _ask_sampler(application: Application, program: str, request: str) -> sampler.Answer:
     """Return the sampler's answer. It watches the driver, or the JVM of this executor."""
     here = os.getpid()
-    is_driver = (here, process_namespace()) == (application.driver, application.driver_namespace)
+    is_driver = here == application.driver and process_namespace() == application.driver_namespace
     watched = here if is_driver else jvm_of(here)
     if watched is None:
         return {}

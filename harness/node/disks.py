@@ -6,20 +6,26 @@ are those of md, of LVM, which makes a volume for each copy, and of dmraid. The 
 makes are not seen: each counts.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.model.task_metrics import DiskBytes
 from harness.node.cgroup import read_text
 from harness.node.devices import is_disk
 from harness.node.namespaces import boot_of
-from harness.node.snapshot import NodeReading, NodesSnapshot, growth, unread_hosts
+from harness.node.snapshot import NodeReading, NodesSnapshot, growth, pairs, unread_hosts
 
-READ, WRITTEN, OWN_READ = "disk_read_bytes", "disk_written_bytes", "own_read_bytes"
+READ = "disk_read_bytes"
+WRITTEN = "disk_written_bytes"
+OWN_READ = "own_read_bytes"
 """The counters of a node's disks, and of what the application's own processes read from them."""
 _SECTOR = 512
-_SECTORS_READ, _SECTORS_WRITTEN = 2, 6
+_SECTORS_READ = 2
+_SECTORS_WRITTEN = 6
 _COPY = re.compile("_[rm]image_")
 """In the name of a hidden volume of LVM that has one copy, or one stripe, of another volume."""
 _ARRAY_OF_DMRAID = "DMRAID-"
@@ -30,48 +36,58 @@ def disk_bytes_between(before: NodesSnapshot, after: NodesSnapshot) -> DiskBytes
 
     Nodes on one machine count the same disks, which count once. None if the disks of an executor are unknown.
     """
-    machines = {
-        boot_of(identity): grown
-        for identity, node in before.nodes.items()
-        if identity in after.nodes and (grown := disk_growth(node, after.nodes[identity]))
-    }
+    machines = {}
+    own = {}
+    for identity, (node, later) in pairs(before, after).items():
+        grown = disk_growth(node, later)
+        if grown:
+            machines[boot_of(identity)] = grown
+        # A namespace of processes counts once.
+        own[node.namespace] = growth(node, later, OWN_READ)
     if not machines or unread_hosts(before, after, lambda each: boot_of(each) in machines):
         return None
     return DiskBytes(
         sum(machine.read_bytes for machine in machines.values()),
         sum(machine.written_bytes for machine in machines.values()),
-        _own_read_bytes(before, after),
+        None if None in own.values() else sum(own.values()),
     )
-
-
-def _own_read_bytes(before: NodesSnapshot, after: NodesSnapshot) -> int | None:
-    """Return what the application read, None if that is unknown; a namespace of processes counts once."""
-    pairs = [
-        (node, after.nodes[name]) for name, node in before.nodes.items() if name in after.nodes
-    ]
-    own = {node.namespace: growth(node, then, OWN_READ) for node, then in pairs}
-    return None if None in own.values() else sum(own.values())
 
 
 def disk_growth(before: NodeReading, after: NodeReading) -> DiskBytes | None:
     """Return what a node's disks read and wrote between two readings; None if that is unknown."""
-    read, written = (growth(before, after, name) for name in (READ, WRITTEN))
+    read = growth(before, after, READ)
+    written = growth(before, after, WRITTEN)
     return None if read is None or written is None else DiskBytes(read, written)
 
 
 def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
     """Return the bytes that all disks read and wrote since the node booted; None if there is no disk."""
-    counted = [(1, disk) for disk in _disks(root)]
-    if not counted:
+    disks = _disks(root)
+    if not disks:
         return None
+    total = _sectors_of_all(disks)
     for array, members in _arrays(root):
+        copies = _sectors_of_all(members)
         # Before Linux 6.3, partitions of a disk with several paths count nothing.
-        if any(any(_sectors(member)) for member in members):
-            counted += [(1, array), *((-1, member) for member in members)]
-    signed = [(sign, *_sectors(device)) for sign, device in counted]
-    read = sum(sign * sectors for sign, sectors, _ in signed)
-    written = sum(sign * sectors for sign, _, sectors in signed)
-    return read * _SECTOR, written * _SECTOR
+        if any(copies):
+            whole = _sectors(array)
+            total = _Sectors(
+                total.read + whole.read - copies.read,
+                total.written + whole.written - copies.written,
+            )
+    return total.read * _SECTOR, total.written * _SECTOR
+
+
+class _Sectors(NamedTuple):
+    """What was read and written."""
+
+    read: int
+    written: int
+
+
+def _sectors_of_all(devices: Sequence[Path]) -> _Sectors:
+    counts = [_sectors(device) for device in devices]
+    return _Sectors(sum(each.read for each in counts), sum(each.written for each in counts))
 
 
 def _arrays(root: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -97,19 +113,19 @@ def _disks(root: Path) -> list[Path]:
     A disk behind several NVMe controllers has a hidden path through each, `nvme0c1n1` of `nvme0n1`: before
     Linux 6.3 the paths count, and the disk itself does not.
     """
-    files = root.glob("sys/block/*/stat")
-    return [
-        disk
-        for disk in filter(is_disk, (file.parent for file in files))
-        if read_text(disk / "hidden") != "1" or not any(_sectors(_head(disk)))
-    ]
+    found = []
+    for file in root.glob("sys/block/*/stat"):
+        disk = file.parent
+        head = disk.with_name(re.sub("c[0-9]+", "", disk.name))
+        is_path = read_text(disk / "hidden") == "1" and any(_sectors(head))
+        if is_disk(disk) and not is_path:
+            found.append(disk)
+    return found
 
 
-def _head(path: Path) -> Path:
-    return path.with_name(re.sub("c[0-9]+", "", path.name))
-
-
-def _sectors(device: Path) -> tuple[int, int]:
+def _sectors(device: Path) -> _Sectors:
     """Return the sectors that a device read, and that it wrote; 0 if it is not there."""
     counts = read_text(device / "stat").split()
-    return (int(counts[_SECTORS_READ]), int(counts[_SECTORS_WRITTEN])) if counts else (0, 0)
+    if not counts:
+        return _Sectors(0, 0)
+    return _Sectors(int(counts[_SECTORS_READ]), int(counts[_SECTORS_WRITTEN]))

@@ -1,15 +1,20 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import partial
-from typing import Any
+from typing import Any, Callable, List, Tuple
 
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.disks import disk_growth
 from harness.node.namespaces import boot_of
 from harness.node.processes import processor_time_between
-from harness.node.snapshot import NodeReading, both, growth
+from harness.node.snapshot import NodeReading, growth
+
+_Pair = Tuple[NodeReading, NodeReading]
+_Pairs = List[_Pair]
+_Growth = Callable[[NodeReading, NodeReading], Any]
 
 
 def interference(
@@ -19,27 +24,17 @@ def interference(
 
     The readings are by the nodes' identities.
     """
-    pairs = [(node, after[identity]) for identity, node in before.items() if identity in after]
-    pairs = [
-        (first, then)
-        for first, then in pairs
-        if first.namespace == then.namespace and growth(first, then, "clock_s")
-    ]
-    found = [_interference(first, then, pairs) for first, then in pairs]
+    pairs = []
+    for identity, node in before.items():
+        later = after.get(identity)
+        if later and later.namespace == node.namespace and growth(node, later, "clock_s"):
+            pairs.append((node, later))
+    found = [_interference(pair, pairs) for pair in pairs]
     return tuple(sorted(found, key=lambda node: node.host)) or None
 
 
-_Pair = tuple[NodeReading, NodeReading]
-_Pairs = list[_Pair]
-_Growth = Callable[[NodeReading, NodeReading], Any]
-
-
-def _interference(before: NodeReading, after: NodeReading, pairs: _Pairs) -> NodeInterference:
-    def beyond_own(of_all: _Growth, own: _Growth) -> Any:
-        """Return what is not our own; the kernel writes later what a process wrote."""
-        whole, part = of_all(before, after), _on_machine((before, after), pairs, own)
-        return None if whole is None or part is None else max(whole - part, type(whole)())
-
+def _interference(pair: _Pair, pairs: _Pairs) -> NodeInterference:
+    before, after = pair
     loops, loop_ns = _loops(before, after)
     computed: dict[str, Any] = {
         "host": before.host,
@@ -47,13 +42,21 @@ def _interference(before: NodeReading, after: NodeReading, pairs: _Pairs) -> Nod
         "processors": int(after.counters["processors"]),
         "loops": loops,
         "loop_s": loop_ns / loops / 1e9 if loops and loop_ns else None,
-        "others_s": beyond_own(partial(growth, name="busy_s"), _own_time),
-        "others_disk_bytes": beyond_own(_disk_bytes, partial(growth, name="own_disk_bytes")),
-        "quota_processors": min(both(before, after, "quota_processors"), default=None),
+        "others_s": _beyond_own(growth(before, after, "busy_s"), pair, pairs, _own_time),
+        "others_disk_bytes": _beyond_own(_disk_bytes(before, after), pair, pairs, _own_disk_bytes),
+        "quota_processors": _least_quota(before, after),
     }
     # Every other field is the growth of the counter with its name.
     growing = [field.name for field in fields(NodeInterference) if field.name not in computed]
     return NodeInterference(**computed, **{name: growth(before, after, name) for name in growing})
+
+
+def _beyond_own(whole: Any, pair: _Pair, pairs: _Pairs, own: _Growth) -> Any:
+    """Return what is not our own of a node's growth; the kernel writes later what a process wrote."""
+    part = _on_machine(pair, pairs, own)
+    if whole is None or part is None:
+        return None
+    return max(whole - part, type(whole)())
 
 
 def _disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
@@ -62,29 +65,40 @@ def _disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
     return found.read_bytes + found.written_bytes if found else None
 
 
+def _own_disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
+    """Return what the application's processes read and wrote; None if it is unknown."""
+    found: int | None = growth(before, after, "own_disk_bytes")
+    return found
+
+
 def _own_time(before: NodeReading, after: NodeReading) -> float | None:
     """Return the processor time of the application's processes; None if it is unknown."""
-    times = list(both(before, after, "own"))
-    return processor_time_between(*times) if len(times) > 1 else None
+    if "own" not in before.counters or "own" not in after.counters:
+        return None
+    return processor_time_between(before.counters["own"], after.counters["own"])
 
 
-def _on_machine(node: _Pair, pairs: _Pairs, growth: _Growth) -> Any:
+def _least_quota(before: NodeReading, after: NodeReading) -> float | None:
+    quotas = [side.counters.get("quota_processors") for side in (before, after)]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def _on_machine(node: _Pair, pairs: _Pairs, grown: _Growth) -> Any:
     """Return the growth over all nodes that share the node's machine; None if one is unknown.
 
-    They are containers, each with a namespace of its own. Nodes with a common one, such as network
-    namespaces, all count the same processes, but not at the same moments: of its own namespace, the node's
-    own readings count, as they do of what the whole machine used.
+    They are containers, each with a namespace of its own. Nodes with a common namespace, such as network
+    namespaces, all count the same processes, but not at the same moments. So a node uses its own readings for
+    its namespace, as it does for the whole machine.
     """
     boot = boot_of(node[0].namespace)
     shared = {pair[0].namespace: pair for pair in pairs if boot_of(pair[0].namespace) == boot}
     shared[node[0].namespace] = node
-    grown = [growth(*pair) for pair in shared.values()]
-    return None if None in grown else sum(grown)
+    parts = [grown(*pair) for pair in shared.values()]
+    return None if None in parts else sum(parts)
 
 
 def _loops(before: NodeReading, after: NodeReading) -> tuple[Any, Any]:
     """Return the number of the sampler's loops, and their sum; None if it was another sampler."""
-    started_ns = list(both(before, after, "started_ns"))
-    if started_ns != started_ns[:1] * 2:
+    if before.counters.get("started_ns") != after.counters.get("started_ns"):
         return None, None
     return growth(before, after, "loops"), growth(before, after, "loop_ns")

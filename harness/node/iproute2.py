@@ -27,7 +27,7 @@ from harness.node.printed_json import printed_json
 DEFAULT_ROUTE = ("ip", "-j", "route", "show", "default")
 ALL_ADDRESSES = ("ip", "-j", "address", "show", "up")
 
-IPAddress = Union[IPv4Address, IPv6Address]  # noqa: UP007  for Python 3.8
+IPAddress = Union[IPv4Address, IPv6Address]
 _GLOBAL = "global"
 _DEVICE = re.compile(DEVICE_NAME)
 

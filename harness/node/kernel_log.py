@@ -5,6 +5,8 @@ says that something went wrong. grep applies both patterns on the host, and Pyth
 both know.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -92,7 +94,6 @@ _HARMLESS = "|".join(
     )
 )
 _HARMLESS_IN_LINE = re.compile(_HARMLESS, re.IGNORECASE)
-_SUBJECT_IN_LINE = re.compile(SUBJECT, re.IGNORECASE)
 _TROUBLE_IN_LINE = re.compile(TROUBLE, re.IGNORECASE)
 _LINE = re.compile(r"^(?:<\d+>)?(?:\[ *(\d+\.\d+)\])?(?:\[ *[TC]\d+\])? ?(.*)$")
 _MAX_LINE = 500
@@ -119,7 +120,7 @@ class KernelLog:
     trouble: tuple[LogLine, ...] = ()
     newest_s: float | None = None
 
-    def since(self, before: "KernelLog") -> Iterator[str]:
+    def since(self, before: KernelLog) -> Iterator[str]:
         """Yield the lines about trouble that are new, each as often as it is new.
 
         The log may have been cleared, or have lost its oldest lines. Where it has no moments, a line that
@@ -141,7 +142,7 @@ class KernelLog:
 
 def newest_moment(line: str) -> float | None:
     """Return the moment of a log's newest line; None without one."""
-    last = next(_log_lines(line), None)
+    last = _log_line(line)
     return last.clock_s if last else None
 
 
@@ -150,20 +151,21 @@ def kernel_trouble(log: str, cards: Collection[str] = ()) -> Iterator[LogLine]:
 
     `cards` are names by which the host knows its network cards.
     """
-    names = "|".join(map(re.escape, cards))
-    named = re.compile(f"(^|[^a-z0-9_])({names})([^a-z0-9_]|$)", re.IGNORECASE) if names else None
+    names = "|".join(re.escape(card) for card in cards)
+    named = f"|(^|[^a-z0-9_])({names})([^a-z0-9_]|$)" if names else ""
+    subject = re.compile(f"{SUBJECT}{named}", re.IGNORECASE)
     for line in log.splitlines():
         searched = line[:_MAX_LINE]
-        is_about_network = _SUBJECT_IN_LINE.search(searched) or (named and named.search(searched))
-        if (
-            is_about_network
-            and _TROUBLE_IN_LINE.search(searched)
-            and not _HARMLESS_IN_LINE.search(searched)
-        ):
-            yield from _log_lines(line)
+        if not subject.search(searched) or not _TROUBLE_IN_LINE.search(searched):
+            continue
+        found = _log_line(line)
+        if found and not _HARMLESS_IN_LINE.search(searched):
+            yield found
 
 
-def _log_lines(log: str) -> Iterator[LogLine]:
-    for line in log.splitlines():
-        if match := _LINE.match(line):
-            yield LogLine(float(match[1]) if match[1] else None, match[2].strip()[:_MAX_LINE])
+def _log_line(line: str) -> LogLine | None:
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    clock_s = float(match[1]) if match[1] else None
+    return LogLine(clock_s, match[2].strip()[:_MAX_LINE])

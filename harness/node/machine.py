@@ -9,11 +9,11 @@ import inspect
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from typing import Any
+from typing import Any, Mapping
 
 from harness.base.failure_reason import missing_program
 from harness.base.words import join_names, shorten
@@ -25,23 +25,28 @@ MachineFacts = Mapping[str, str]
 """The facts of one node, by their keys in results files."""
 
 _SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
-_OF_DISKS = {"scheduler": "I/O scheduler", "write_cache": "write cache"}
-_DIRECTORIES = {"local_dirs": "Spark's local directories", "data_dir": "the dataset's directory"}
-_OF_DIRECTORIES = {
-    "": "file system",
-    "_options": "mount options",
-    "_disk": "disk",
-    "_used": "used space",
-}
 _CPU = "/sys/devices/system/cpu"
 _CPUINFO = "/proc/cpuinfo"
 _TREE = "/sys/firmware/devicetree/base"
 _CPU_NAMES = ("model name", "Model Name", "cpu model", "cpu", "uarch")
 _CPU_NUMBERS = (
-    *("cpu family", "model", "stepping"),  # x86
-    *("CPU implementer", "CPU part", "CPU variant", "CPU revision"),  # Arm
-    *("revision", "machine"),  # POWER, and s390x
-    *("isa", "mvendorid", "marchid", "mimpid"),  # RISC-V
+    # x86
+    "cpu family",
+    "model",
+    "stepping",
+    # Arm
+    "CPU implementer",
+    "CPU part",
+    "CPU variant",
+    "CPU revision",
+    # POWER, and s390x
+    "revision",
+    "machine",
+    # RISC-V
+    "isa",
+    "mvendorid",
+    "marchid",
+    "mimpid",
 )
 """In /proc/cpuinfo, by architecture. The numbers tell processors apart that have one name, or none."""
 _CLOCK_STATES = range(6)
@@ -67,8 +72,11 @@ def _field(name: str) -> Callable[[Sequence[str]], str | None]:
     """Return a reader of the first line `name: value`."""
 
     def read(lines: Sequence[str]) -> str | None:
-        pairs = (line.partition(":") for line in lines)
-        return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+        for line in lines:
+            key, _, value = line.partition(":")
+            if key.strip() == name:
+                return value.strip()
+        return None
 
     return read
 
@@ -78,15 +86,17 @@ def _cpu_fields(lines: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {key: {} for key in keys}
     for line in lines:
         # s390x has `processor 0: version = FF,  identification = 133EF7,  machine = 3906`.
-        key, _, value = re.sub(r"^processor \d+:.*(machine) =", r"\1:", line).partition(":")
-        if key.strip() in found and value.strip() not in {"", "unknown"}:
-            found[key.strip()][value.strip()] = None
+        key, _, text = re.sub(r"^processor \d+:.*(machine) =", r"\1:", line).partition(":")
+        value = text.strip()
+        if key.strip() in found and value not in {"", "unknown"}:
+            found[key.strip()][value] = None
     return {key: "/".join(values) for key, values in found.items() if values}
 
 
 def _cpu_model(lines: Sequence[str]) -> str | None:
     """Return the name of the processor, or the numbers that tell it apart if it has none."""
-    return next(iter(_cpu_fields(lines, _CPU_NAMES).values()), None) or _cpu_numbers(lines)
+    names = _cpu_fields(lines, _CPU_NAMES).values()
+    return next(iter(names), None) or _cpu_numbers(lines)
 
 
 def _cpu_version(lines: Sequence[str]) -> str | None:
@@ -106,12 +116,12 @@ def _one_of(**texts: str) -> Callable[[Sequence[str]], str | None]:
 
 def _memory(lines: Sequence[str]) -> str | None:
     """Round up to whole GiB: the kernel keeps some for itself, and not always as much."""
-    digits = (_field("MemTotal")(lines) or "").removesuffix(" kB")
-    return f"{-(-int(digits) // 2**20)} GiB" if digits.isdecimal() else None
+    digits, _, _ = (_field("MemTotal")(lines) or "").partition(" ")
+    return f"{math.ceil(int(digits) / 2**20)} GiB" if digits.isdecimal() else None
 
 
 def _least(lines: Sequence[str]) -> str | None:
-    least = min(map(float, lines))
+    least = min(float(line) for line in lines)
     return f"{least:g}" if 0 < least < math.inf else None
 
 
@@ -121,16 +131,19 @@ def _gib(lines: Sequence[str]) -> str | None:
 
 def _counted(lines: Sequence[str]) -> str | None:
     """Return each text once, with its number if there are several: `2 x Samsung SSD 980 (1,000 GB)`."""
-    counts = sorted(Counter(lines).items())
-    return ", ".join(text if number == 1 else f"{number} x {text}" for text, number in counts)
+    found = []
+    for text, number in sorted(Counter(lines).items()):
+        found.append(text if number == 1 else f"{number} x {text}")
+    return ", ".join(found)
 
 
 def _array_state(lines: Sequence[str]) -> str | None:
-    return "degraded" if any(map(int, lines)) else "complete"
+    return "degraded" if any(int(line) for line in lines) else "complete"
 
 
 def _mhz(lines: Sequence[str]) -> str | None:
-    return ", ".join(f"{khz // 1000} MHz" for khz in sorted(set(map(int, lines)))) or None
+    khz = sorted({int(line) for line in lines})
+    return ", ".join(f"{each // 1000} MHz" for each in khz) or None
 
 
 def _percent(lines: Sequence[str]) -> str | None:
@@ -139,22 +152,25 @@ def _percent(lines: Sequence[str]) -> str | None:
 
 def _count(lines: Sequence[str]) -> str | None:
     """Return how many numbers a list such as `0-3,8` has."""
-    ends = [part.partition("-") for part in lines[0].split(",")]
-    return str(sum(int(last or first) - int(first) + 1 for first, _, last in ends))
+    count = 0
+    for part in lines[0].split(","):
+        first, _, last = part.partition("-")
+        count += int(last or first) - int(first) + 1
+    return str(count)
 
 
 def _is_synchronised(lines: Sequence[str]) -> str | None:
     """Judge by the greatest error: the kernel's flag stays at no where chronyd runs without rtcsync."""
-    state, greatest_error_us = map(int, lines[0].split())
-    if state not in _CLOCK_STATES:
+    state, greatest_error_us = lines[0].split()
+    if int(state) not in _CLOCK_STATES:
         return None
-    return "yes" if greatest_error_us < _UNSYNCHRONISED_US else "no"
+    return "yes" if int(greatest_error_us) < _UNSYNCHRONISED_US else "no"
 
 
 def _mitigations(lines: Sequence[str]) -> str | None:
     """Return what the kernel does about each flaw of the processor: `none`, or `Clear CPU buffers, PTI`."""
-    found = (line.partition(": ")[2] for line in lines if line.startswith("Mitigation: "))
-    return _distinct([each.partition(";")[0].partition(",")[0] for each in found]) or "none"
+    found = re.findall(r"^Mitigation: ([^;,\n]*)", "\n".join(lines), re.MULTILINE)
+    return _distinct(found) or "none"
 
 
 @dataclass(frozen=True)
@@ -169,6 +185,15 @@ class MachineFact:
     name: str
     files: str
     read: Callable[[Sequence[str]], str | None] = _first
+
+
+def _directory_facts(use: str, whose: str) -> list[MachineFact]:
+    """Return the facts of directories that devices.py prints, by what they are for."""
+    names = {"": "file system", "_options": "mount options", "_disk": "disk", "_used": "used space"}
+    return [
+        MachineFact(f"{use}{key}", f"{name} of {whose}", f"/{use}{key}", _distinct)
+        for key, name in names.items()
+    ]
 
 
 FACTS = (
@@ -213,17 +238,12 @@ FACTS = (
     MachineFact("cpu_limit", "CPU limit", "/cpu_quota /cpu_allowed", _least),
     MachineFact("memory_limit", "memory limit", "/memory_limit", _gib),
     MachineFact("disks", "disks", "/disks", _counted),
-    *(
-        MachineFact(f"disk_{key}", f"{name} of the disks", f"/disk_{key}", _distinct)
-        for key, name in _OF_DISKS.items()
-    ),
+    MachineFact("disk_scheduler", "I/O scheduler of the disks", "/disk_scheduler", _distinct),
+    MachineFact("disk_write_cache", "write cache of the disks", "/disk_write_cache", _distinct),
     MachineFact("raid", "RAID", "/sys/block/md*/md/level", _distinct),
     MachineFact("raid_state", "RAID arrays", "/sys/block/md*/md/degraded", _array_state),
-    *(
-        MachineFact(f"{use}{key}", f"{name} of {whose}", f"/{use}{key}", _distinct)
-        for use, whose in _DIRECTORIES.items()
-        for key, name in _OF_DIRECTORIES.items()
-    ),
+    *_directory_facts("local_dirs", "Spark's local directories"),
+    *_directory_facts("data_dir", "the dataset's directory"),
     *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
 )
 """All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
@@ -235,12 +255,11 @@ _NAMES_BY_PYTHON = [
 _OLDEST_MINOR = 6
 _MAX_REASON = 200
 
-OF_DISKS = ("disk", "raid", *_DIRECTORIES)
+OF_DISKS = ("disk", "raid", "local_dirs", "data_dir")
 """How the keys of facts about disks and directories begin."""
 
-FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
-    "net.ipv4.tcp_congestion_control": "TCP congestion control"
-}
+FACT_NAMES = {fact.key: fact.name for fact in FACTS}
+FACT_NAMES["net.ipv4.tcp_congestion_control"] = "TCP congestion control"
 
 _PYTHON = (
     f"{inspect.getsource(cgroup)}"
@@ -264,12 +283,14 @@ def read_machine(text: str) -> dict[str, str]:
     lines = lines_by_path(text)
     found: dict[str, str] = {}
     for fact in FACTS:
-        patterns = fact.files.split()
-        paths = (path for path in lines if any(fnmatch(path, each) for each in patterns))
-        own = [line for path in paths for line in lines[path]]
+        own: list[str] = []
+        for path in lines:
+            if any(fnmatch(path, pattern) for pattern in fact.files.split()):
+                own += lines[path]
         with suppress(ValueError, OverflowError):  # another kernel writes something else
-            if own and (value_read := fact.read(own)):
-                found[fact.key] = value_read
+            value = fact.read(own) if own else None
+            if value:
+                found[fact.key] = value
     return found
 
 
@@ -280,7 +301,8 @@ def unread_facts(text: str) -> str | None:
         return None
     reason = shorten(said[0], _MAX_REASON)
     version = re.match(r"3\.(\d+)\S*", reason)
-    if program := missing_program(reason):
+    program = missing_program(reason)
+    if program:
         reason = f"{program} is not installed"
     elif version and int(version[1]) < _OLDEST_MINOR:
         reason = f"its python3 is {version[0]}, and 3.{_OLDEST_MINOR} or newer is needed"
@@ -292,16 +314,16 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
     The largest group has all its facts. Every other one has what differs from that; None is unknown.
     """
-    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for host, facts in nodes.items():
-        groups.setdefault(tuple(sorted(facts.items())), []).append(host)
-    found: list[dict[str, Any]] = []
-    for items, hosts in sorted(groups.items(), key=lambda group: (-len(group[1]), group[1])):
-        facts = dict(items)
-        usual = found[0]["facts"] if found else dict.fromkeys(facts)
-        keys = [key for key in FACT_NAMES if facts.get(key) != usual.get(key)]
-        found.append({"hosts": sorted(hosts), "facts": {key: facts.get(key) for key in keys}})
-    return found
+        alike.setdefault(tuple(sorted(facts.items())), []).append(host)
+    groups: list[dict[str, Any]] = []
+    for items, hosts in sorted(alike.items(), key=lambda group: (-len(group[1]), group[1])):
+        own = dict(items)
+        usual = groups[0]["facts"] if groups else {}
+        differing = {key: own.get(key) for key in FACT_NAMES if own.get(key) != usual.get(key)}
+        groups.append({"hosts": sorted(hosts), "facts": differing})
+    return groups
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -310,7 +332,10 @@ def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:
         facts = {**groups[0]["facts"], **group["facts"]}
-        for host in group["hosts"]:
-            found[host] = {key: value for key, value in facts.items() if value is not None}
-    own = {key: str(environment[key]) for key in FACT_NAMES if environment.get(key)}
-    return found or ({str(environment.get("host")): own} if own else {})
+        known = {key: value for key, value in facts.items() if value is not None}
+        found.update(dict.fromkeys(group["hosts"], known))
+    if not found:
+        own = {key: str(environment[key]) for key in FACT_NAMES if environment.get(key)}
+        if own:
+            found[str(environment.get("host"))] = own
+    return found

@@ -4,6 +4,7 @@ A namespace is named by the machine's boot and the inode of the namespace. Execu
 Python alone.
 """
 
+import os
 from pathlib import Path
 
 FIRST_PID_NAMESPACE = "pid:[4026531836]"
@@ -36,4 +37,4 @@ def _namespace(kind: str, root: Path) -> str:
 
 
 def _inode(kind: str, root: Path) -> str:
-    return str((root / f"proc/self/ns/{kind}").readlink())
+    return os.readlink(root / f"proc/self/ns/{kind}")

@@ -5,11 +5,13 @@ read of such a file is less than its size, although nothing of it was in memory.
 cache what it has. The functions run on executors, which have Python alone, and return built-in types.
 """
 
+from __future__ import annotations
+
 import ctypes
 import fcntl
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.node.devices import mounts
@@ -27,10 +29,14 @@ _FIEMAP = 0xC020660B
 _HEADER = "=QQLLLL"
 _EXTENT = "=QQQ16xL12x"
 _EXTENTS = 512
-_SYNC, _LAST = 0x1, 0x1
-_ENCODED, _INLINE, _UNWRITTEN = 0x8, 0x200, 0x800
+_SYNC = 0x1
+_LAST = 0x1
+_ENCODED = 0x8
+_INLINE = 0x200
+_UNWRITTEN = 0x800
 
-_READABLE, _SHARED = 1, 1
+_READABLE = 1
+_SHARED = 1
 """PROT_READ and MAP_SHARED."""
 _WINDOW = 2**30
 """Bytes that are looked at together: a multiple of any page."""
@@ -38,19 +44,20 @@ _WINDOW = 2**30
 
 def have_packed(paths: Iterable[str]) -> bool:
     """Return whether disks may have fewer bytes of one of these files. A node need not have all of them."""
-    return any(map(_is_packed, _existing(paths)))
+    return any(_is_packed(path) for path in _existing(paths))
 
 
 def may_compress(root: Path = Path("/")) -> bool:
     """Return whether a file system of this node can compress what daemons store on it."""
     if any(mount.type in _COMPRESSING for mount in mounts(root)):
         return True
-    return any(True for pattern in _HAS_COMPRESSING for _ in root.glob(pattern))
+    return any(any(root.glob(pattern)) for pattern in _HAS_COMPRESSING)
 
 
-def in_memory(paths: Iterable[str]) -> "tuple[int, int] | None":
+def in_memory(paths: Iterable[str]) -> tuple[int, int] | None:
     """Return the bytes of files that the page cache has, and the others; None if it does not tell."""
-    cached, others = 0, 0
+    cached = 0
+    others = 0
     for path in _existing(paths):
         try:
             size = path.stat().st_size
@@ -64,8 +71,8 @@ def in_memory(paths: Iterable[str]) -> "tuple[int, int] | None":
     return cached, others
 
 
-def _existing(paths: Iterable[str]) -> Iterator[Path]:
-    return filter(Path.exists, map(Path, paths))
+def _existing(paths: Iterable[str]) -> list[Path]:
+    return [path for path in (Path(each) for each in paths) if path.exists()]
 
 
 def _is_packed(path: Path) -> bool:
@@ -101,7 +108,7 @@ def _has_packed_extent(file: int) -> bool:
             return False
 
 
-def _cached_bytes(path: Path, size: int) -> "int | None":
+def _cached_bytes(path: Path, size: int) -> int | None:
     """Return the bytes of a file that the page cache has; None unless the user may know."""
     status = path.stat()
     # The kernel tells everybody else that all pages are there.
@@ -118,11 +125,15 @@ def _cached_bytes(path: Path, size: int) -> "int | None":
     return cached
 
 
-def _cached_pages(file: int, start: int, length: int) -> "int | None":
+def _cached_pages(file: int, start: int, length: int) -> int | None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (
-        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
         ctypes.c_int64,
     )
     address = libc.mmap(None, length, _READABLE, _SHARED, file, start)

@@ -1,5 +1,7 @@
 """How many pause frames a network card counted, in the words of its driver."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 
@@ -43,8 +45,10 @@ def pause_frames(statistics: str) -> int | None:
 
 
 def _direction(name: str) -> str:
-    found = (direction for direction, words in _DIRECTIONS.items() if words.search(name))
-    return next(found, "unknown")
+    for direction, words in _DIRECTIONS.items():
+        if words.search(name):
+            return direction
+    return "unknown"
 
 
 def _kind(name: str) -> str:

@@ -1,5 +1,7 @@
 """JSON in what a program printed: it may have remarks before and after, or the same document twice."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -22,8 +24,9 @@ def printed_json(text: str, opening: str) -> Iterator[Any]:
         try:
             document, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
-            line_feed = text.find(f"\n{opening}", position)
-            position = line_feed + 1 if line_feed >= 0 else -1
+            position = text.find(f"\n{opening}", position)
+            if position >= 0:
+                position += 1
         else:
             yield document
             position = text.find(opening, end)

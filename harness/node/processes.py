@@ -1,20 +1,24 @@
 """The processes of a Spark application on a node: what they, and all that they started, used."""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Dict, Tuple
 
 from harness.node.namespaces import is_contained, process_namespace
 from harness.node.processor_ticks import TICKS_PER_S
 
 _KERNEL_THREAD = 0x00200000
 
-ProcessorTimes = dict[str, tuple[float, float, str]]
+ProcessorTimes = Dict[str, Tuple[float, float, str]]
 """The seconds of each process, the seconds of ended children that it waited for, and its parent.
 
 A process is named by its number and the tick in which it started, because numbers are used again.
 """
-WHOLE_GROUP, _KERNEL = "control group", "kernel"
+WHOLE_GROUP = "control group"
+_KERNEL = "kernel"
 
 
 @dataclass(frozen=True)
@@ -34,21 +38,18 @@ def application_usage(
     In a container, that is everything that runs there. The bytes are None where they cannot be read. Times
     of ended processes count if another process waited for them.
     """
-    processes = {process.pid: process for process in _processes(root)}
-    everything = is_contained(root)
-    members = set(processes) if everything else _application(processes, application, root)
-    kernel_s = sum(p.own_s for p in processes.values() if p.is_kernel)
+    processes = _processes(root)
+    members = set(processes)
+    if not is_contained(root):
+        members = _application(processes, application, root)
+    kernel_s = sum(process.own_s for process in processes.values() if process.is_kernel)
     times: ProcessorTimes = {_KERNEL: (kernel_s, 0.0, "")}
     for pid in members:
         process = processes[pid]
         if not process.is_kernel:
             parent = processes.get(process.parent)
-            times[process.key] = process.own_s, process.waited_s, parent.key if parent else ""
-    transfers = [_transferred(pid, root) for pid in members]
-    known = [each for each in transfers if each is not None]
-    if len(known) < len(transfers):
-        return times, None
-    return times, (sum(read for read, _ in known), sum(written for _, written in known))
+            times[process.key] = (process.own_s, process.waited_s, parent.key if parent else "")
+    return times, _transferred_by_all(members, root)
 
 
 def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> float:
@@ -72,9 +73,10 @@ def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> flo
 
 def jvm_of(process: int, root: Path = Path("/")) -> int | None:
     """Return the nearest ancestor that is a Java virtual machine; None if there is none."""
-    processes = {each.pid: each for each in _processes(root)}
-    while (found := processes.get(process)) and found.name != "java":
-        process = found.parent
+    processes = _processes(root)
+    found = processes.get(process)
+    while found and found.name != "java":
+        found = processes.get(found.parent)
     return found.pid if found else None
 
 
@@ -105,8 +107,8 @@ def read_process(text: str) -> Process:
         parent=int(fields[1]),
         is_kernel=bool(int(fields[6]) & _KERNEL_THREAD),
         key=f"{int(pid)} {fields[19]}",
-        own_s=sum(map(int, fields[11:13])) / TICKS_PER_S,
-        waited_s=sum(map(int, fields[13:15])) / TICKS_PER_S,
+        own_s=(int(fields[11]) + int(fields[12])) / TICKS_PER_S,
+        waited_s=(int(fields[13]) + int(fields[14])) / TICKS_PER_S,
     )
 
 
@@ -124,34 +126,38 @@ def has_ended(identity: str, root: Path = Path("/")) -> bool | None:
 
     It is not known of another machine or container, nor of this machine before it booted again.
     """
-    namespace, *key = identity.rsplit(" ", 2)
+    rest, _, started = identity.rpartition(" ")
+    namespace, _, pid = rest.rpartition(" ")
     is_here = own_identity(root).startswith(f"{namespace} ")
-    if not key or not key[0].isdecimal() or not is_here:
+    if not namespace or not pid.isdecimal() or not is_here:
         return None
     try:
-        text = (root / f"proc/{key[0]}/stat").read_text(errors="replace")
+        text = (root / f"proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return True
     is_zombie = text.rpartition(")")[2].split()[0] in {"Z", "X"}
-    return is_zombie or read_process(text).key != " ".join(key)
+    return is_zombie or read_process(text).key != f"{pid} {started}"
 
 
-def _processes(root: Path) -> Iterator[Process]:
-    for directory in (root / "proc").iterdir():
-        if not directory.name.isdecimal():
-            continue
+def _processes(root: Path) -> dict[int, Process]:
+    """Return all processes by their numbers."""
+    found = {}
+    for file in (root / "proc").glob("[0-9]*/stat"):
         try:
-            text = (directory / "stat").read_text(errors="replace")
+            process = read_process(file.read_text(errors="replace"))
         except OSError:  # it has ended meanwhile
             continue
-        yield read_process(text)
+        found[process.pid] = process
+    return found
 
 
 def _application(
     processes: Mapping[int, Process], application: Application, root: Path
 ) -> set[int]:
     """Return the driver and the executors of the application, and all that descend from them."""
-    members = {p.pid for p in processes.values() if _is_executor(p, application.id, root)}
+    members = {
+        process.pid for process in processes.values() if _is_executor(process, application.id, root)
+    }
     if process_namespace(root) == application.driver_namespace:
         driver = processes.get(application.driver)
         parent = processes.get(driver.parent) if driver else None
@@ -181,6 +187,19 @@ def _is_executor(process: Process, application: str, root: Path) -> bool:
         return False
     id_ = application.encode()
     return id_ in command.split(b"\0") or b"/%b/" % id_ in command
+
+
+def _transferred_by_all(processes: Iterable[int], root: Path) -> tuple[int, int] | None:
+    """Return what these processes read and wrote; None if that is not known of one."""
+    read = 0
+    written = 0
+    for process in processes:
+        transferred = _transferred(process, root)
+        if transferred is None:
+            return None
+        read += transferred[0]
+        written += transferred[1]
+    return read, written
 
 
 def _transferred(process: int, root: Path) -> tuple[int, int] | None:

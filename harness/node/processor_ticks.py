@@ -1,5 +1,7 @@
 """Processor time as /proc/stat counts it, in clock ticks (proc_stat(5))."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterable
@@ -42,9 +44,9 @@ class ProcessorTicks(NamedTuple):
         """The ticks in which processors worked, interrupts included, without what a hypervisor took."""
         return self.used_by_processes + self.irq + self.softirq
 
-    def since(self, before: "ProcessorTicks") -> "ProcessorTicks":
+    def since(self, before: ProcessorTicks) -> ProcessorTicks:
         """Return the ticks from an earlier reading to this one."""
-        return ProcessorTicks(*(late - early for early, late in zip(before, self, strict=True)))
+        return ProcessorTicks(*(late - early for early, late in zip(before, self)))
 
 
 def ticks_of_all_processors(lines: Iterable[str]) -> list[ProcessorTicks]:
@@ -58,5 +60,9 @@ def ticks_of_each_processor(lines: Iterable[str]) -> list[ProcessorTicks]:
 
 
 def _read(pattern: re.Pattern[str], lines: Iterable[str]) -> list[ProcessorTicks]:
-    found = [match[1].split() for line in lines if (match := pattern.fullmatch(line))]
-    return [ProcessorTicks(*map(int, columns)) for columns in found]
+    found = []
+    for line in lines:
+        match = pattern.fullmatch(line)
+        if match:
+            found.append(ProcessorTicks(*(int(column) for column in match[1].split())))
+    return found

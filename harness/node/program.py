@@ -13,9 +13,10 @@ bounds the length of its answer. A value counts if it passes the checks of `harn
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Mapping
 
 from harness.base.checked import MAX_TEXT
 from harness.base.words import shorten

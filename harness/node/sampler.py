@@ -15,6 +15,8 @@ as a node does. This file is also its program: it is sent to the node as text (`
 standard library alone.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -27,7 +29,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List, Optional
 
 LOOP_STEPS = 15_000
 """A third of a millisecond on a processor of 2020: 15 of them are half a percent of its time."""
@@ -43,30 +45,35 @@ PATIENCE_S = 0.1
 """How long the process waits for a request after a connection."""
 READ = "read"
 """The request for the samples."""
-_MAX_REQUEST, _MAX_ANSWER = 65_536, 1_048_576
+_BEGIN = "begin"
+"""The first word of the request for new samples."""
+_MAX_REQUEST = 65_536
+_MAX_ANSWER = 1_048_576
 _CREDENTIALS = "3i"
 """Process, user and group, as the kernel has them in `struct ucred`."""
 _INBOUND_DEVICE = "clusterlift0"
 """As in model/interface.py, which this program cannot import."""
-_RECEIVED, _SENT = 0, 8
+_RECEIVED = 0
+_SENT = 8
 """Columns of /proc/net/dev, after the name."""
-_DISK, _BUSY_MS = 2, 12
+_DISK = 2
+_BUSY_MS = 12
 """Columns of /proc/diskstats."""
 _DISKS = "/"
 """Separates interfaces from disks in a request; it is the name of neither."""
 
-Answer = dict[str, Any]
+Answer = Dict[str, Any]
 """`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
 READ, also the `samples`, and `busiest_disk`: the name of the disk that was busy for longest while they were
 taken, None if none was."""
-Sample = list[int | None]
+Sample = List[Optional[int]]
 """The time in ns (CLOCK_MONOTONIC), and what was counted until then: bytes that the links received and
 sent, and ms in which the disk was busy that was the busiest at that time. None is unknown."""
 
 
 def begin(interfaces: Iterable[str], disks: Iterable[str]) -> str:
     """Return the request to forget all samples and to take new ones, of these interfaces and disks."""
-    return " ".join(["begin", *interfaces, _DISKS, *disks])
+    return " ".join([_BEGIN, *interfaces, _DISKS, *disks])
 
 
 def ask(address: str, request: str, watched: int, program: str) -> Answer | None:
@@ -76,7 +83,9 @@ def ask(address: str, request: str, watched: int, program: str) -> Answer | None
     process `watched`.
     """
     answer = _ask(address, request)
-    return answer or (_ask(address, request) if _start(address, watched, program) else None)
+    if answer is None and _start(address, watched, program):
+        return _ask(address, request)
+    return answer
 
 
 def _ask(address: str, request: str) -> Answer | None:
@@ -91,7 +100,7 @@ def _ask(address: str, request: str) -> Answer | None:
                 found = json.loads(answer.read(_MAX_ANSWER))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else None
 
 
 def _user(connection: socket.socket) -> int:
@@ -133,20 +142,21 @@ def serve(address: str, watched: int) -> None:
 
 
 def _sample(listener: socket.socket, watched: int) -> None:
-    started_ns, loops, loop_ns = time.monotonic_ns(), 0, 0
+    sums = {"started_ns": time.monotonic_ns(), "loops": 0, "loop_ns": 0}
     samples = Samples()
     is_watched = start_time(watched)
     while is_watched is not None:
-        loop_ns += _loop_ns()
-        loops += 1
+        sums["loop_ns"] += _loop_ns()
+        sums["loops"] += 1
         samples.take_if_due()
-        _answer(listener, {"started_ns": started_ns, "loops": loops, "loop_ns": loop_ns}, samples)
-        if loops % LOOPS_PER_CHECK == 0 and start_time(watched) != is_watched:
+        _answer(listener, sums, samples)
+        if sums["loops"] % LOOPS_PER_CHECK == 0 and start_time(watched) != is_watched:
             return
 
 
 def _loop_ns() -> int:
-    start, number = time.thread_time_ns(), 0
+    number = 0
+    start = time.thread_time_ns()
     for step in range(LOOP_STEPS):
         number += step
     return time.thread_time_ns() - start
@@ -164,8 +174,11 @@ class Samples:
 
     def begin(self, interfaces: Iterable[str], disks: Iterable[str]) -> None:
         """Forget all samples, and take the first one of these interfaces and disks."""
-        self._interfaces, self.disks = frozenset(interfaces), Disks(disks)
-        self.taken, self._interval_s, self._due_s = [], SAMPLE_EACH_S, time.monotonic()
+        self._interfaces = frozenset(interfaces)
+        self.disks = Disks(disks)
+        self.taken = []
+        self._interval_s = SAMPLE_EACH_S
+        self._due_s = time.monotonic()
         self.take()
 
     def take_if_due(self) -> None:
@@ -175,9 +188,9 @@ class Samples:
 
     def take(self) -> None:
         """Take a sample now."""
-        links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
+        received, sent = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
         busy_ms = self.disks.busy_ms(_read("/proc/diskstats"))
-        self.taken.append([time.monotonic_ns(), *links, busy_ms])
+        self.taken.append([time.monotonic_ns(), received, sent, busy_ms])
         if len(self.taken) > MAX_SAMPLES:
             del self.taken[1::2]
             self._interval_s *= 2
@@ -195,20 +208,29 @@ class Disks:
 
     def busy_ms(self, text: str) -> int | None:
         """Return for how long the busiest disk was busy, by the text of /proc/diskstats; None if unknown."""
-        rows = (line.split(maxsplit=_BUSY_MS + 1) for line in text.splitlines())
-        busy_ms = {row[_DISK]: int(row[_BUSY_MS]) for row in rows if row[_DISK] in self._names}
+        busy_ms = {}
+        for line in text.splitlines():
+            row = line.split(maxsplit=_BUSY_MS + 1)
+            if row[_DISK] in self._names:
+                busy_ms[row[_DISK]] = int(row[_BUSY_MS])
         if not busy_ms:
             return None
-        grown_ms = (now - self._last.get(name, now) for name, now in busy_ms.items())
-        self._busiest_ms += max(0, *grown_ms)
-        self._first, self._last = self._first or busy_ms, busy_ms
+        self._first = self._first or busy_ms
+        grown_ms = [now - self._last.get(name, now) for name, now in busy_ms.items()]
+        self._busiest_ms += max([0, *grown_ms])
+        self._last = busy_ms
         return self._busiest_ms
 
     def busiest(self) -> str | None:
         """Return the disk that was busy for longest; None if none was, or nothing is known."""
-        grown = {name: now - self._first.get(name, now) for name, now in self._last.items()}
-        name = max(grown, key=grown.__getitem__, default=None)
-        return name if name and grown[name] > 0 else None
+        busiest = None
+        most_ms = 0
+        for name, now in self._last.items():
+            grown_ms = now - self._first.get(name, now)
+            if grown_ms > most_ms:
+                busiest = name
+                most_ms = grown_ms
+        return busiest
 
 
 def _read(path: str) -> str:
@@ -226,17 +248,22 @@ def interface_bytes(lines: Iterable[str]) -> dict[str, tuple[int, int]]:
     What a limit of ours drops would not have come over a link of that rate. If the node has one interface,
     only bytes that passed the limit count as received.
     """
-    pairs = (line.split(":", 1) for line in lines if ":" in line)
-    columns = {name.strip(): counts.split() for name, counts in pairs}
-    found = {name: (int(own[_RECEIVED]), int(own[_SENT])) for name, own in columns.items()}
+    found = {}
+    for line in lines:
+        name, colon, counts = line.partition(":")
+        if colon:
+            columns = counts.split()
+            found[name.strip()] = (int(columns[_RECEIVED]), int(columns[_SENT]))
     links = [name for name in found if name not in ("lo", _INBOUND_DEVICE) and any(found[name])]
     if _INBOUND_DEVICE in found and len(links) == 1:
-        found[links[0]] = found[_INBOUND_DEVICE][0], found[links[0]][1]
+        received, _ = found[_INBOUND_DEVICE]
+        _, sent = found[links[0]]
+        found[links[0]] = (received, sent)
     return found
 
 
-def link_bytes(text: str, interfaces: Collection[str]) -> tuple[int, int] | tuple[None, None]:
-    """Return the bytes that interfaces received and sent, by the text of /proc/net/dev."""
+def link_bytes(text: str, interfaces: Collection[str]) -> tuple[int | None, int | None]:
+    """Return the bytes that interfaces received and sent, by the text of /proc/net/dev; None if unknown."""
     counted = interface_bytes(text.splitlines())
     found = [counted[name] for name in interfaces if name in counted]
     if not found:
@@ -247,9 +274,8 @@ def link_bytes(text: str, interfaces: Collection[str]) -> tuple[int, int] | tupl
 def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:
     """Pause until the next loop is due, and answer everyone who asks meanwhile."""
     due_s = time.monotonic() + random.uniform(*INTERVALS_S)  # noqa: S311  no secret
-    while (rest_s := due_s - time.monotonic()) > 0:
-        if not select.select([listener], [], [], rest_s)[0]:
-            return
+    rest_s = due_s - time.monotonic()
+    while rest_s > 0 and select.select([listener], [], [], rest_s)[0]:
         try:
             connection, _ = listener.accept()
             with connection:
@@ -257,24 +283,23 @@ def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:
                 if _user(connection) == os.geteuid():
                     with connection.makefile("rb") as request:
                         words = request.readline(_MAX_REQUEST).decode().split()
-                    answer = sums | _samples(words, samples)
+                    answer = {**sums, **_samples(words, samples)}
                     connection.sendall(json.dumps(answer).encode())
         except (OSError, ValueError):  # the other side has gone, or says nothing
-            continue
+            pass
+        rest_s = due_s - time.monotonic()
 
 
 def _samples(request: list[str], samples: Samples) -> Answer:
     """Do what a request demands, and return what the answer to it has besides the sums."""
-    match request:
-        case ["begin", *names]:
-            disks_from = names.index(_DISKS)
-            samples.begin(names[:disks_from], names[disks_from + 1 :])
-            return {}
-        case ["read"]:
-            samples.take()
-            return {"samples": samples.taken, "busiest_disk": samples.disks.busiest()}
-        case _:
-            raise ValueError("not a request")
+    if request == [READ]:
+        samples.take()
+        return {"samples": samples.taken, "busiest_disk": samples.disks.busiest()}
+    if request[:1] == [_BEGIN]:
+        disks_from = request.index(_DISKS)
+        samples.begin(request[1:disks_from], request[disks_from + 1 :])
+        return {}
+    raise ValueError("not a request")
 
 
 def start_time(process: int) -> str | None:

@@ -4,9 +4,11 @@ A node has a clock of its own. It reads its clock in a job, so that the driver k
 which that was. The jobs before and after the trial both limit how far the clocks are apart.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from typing import NamedTuple
 
 from harness.model.timeline import (
     MAX_SLICES,
@@ -36,65 +38,67 @@ def trial_timeline(
     duration_s = max(end_s - start_s, MIN_SLICE_S)
     slices = min(MAX_SLICES, int(duration_s / MIN_SLICE_S))
     interval_s = round(duration_s / slices, 6)
-    nodes = [
-        _node(node, *_clock_offset(identity, before, after), start_s, interval_s, slices)
-        for identity, node in after.nodes.items()
-        if identity in before.nodes
-    ]
-    return Timeline.of(
-        interval_s,
-        slices,
-        _longest(stages, duration_s, interval_s),
-        sorted(nodes, key=lambda node: node.host),
-    )
+    edges_s = [start_s + number * interval_s for number in range(slices + 1)]
+    nodes = []
+    for identity, node in after.nodes.items():
+        if identity in before.nodes:
+            clock = _clock(identity, before, after)
+            nodes.append(_node(node, clock, edges_s, interval_s))
+    nodes.sort(key=lambda node: node.host)
+    return Timeline.of(interval_s, slices, _longest(stages, duration_s, interval_s), nodes)
 
 
 def _longest(stages: Iterable[Stage], duration_s: float, slice_s: float) -> tuple[Stage, ...]:
     """Return the stages that are at least a slice long, in the order of their start."""
-    inside = [
-        Stage(stage.work, min(stage.start_s, duration_s), min(stage.end_s, duration_s))
-        for stage in stages
-    ]
-    long = [stage for stage in inside if stage.end_s - stage.start_s >= slice_s]
-    kept = sorted(long, key=lambda stage: stage.start_s - stage.end_s)[:MAX_STAGES]
-    return tuple(sorted(kept, key=lambda stage: (stage.start_s, stage.end_s)))
+    kept = []
+    for stage in stages:
+        start_s = min(stage.start_s, duration_s)
+        end_s = min(stage.end_s, duration_s)
+        if end_s - start_s >= slice_s:
+            kept.append(Stage(stage.work, start_s, end_s))
+    kept.sort(key=lambda stage: stage.start_s - stage.end_s)
+    return tuple(sorted(kept[:MAX_STAGES], key=lambda stage: (stage.start_s, stage.end_s)))
 
 
-def _clock_offset(
-    identity: str, before: NodesSnapshot, after: NodesSnapshot
-) -> tuple[float, float]:
-    """Return by how much a node's clock is ahead of the driver's, and the error of that, in seconds."""
-    limits = [
-        (clock_s - snapshot.answered_s, clock_s - snapshot.asked_s)
-        for snapshot in (before, after)
-        for clock_s in [snapshot.nodes[identity].counters["clock_s"]]
-    ]
-    low, high = max(low for low, _ in limits), min(high for _, high in limits)
+class _Clock(NamedTuple):
+    """By how much a node's clock is ahead of the driver's, and the error of that, in seconds."""
+
+    ahead_s: float
+    error_s: float
+
+
+def _clock(identity: str, before: NodesSnapshot, after: NodesSnapshot) -> _Clock:
+    first = _limits(identity, before)
+    last = _limits(identity, after)
+    low = max(first[0], last[0])
+    high = min(first[1], last[1])
     if low > high:  # the clocks drifted apart meanwhile: a machine slept, or moved to another host
-        low, high = limits[-1]
+        low, high = last
     if identity.startswith(after.boot) and low <= 0 <= high:  # the same machine has the same clock
-        return 0.0, 0.0
-    return (low + high) / 2, (high - low) / 2
+        return _Clock(0.0, 0.0)
+    return _Clock((low + high) / 2, (high - low) / 2)
+
+
+def _limits(identity: str, snapshot: NodesSnapshot) -> tuple[float, float]:
+    """Return the least and the most by which a node's clock is ahead, by one snapshot."""
+    clock_s = snapshot.nodes[identity].counters["clock_s"]
+    return clock_s - snapshot.answered_s, clock_s - snapshot.asked_s
 
 
 def _node(
-    node: NodeReading,
-    offset_s: float,
-    error_s: float,
-    start_s: float,
-    interval_s: float,
-    slices: int,
+    node: NodeReading, clock: _Clock, edges_s: Sequence[float], interval_s: float
 ) -> NodeTimeline:
-    edges_s = [start_s + number * interval_s for number in range(slices + 1)]
-    times_s = [(sample[0] or 0) / 1e9 - offset_s for sample in node.samples]
-    counts = [[sample[column] for sample in node.samples] for column in range(1, 4)]
-    received, sent, busy_ms = (_growth(times_s, column, edges_s) for column in counts)
+    times_s = [(sample[0] or 0) / 1e9 - clock.ahead_s for sample in node.samples]
+
+    def grown(column: int) -> list[float | None] | None:
+        return _growth(times_s, [sample[column] for sample in node.samples], edges_s)
+
     return NodeTimeline(
         node.host,
-        round(error_s, 3),
-        received_bytes=_packed(received),
-        sent_bytes=_packed(sent),
-        disk_busy_percent=_packed(busy_ms, 0.1 / interval_s, largest=100),
+        round(clock.error_s, 3),
+        received_bytes=_packed(grown(1)),
+        sent_bytes=_packed(grown(2)),
+        disk_busy_percent=_packed(grown(3), 0.1 / interval_s, largest=100),
         busiest_disk=node.busiest_disk,
     )
 
@@ -116,20 +120,25 @@ def _growth(
     two samples enclose is unknown, and so is all if the counter is unknown or was reset.
     """
     known = [count for count in counts if count is not None]
-    if len(known) < max(2, len(counts)) or any(a > b for a, b in pairwise(known)):
+    if len(known) < max(2, len(counts)) or known != sorted(known):
         return None
-    at_edges = [_count_at(times_s, known, edge_s) for edge_s in edges_s]
-    return [
-        later - earlier if times_s[0] <= (start_s + end_s) / 2 <= times_s[-1] else None
-        for (earlier, later), (start_s, end_s) in zip(
-            pairwise(at_edges), pairwise(edges_s), strict=True
-        )
-    ]
+    grown: list[float | None] = []
+    count_before = _count_at(times_s, known, edges_s[0])
+    for start_s, end_s in zip(edges_s, edges_s[1:]):
+        count = _count_at(times_s, known, end_s)
+        is_known = times_s[0] <= (start_s + end_s) / 2 <= times_s[-1]
+        grown.append(count - count_before if is_known else None)
+        count_before = count
+    return grown
 
 
 def _count_at(times_s: Sequence[float], counts: Sequence[int], at_s: float) -> float:
     after = bisect_right(times_s, at_s)
-    if after in {0, len(times_s)}:
-        return counts[max(0, after - 1)]
-    (since_s, until_s), (low, high) = times_s[after - 1 : after + 1], counts[after - 1 : after + 1]
-    return low + (high - low) * (at_s - since_s) / (until_s - since_s)
+    if after == 0:
+        return counts[0]
+    if after == len(times_s):
+        return counts[-1]
+    since_s = times_s[after - 1]
+    until_s = times_s[after]
+    low = counts[after - 1]
+    return low + (counts[after] - low) * (at_s - since_s) / (until_s - since_s)

@@ -1,12 +1,14 @@
 """A snapshot of what the nodes of a run have counted: a reading of each node that answered."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Mapping, Tuple
 
 from harness.node.sampler import Sample
 
-Traffic = tuple[int, int]
+Traffic = Tuple[int, int]
 """Bytes that an interface has received and sent since it exists."""
 
 Counters = Mapping[str, Any]
@@ -51,19 +53,29 @@ class NodesSnapshot:
     silent: Mapping[str, str] = field(default_factory=dict)
 
 
-CAME, WENT = "its executor came during the trial", "its executor ended during the trial"
+CAME = "its executor came during the trial"
+WENT = "its executor ended during the trial"
 CHANGED = "it restarted during the trial, or another node took its name"
 
 
 def growth(before: NodeReading, after: NodeReading, name: str) -> Any:
     """Return the growth of a counter; None if it is unknown, or was reset in between."""
-    values = list(both(before, after, name))
-    return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
+    if name not in before.counters or name not in after.counters:
+        return None
+    first = before.counters[name]
+    then = after.counters[name]
+    return then - first if then >= first else None
 
 
-def both(before: NodeReading, after: NodeReading, name: str) -> Iterator[Any]:
-    """Yield a counter's value in each of the two readings that has it."""
-    yield from (side.counters[name] for side in (before, after) if name in side.counters)
+def pairs(
+    before: NodesSnapshot, after: NodesSnapshot
+) -> dict[str, tuple[NodeReading, NodeReading]]:
+    """Return both readings of each node that answered twice, by its identity."""
+    return {
+        identity: (node, after.nodes[identity])
+        for identity, node in before.nodes.items()
+        if identity in after.nodes
+    }
 
 
 def unread_hosts(
@@ -77,11 +89,14 @@ def unread_hosts(
 
 def silent_hosts(before: NodesSnapshot, after: NodesSnapshot) -> dict[str, str]:
     """Return why nothing is known of a node between two snapshots, by its host; empty if all answered."""
-    in_both = before.nodes.keys() & after.nodes.keys()
-    same = {id_ for id_ in in_both if before.nodes[id_].namespace == after.nodes[id_].namespace}
-    hosts = unread_hosts(before, after, same.__contains__)
-    hosts |= {before.nodes[identity].host for identity in in_both - same}
-    hosts |= before.silent.keys() | after.silent.keys()
+    same = set()
+    hosts = {*before.silent, *after.silent}
+    for identity, (node, later) in pairs(before, after).items():
+        if node.namespace == later.namespace:
+            same.add(identity)
+        else:
+            hosts.add(node.host)
+    hosts |= unread_hosts(before, after, same.__contains__)
     return {host: _why_silent(host, before, after) for host in sorted(hosts)}
 
 
@@ -89,9 +104,8 @@ def _why_silent(host: str, before: NodesSnapshot, after: NodesSnapshot) -> str:
     for snapshot in (before, after):
         if host in snapshot.silent:
             return snapshot.silent[host]
-    known_before, known_after = (
-        host in {known for known, _ in snapshot.executors.values()} for snapshot in (before, after)
-    )
-    if known_before == known_after:
+    was_known = host in {known for known, _ in before.executors.values()}
+    is_known = host in {known for known, _ in after.executors.values()}
+    if was_known == is_known:
         return CHANGED
-    return WENT if known_before else CAME
+    return WENT if was_known else CAME

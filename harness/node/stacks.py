@@ -9,6 +9,8 @@ This file is also its program: it is sent to the node as text (`python -c`), and
 alone. The process ends at `stop`, and soon after the virtual machine ended.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -23,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, NamedTuple
 
 INTERVAL_S = 0.1
 PAUSE = 5
@@ -33,7 +35,9 @@ POLL_S = 0.02
 MAX_NODES = 200_000
 """The largest tree of stacks. Further stacks are cut to their top frame."""
 
-_READY, _STOP, _ANSWER = "ready", "stop", "profile.json"
+_READY = "ready"
+_STOP = "stop"
+_ANSWER = "profile.json"
 _REQUEST = b"1\0threaddump\0\0\0\0"
 _OK = b"0\n"
 _TASK = re.compile(
@@ -50,12 +54,13 @@ _BASE = "org.apache.spark.executor.Executor$TaskRunner.run"
 LIBRARIES = ("java.", "jdk.", "sun.", "scala.")
 """How the frames of Java's and Scala's own classes begin."""
 _PYTHON = re.compile(r"\.(api|execution)\.python\.")
-WORKER_RUNS, WORKER_WAITS = "[Python worker: running]", "[Python worker: waiting]"
+WORKER_RUNS = "[Python worker: running]"
+WORKER_WAITS = "[Python worker: waiting]"
 """Innermost frames of a task that waits for its Python worker."""
 KERNEL = "[kernel: "
 """Begins the innermost frame of a task whose native code waits."""
 
-Answer = dict[str, Any]
+Answer = Dict[str, Any]
 """The counts of a process, in types that JSON has:
 
 - `dumps`: how many dumps counted; `seconds`: from the first to the last.
@@ -121,10 +126,8 @@ def _wait_for(directory: Path, *names: str) -> None:
 
 def profile(jvm: int, directory: Path) -> None:
     """Ask until there is a file that says to stop, and write what was counted beside it."""
-    counted, kernel = Stacks(), Kernel(jvm)
+    dumps = Dumps(jvm)
     error = None
-    first_s = last_s = time.monotonic()
-    dumps = 0
     try:
         address = attached(jvm)
         dump(address, jvm)  # the first one takes longer than all others
@@ -133,29 +136,50 @@ def profile(jvm: int, directory: Path) -> None:
         while not (directory / _STOP).exists():
             if not directory.exists():
                 return
-            if (rest_s := due_s - time.monotonic()) > 0:
+            rest_s = due_s - time.monotonic()
+            if rest_s > 0:
                 time.sleep(min(rest_s, POLL_S))
                 continue
-            began_s = time.monotonic()
-            text = dump(address, jvm)
-            last_s = time.monotonic()
-            first_s = first_s if dumps else last_s
-            counted.add(text, kernel)
-            dumps += 1
-            due_s = max(due_s + INTERVAL_S, last_s + PAUSE * (last_s - began_s))
+            took_s = dumps.take(address)
+            due_s = max(due_s + INTERVAL_S, dumps.last_s + PAUSE * took_s)
     except (OSError, ValueError, Silent) as reason:
         error = " ".join(str(reason).split())[:200] or type(reason).__name__
-    answer = {
-        "dumps": dumps, "seconds": last_s - first_s, "error": error, **counted.tree(),
-    }  # fmt: skip
     written = directory / f"{_ANSWER}.new"
     try:
-        written.write_text(json.dumps(answer))
+        written.write_text(json.dumps({"error": error, **dumps.counted()}))
         written.rename(directory / _ANSWER)
     except OSError:
         shutil.rmtree(directory, ignore_errors=True)
         return
     _wait_for_reader(jvm, directory)
+
+
+class Dumps:
+    """The dumps of a virtual machine that were counted."""
+
+    def __init__(self, jvm: int) -> None:
+        self._jvm = jvm
+        self._stacks = Stacks()
+        self._kernel = Kernel(jvm)
+        self._number = 0
+        self._first_s = 0.0
+        self.last_s = 0.0
+
+    def take(self, address: str) -> float:
+        """Count another dump, and return how many seconds it took."""
+        began_s = time.monotonic()
+        text = dump(address, self._jvm)
+        self.last_s = time.monotonic()
+        if not self._number:
+            self._first_s = self.last_s
+        self._stacks.add(text, self._kernel)
+        self._number += 1
+        return self.last_s - began_s
+
+    def counted(self) -> Answer:
+        """Return what an Answer has, but for the error."""
+        seconds = self.last_s - self._first_s
+        return {"dumps": self._number, "seconds": seconds, **self._stacks.tree()}
 
 
 def _wait_for_reader(jvm: int, directory: Path) -> None:
@@ -235,8 +259,10 @@ class Kernel:
         """Yield whether it runs, or is ready to, for each Python worker; running ones come first."""
         if not any(Path(f"/proc/{daemon}").exists() for daemon in self._daemons):
             self._daemons = _children(self._jvm)
-        workers = [worker for daemon in self._daemons for worker in _children(daemon)]
-        yield from sorted((_state(str(worker)) == "R" for worker in workers), reverse=True)
+        running = []
+        for daemon in self._daemons:
+            running += [_state(str(worker)) == "R" for worker in _children(daemon)]
+        yield from sorted(running, reverse=True)
 
 
 def _state(process: str) -> str | None:
@@ -246,8 +272,10 @@ def _state(process: str) -> str | None:
 
 def _children(process: int) -> list[int]:
     """Return the child processes; none where the kernel does not list them."""
-    threads = Path(f"/proc/{process}/task").glob("*/children")
-    return [int(child) for listed in threads for child in _read(str(listed)).split()]
+    found: list[int] = []
+    for listed in Path(f"/proc/{process}/task").glob("*/children"):
+        found += [int(child) for child in _read(str(listed)).split()]
+    return found
 
 
 def _read(path: str) -> str:
@@ -258,24 +286,50 @@ def _read(path: str) -> str:
         return ""
 
 
-def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
-    """Yield stage, task, the kernel's number of the thread, Java's state, and the frames, outermost first."""
+class TaskThread(NamedTuple):
+    """A thread that runs a task: the kernel's number of it, Java's state, and its frames, outermost first."""
+
+    stage: int
+    task: int
+    number: int
+    java_state: str
+    frames: list[str]
+
+
+def task_threads(text: str) -> Iterator[TaskThread]:
+    """Yield the threads in a dump that run a task."""
     for block in text.split("\n\n"):
-        if (found := _TASK.match(block)) is None:
+        found = _TASK.match(block)
+        if found is None:
             continue
         frames = [_UNNAMED.sub("", name) for name in reversed(_FRAME.findall(block))]
-        # An idle thread of Spark 3.5 has the name of its last task.
-        frames = frames[frames.index(_BASE) + 1 :] if _BASE in frames else []
-        if frames:
+        # An idle thread of Spark 3.5 has the name of its last task, and no frame of a task.
+        below = frames.index(_BASE) + 1 if _BASE in frames else len(frames)
+        if frames[below:]:
             state = _JAVA_STATE.search(block)
-            stage, task = int(found[1]), int(found[2])
-            yield stage, task, int(found[3], 0), state[1] if state else "", frames
+            stage, task, number = found.groups()
+            yield TaskThread(
+                int(stage), int(task), int(number, 0), state[1] if state else "", frames[below:]
+            )
 
 
 def _asks_python(frames: Sequence[str]) -> bool:
     """Return whether a task reads from its Python worker."""
-    own = next((frame for frame in reversed(frames) if not frame.startswith(LIBRARIES)), "")
-    return bool(_PYTHON.search(own))
+    for frame in reversed(frames):
+        if not frame.startswith(LIBRARIES):
+            return bool(_PYTHON.search(frame))
+    return False
+
+
+def _innermost(thread: TaskThread, kernel: Kernel, workers: Iterator[bool]) -> list[str]:
+    """Return the frame that says for what a task waits in the kernel; none if that is not to be known."""
+    if _asks_python(thread.frames):
+        # Nobody knows which worker is its own: as many tasks have one that runs as workers run.
+        for runs in workers:
+            return [WORKER_RUNS if runs else WORKER_WAITS]
+        return []
+    function = kernel.wait(thread.number)
+    return [f"{KERNEL}{function}]"] if function else []
 
 
 class Stacks:
@@ -289,20 +343,18 @@ class Stacks:
     def add(self, text: str, kernel: Kernel) -> None:
         """Count the stacks of a dump, with what the kernel knows about their threads at this moment."""
         workers = kernel.workers()  # read at the first task that needs one
-        for stage, task, thread, java_state, frames in task_threads(text):
+        for thread in task_threads(text):
             # Java calls a thread runnable that waits in the kernel, as for a native client.
-            state = kernel.state(thread)
-            is_running = java_state == "RUNNABLE" if state is None else state == "R"
-            if not is_running and java_state == "RUNNABLE":
-                if _asks_python(frames):
-                    # Whose worker it is is not known: as many tasks have one that runs as workers run.
-                    if (runs := next(workers, None)) is not None:
-                        frames.append(WORKER_RUNS if runs else WORKER_WAITS)
-                elif function := kernel.wait(thread):
-                    frames.append(f"{KERNEL}{function}]")
-            kept = frames if len(self._nodes) < MAX_NODES else frames[-1:]
-            seen = self._tasks.setdefault((stage, task), {})
-            seen.setdefault(self._node(kept), [0, 0])[not is_running] += 1
+            is_runnable = thread.java_state == "RUNNABLE"
+            state = kernel.state(thread.number)
+            is_running = is_runnable if state is None else state == "R"
+            frames = thread.frames
+            if is_runnable and not is_running:
+                frames = frames + _innermost(thread, kernel, workers)
+            if len(self._nodes) >= MAX_NODES:
+                frames = frames[-1:]
+            seen = self._tasks.setdefault((thread.stage, thread.task), {})
+            seen.setdefault(self._node(frames), [0, 0])[not is_running] += 1
 
     def _node(self, frames: list[str]) -> int:
         node = 0
@@ -313,14 +365,15 @@ class Stacks:
 
     def tree(self) -> Answer:
         """Return frames, tree and tasks as in an Answer."""
+        tasks = []
+        for (stage, task), seen in self._tasks.items():
+            samples = [[node, running, waiting] for node, (running, waiting) in seen.items()]
+            tasks.append([stage, task, samples])
         return {
             "frames": list(self._frames),
             "parents": [parent for parent, _ in self._nodes],
             "frame_of": [frame for _, frame in self._nodes],
-            "tasks": [
-                [stage, task, [[node, *counts] for node, counts in seen.items()]]
-                for (stage, task), seen in self._tasks.items()
-            ],
+            "tasks": tasks,
         }
 
 

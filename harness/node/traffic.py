@@ -3,12 +3,15 @@
 `interface_traffic` also runs on executors, where it needs Python alone.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes, WireBytes
 from harness.node.sampler import interface_bytes
-from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic, unread_hosts
+from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic, pairs, unread_hosts
 
 
 def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
@@ -17,11 +20,11 @@ def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
     A host is unread if none of its executors has a node in both snapshots, or if the node's counters
     were reset in between.
     """
-    bytes_by_node = {
-        identity: node_bytes
-        for identity, node in before.nodes.items()
-        if identity in after.nodes and (node_bytes := _difference(node, after.nodes[identity]))
-    }
+    bytes_by_node = {}
+    for identity, (node, later) in pairs(before, after).items():
+        grown = _difference(node, later)
+        if grown:
+            bytes_by_node[identity] = grown
     unread = unread_hosts(before, after, bytes_by_node.__contains__)
     nodes = tuple(bytes_by_node[identity] for identity in sorted(bytes_by_node))
     return WireBytes(nodes, tuple(sorted(unread)))
@@ -29,14 +32,17 @@ def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
 
 def _difference(before: NodeReading, after: NodeReading) -> NodeBytes | None:
     """Return the growth over all interfaces; None if there are none, or a counter was reset."""
-    received = sent = 0
+    if not before.traffic:
+        return None
+    received = 0
+    sent = 0
     for interface, (received_before, sent_before) in before.traffic.items():
         received_after, sent_after = after.traffic.get(interface, (-1, -1))
         if received_after < received_before or sent_after < sent_before:
             return None
         received += received_after - received_before
         sent += sent_after - sent_before
-    return NodeBytes(before.host, received, sent) if before.traffic else None
+    return NodeBytes(before.host, received, sent)
 
 
 def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
@@ -50,13 +56,14 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
     counted = interface_bytes((root / "proc/self/net/dev").read_text().splitlines())
     net = root / "sys/class/net"
     hardware = [name for name in counted if (net / name / "device").exists()]
-    hardware = [
-        name
-        for name in hardware
-        if not any((net / name / f"upper_{other}").exists() for other in hardware)
-    ]
+    passing = [name for name in hardware if _is_below_one_of(net / name, hardware)]
     plain = [name for name in counted if not _is_internal(net / name)]
-    return {name: counted[name] for name in sorted(hardware or plain)}
+    leading = set(hardware) - set(passing) or plain
+    return {name: counted[name] for name in sorted(leading)}
+
+
+def _is_below_one_of(interface: Path, names: Iterable[str]) -> bool:
+    return any((interface / f"upper_{name}").exists() for name in names)
 
 
 def _is_internal(interface: Path) -> bool:
