@@ -4,6 +4,8 @@ A line that was changed, removed or moved has a wrong checksum, and so has every
 find accidents. Anybody can compute them, so they do not prove who wrote a file.
 """
 
+from __future__ import annotations
+
 import hashlib
 
 KEY = b', "sha256": "'
@@ -11,7 +13,7 @@ KEY = b', "sha256": "'
 DIGITS = 16
 """Hexadecimal digits of a checksum: the beginning of the SHA-256."""
 FIRST_VERSION_DIGITS = 64
-"""The same, where the last line alone has a checksum: in files of schema version 1."""
+"""Those in files of schema version 1, where the last line alone has a checksum."""
 
 RESTORE = "the file was damaged or edited; restore it, or move it elsewhere"
 
@@ -22,7 +24,7 @@ class Checksums:
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
 
-    def copy(self) -> "Checksums":
+    def copy(self) -> Checksums:
         """Return the same, to try a line that may not be written."""
         other = Checksums()
         other._digest = self._digest.copy()

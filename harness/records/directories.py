@@ -5,6 +5,8 @@ Results have one directory for each configuration, and one file for each run:
 measured of its network.
 """
 
+from __future__ import annotations
+
 import errno
 import fcntl
 import os
@@ -74,15 +76,6 @@ def not_writable(directory: Path, error: OSError) -> BadInput:
         f"--results: cannot write to {directory}: {error.strerror}; "
         "choose a directory that you may write to"
     )
-
-
-def sync(path: Path) -> None:
-    """Have the file or directory written to the disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def cache_directory() -> Path:

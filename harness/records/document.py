@@ -60,12 +60,20 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(below)
 
 
+def converted_value(values: dict[str, Any], type_: type[T]) -> T:
+    """Return decoded values as an object of a type. Raise ValueError unless the type allows each of them."""
+    try:
+        return msgspec.convert(values, type_)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ValueError(shorten(str(error), MAX_REASON)) from error
+
+
 def converted(values: dict[str, Any], type_: type[T], file: Path) -> T:
     """Return the values of a file as an object. Raise BadInput that names the file and the first mistake."""
     try:
-        return msgspec.convert(values, type_)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"{file}: {shorten(str(error), MAX_REASON)}") from error
+        return converted_value(values, type_)
+    except ValueError as error:
+        raise BadInput(f"{file}: {error}") from error
 
 
 def checksum(data: bytes) -> str:

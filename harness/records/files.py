@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -42,8 +43,7 @@ def content_of(path: Path, most: int) -> bytes:
 def lines_of(path: Path, most: int, longest: int) -> Iterator[bytes]:
     """Yield the lines of a regular file, each with its line feed, which the last one may lack.
 
-    Of a line with more than `longest` bytes, its first `longest + 1` are a line, without a line feed. Raise
-    BadInput like `content_of`.
+    A line with more than `longest` bytes is cut after `longest + 1`. Raise BadInput like `content_of`.
     """
     size = 0
     with regular_file(path) as file:
@@ -64,19 +64,69 @@ def readable_by_others(path: str, flags: int) -> int:
 
 
 @contextmanager
-def own_file(path: Path, flags: int) -> Iterator[int]:
+def own_file(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
     """Open a file of this user alone, and yield its descriptor in the block.
 
-    Raise OSError for a symbolic link, a pipe, a second name of another file, or a file of another user. To
-    truncate the file is for the block: O_TRUNC would come before these checks.
+    Raise OSError for a symbolic link, a pipe, a second name of another file, or a file of another user. The
+    block truncates the file if it has to, because O_TRUNC would come before these checks.
     """
     # A pipe would be waited for.
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
     try:
         status = os.fstat(descriptor)
         is_own = status.st_uid == os.geteuid() and status.st_nlink == 1
         if not is_own or not stat.S_ISREG(status.st_mode):
             raise PermissionError(errno.EPERM, "it is not a file of yours alone", str(path))
         yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def create_whole(path: Path, lines: Iterable[bytes]) -> None:
+    """Create a file that is there with all of these lines, or not at all.
+
+    One process at a time does so in a directory, and overwrites what a killed one left behind. Raise OSError:
+    FileExistsError if there is such a file.
+    """
+    unfinished = path.with_name(".unfinished")
+    is_created = False
+    while not is_created:
+        with own_file(unfinished, os.O_WRONLY | os.O_CREAT, 0o644) as descriptor:
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Or else the process that had the lock has given the file its name.
+            if _is_at(unfinished, descriptor):
+                _fill(descriptor, unfinished, path, lines)
+                is_created = True
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _fill(descriptor: int, unfinished: Path, path: Path, lines: Iterable[bytes]) -> None:
+    """Write lines into an unfinished file, and give it its name."""
+    try:
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        os.ftruncate(descriptor, 0)
+        with open(descriptor, "wb", closefd=False) as file:
+            file.writelines(lines)
+        os.fsync(descriptor)
+        unfinished.rename(path)
+        sync(path.parent)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Have the file or directory written to the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)

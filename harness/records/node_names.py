@@ -1,74 +1,75 @@
 """Nodes under their own names, where the cluster knows them by addresses: `worker-1`, not `172.18.0.3`.
 
-A results file has the addresses throughout, and the names once, in its first line.
+What a run records has names throughout, and the address of each name once, in its first line. Older files
+have addresses throughout, and get the names when they are read.
 """
 
-import json
+from __future__ import annotations
+
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from os.path import commonprefix
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
-from harness.model.run import Facts, Run
 from harness.node.machine import facts_by_node
 
-_REST_OF_IPV6 = r"[\da-f:.]*\]"
+if TYPE_CHECKING:
+    from harness.model.run import Facts, Run
+
+T = TypeVar("T")
+Names = Mapping[str, str]
+"""The names of nodes, by their addresses."""
+
+_ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}\b|\[[\da-f:.]+\]")
+_PLAIN = (int, float, bool, type(None))
 
 
-def naming(environment: Facts) -> Callable[[bytes], bytes]:
-    """Return what puts names in the place of addresses in a line of JSON.
+def node_names(environment: Facts) -> Names:
+    """Return the names that take the place of addresses in all that a run says.
 
     A node keeps its address if another one of the run has the same name.
     """
-    known = (environment.get("machines") or {}).get("names") or {}
-    nodes = Counter([*known.values(), *facts_by_node(environment)])
-    names = {
-        address.encode(): json.dumps(name)[1:-1].encode()
-        for address, name in known.items()
-        if nodes[name] == 1
-    }
-    if not names:
-        return bytes
-    pattern = _addresses_like(known)
-
-    def name_of(found: re.Match[bytes]) -> bytes:
-        before = found.string[max(0, found.start() - 1) : found.start()]
-        is_part_of_another = before.isalnum() or before in {b".", b"_"}
-        if is_part_of_another and not found[0].startswith(b"["):
-            return found[0]
-        return names.get(found[0], found[0])
-
-    return lambda line: pattern.sub(name_of, line)
+    names: Names = (environment.get("machines") or {}).get("names") or {}
+    nodes = Counter([*names.values(), *facts_by_node(environment)])
+    return {address: name for address, name in names.items() if nodes[name] == 1}
 
 
-def _addresses_like(addresses: Iterable[str]) -> re.Pattern[bytes]:
-    """Return a pattern of all addresses that begin as all of these do.
+def with_names(value: T, names: Names) -> T:
+    """Return a value, such as a trial, with names in the place of addresses in all of its texts."""
+    return _named(value, names) if names else value
 
-    A pattern that begins with fixed characters is found many times faster in a long line.
+
+def _named(value: Any, names: Names) -> Any:
+    if type(value) is str:  # and not an enumeration
+        return _ADDRESS.sub(lambda found: names.get(found[0], found[0]), value)
+    if isinstance(value, dict):
+        return {_named(key, names): _named(below, names) for key, below in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_named(below, names) for below in value])
+    if is_dataclass(value) and not isinstance(value, type):
+        texts = {
+            key: _named(below, names)
+            for key, below in vars(value).items()
+            if not isinstance(below, _PLAIN)
+        }
+        return replace(value, **texts)
+    return value
+
+
+def run_with_names(run: Run) -> Run:
+    """Return a run with the names of its nodes, and the address of each name.
+
+    The URI of the dataset stays as the user gave it.
     """
-    begin = commonprefix(list(addresses))  # noqa: RUF071  character by character
-    if begin.startswith("["):
-        return re.compile(f"{re.escape(begin.removesuffix(']'))}{_REST_OF_IPV6}".encode())
-    octets = begin.split(".")[:-1]
-    fixed = "".join(f"{octet}." for octet in octets)
-    ipv4 = rf"{re.escape(fixed)}\d{{1,3}}(?:\.\d{{1,3}}){{{3 - len(octets)}}}\b"
-    return re.compile((ipv4 if fixed else rf"{ipv4}|\[{_REST_OF_IPV6}").encode())
-
-
-def with_names(run: Run) -> Run:
-    """Return a run with the names of its nodes. The URI of its dataset stays as the user gave it."""
-    in_line = naming(run.environment)
-    if in_line is bytes:
+    names = node_names(run.environment)
+    if not names:
         return run
-
-    def named(facts: Any) -> Any:
-        return msgspec.json.decode(in_line(msgspec.json.encode(facts)))
-
-    dataset = run.dataset and {
-        key: named(value) if key == "placement" else value for key, value in run.dataset.items()
-    }
-    return replace(run, environment=named(run.environment), dataset=dataset)
+    machines = dict(run.environment["machines"])
+    rest = {**run.environment, "machines": {**machines, "names": {}}}
+    environment = with_names(rest, names)
+    environment["machines"]["addresses"] = {name: address for address, name in names.items()}
+    dataset = run.dataset
+    if dataset and dataset.get("placement"):
+        dataset = {**dataset, "placement": with_names(dataset["placement"], names)}
+    return replace(run, environment=environment, dataset=dataset)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import BadInput
-from harness.records.directories import sync
-from harness.records.files import readable_by_others
+from harness.records.files import readable_by_others, sync
 
 
 @dataclass(frozen=True)

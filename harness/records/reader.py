@@ -6,12 +6,12 @@ before it; in files of schema version 1, only the end of a run has one. Whatever
 names file and line.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -19,12 +19,12 @@ from harness.base.errors import BadInput
 from harness.base.words import shorten
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import RecordedRun, Run, RunEnd, Trial, moment_of
+from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.records.checksums import DIGITS, FIRST_VERSION_DIGITS, RESTORE, Checksums
-from harness.records.document import MAX_REASON, decoded
+from harness.records.document import MAX_REASON, converted_value, decoded
 from harness.records.files import lines_of
-from harness.records.node_names import naming, with_names
+from harness.records.node_names import Names, node_names, run_with_names, with_names
 from harness.records.shapes import CheckedRun
-from harness.records.table_trial import TableTrial
 from harness.records.writer import SCHEMA_VERSION
 from harness.trials.counting import counted_trials, needed_trials
 
@@ -42,7 +42,33 @@ _ADVICE = {
 }
 
 T = TypeVar("T")
+HeadT = TypeVar("HeadT", Run, ProbeRun)
 EventT = TypeVar("EventT")
+
+
+@dataclass(frozen=True)
+class _Wire(WireBytes):
+    nodes: ClassVar[tuple[()]] = ()  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class _Tasks(TaskMetrics):
+    time: ClassVar[None] = None  # type: ignore[misc]
+    stragglers: ClassVar[None] = None  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class _TableTrial(Trial):
+    """A trial as tables of times need it.
+
+    It lacks most of its line: what was sampled while it ran, what each link carried, and in which parts its
+    tasks spent their time. Only explanations need these.
+    """
+
+    tasks: _Tasks | None = None
+    wire: _Wire | None = None
+    timeline: ClassVar[None] = None  # type: ignore[misc]
+    profile: ClassVar[None] = None  # type: ignore[misc]
 
 
 class _Line(msgspec.Struct):
@@ -50,6 +76,74 @@ class _Line(msgspec.Struct):
 
     kind: str
     schema_version: Any = None
+
+
+@dataclass(frozen=True)
+class _File(Generic[HeadT, EventT]):
+    """What the lines of a file describe: the first, those between, and the last one, None if it lacks."""
+
+    run: HeadT
+    events: tuple[EventT, ...]
+    end: RunEnd | None
+    warnings: tuple[str, ...]
+
+
+def load(path: Path, *, samples: bool = True) -> RecordedRun:
+    """Read the results file of a run, complete or cut off.
+
+    Without `samples`, its trials have only what tables of times need, which takes a fraction of the time and
+    the memory. Raises BadInput, which names file and line, if the file is anything else.
+    """
+    types: Mapping[str, type[Trial]] = {"trial": Trial if samples else _TableTrial}
+    read = _read(path, "run", Run, types)
+    trials, throughout = counted_trials(read.events, needed_trials(read.run))
+    recorded = RecordedRun(
+        run=run_with_names(read.run),
+        trials=trials,
+        source=str(path),
+        warnings=read.warnings,
+        disturbed_throughout=throughout,
+    )
+    return replace(recorded, **vars(read.end)) if read.end else recorded
+
+
+def load_probes(path: Path) -> RecordedProbes:
+    """Read the results file of a probe run. Raises BadInput like `load`."""
+    types: Mapping[str, type[ProbeEvent]] = EVENT_KINDS
+    read = _read(path, "probes", ProbeRun, types)
+    ending = read.end.ending if read.end else None
+    return RecordedProbes(read.run, read.events, ending, str(path), read.warnings)
+
+
+def _read(
+    path: Path, head_kind: str, head_type: type[HeadT], types: Mapping[str, type[EventT]]
+) -> _File[HeadT, EventT]:
+    """Return what a file describes. The types are those of its events, by the kind of their line."""
+    run: HeadT | None = None
+    events: list[EventT] = []
+    end: RunEnd | None = None
+    names: Names = {}
+    lines = _Lines(path)
+    try:
+        for start, line in lines:
+            kind = start.kind
+            if run is None:
+                run = _head(start, line, head_kind, head_type)
+                if isinstance(run, Run):
+                    names = node_names(run.environment)
+            elif end:
+                raise ValueError(f"lines follow after the end of the run: {RESTORE}")
+            elif kind == "end":
+                end = with_names(_described(line, kind, RunEnd), names)
+            elif kind in types:
+                events.append(with_names(_described(line, kind, types[kind]), names))
+            else:
+                raise ValueError(f"unknown kind of line: {shorten(repr(kind), MAX_REASON)}")
+    except ValueError as error:
+        raise BadInput(f"{path}:{lines.number}: {error}") from error
+    if run is None:
+        raise BadInput(f"{path}:1: not a results file: it has no complete line")
+    return _File(run, tuple(events), end, lines.warnings)
 
 
 class _Lines:
@@ -90,62 +184,14 @@ class _Lines:
             self._checksums.check(line, DIGITS, is_needed=not is_first_version)
 
 
-def load(path: Path, *, samples: bool = True) -> RecordedRun:
-    """Read the results file of a run, complete or cut off.
-
-    Without `samples`, its trials have only what tables of times need, which takes a fraction of the time and
-    the memory. Raises BadInput, which names file and line, if the file is anything else.
-    """
-    readers = {"trial": partial(decoded, type_=Trial if samples else TableTrial)}
-    run, trials, end, warnings = _read(path, "run", Run, readers)
-    trials, throughout = counted_trials(trials, needed_trials(run))
-    run = with_names(run)
-    recorded = RecordedRun(
-        run, trials, source=str(path), warnings=warnings, disturbed_throughout=throughout
-    )
-    return replace(recorded, **vars(end)) if end else recorded
-
-
-def load_probes(path: Path) -> RecordedProbes:
-    """Read the results file of a probe run. Raises BadInput like `load`."""
-    readers = {kind: partial(decoded, type_=type_) for kind, type_ in EVENT_KINDS.items()}
-    run, events, end, warnings = _read(path, "probes", ProbeRun, readers)
-    found: tuple[ProbeEvent, ...] = events
-    return RecordedProbes(run, found, end.ending if end else None, str(path), warnings)
-
-
-def _read(
-    path: Path, head_kind: str, head_type: type[T], readers: Mapping[str, Callable[[bytes], EventT]]
-) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
-    """Return what the first line, the lines between and the last line describe, and the warnings."""
-    run: T | None = None
-    events: list[EventT] = []
-    end: RunEnd | None = None
-    lines = _Lines(path)
-    named: Callable[[bytes], bytes] = bytes
+def _start(line: bytes) -> _Line:
     try:
-        for start, line in lines:
-            kind = start.kind
-            if run is None:
-                run = _head(start, line, head_kind, head_type)
-                if isinstance(run, Run):
-                    named = naming(run.environment)
-            elif end:
-                raise ValueError(f"lines follow after the end of the run: {RESTORE}")
-            elif kind == "end":
-                end = _described(named(line), kind, partial(decoded, type_=RunEnd))
-            elif kind in readers:
-                events.append(_described(named(line), kind, readers[kind]))
-            else:
-                raise ValueError(f"unknown kind of line: {shorten(repr(kind), MAX_REASON)}")
+        return decoded(line, _Line)
     except ValueError as error:
-        raise BadInput(f"{path}:{lines.number}: {error}") from error
-    if run is None:
-        raise BadInput(f"{path}:1: not a results file: it has no complete line")
-    return run, tuple(events), end, lines.warnings
+        raise ValueError(f"not a results file: {error}") from error
 
 
-def _head(head: _Line, line: bytes, kind: str, type_: type[T]) -> T:
+def _head(head: _Line, line: bytes, kind: str, type_: type[HeadT]) -> HeadT:
     """Return what the first line describes. Raise ValueError if it is not of this kind and version."""
     if head.kind != kind:
         found = _RECORDED.get(head.kind, "neither runs nor probes")
@@ -157,37 +203,52 @@ def _head(head: _Line, line: bytes, kind: str, type_: type[T]) -> T:
         raise ValueError(
             f"schema version {version} is not 1 to {SCHEMA_VERSION}; use the clusterlift that wrote the file"
         )
-    if _is_deep(decoded(line, dict[str, Any])):
+    values = {
+        key: _shared_value(bytes(raw)) for key, raw in decoded(line, dict[str, msgspec.Raw]).items()
+    }
+    try:
+        converted_value(values, CheckedRun)
+        run = converted_value(values, type_)
+        moment_of(run.started_at)
+    except ValueError as error:
+        raise _malformed(kind, error) from error
+    return run
+
+
+@lru_cache(maxsize=1000)
+def _shared_value(raw: bytes) -> Any:
+    """Return a value of a first line. Equal ones, such as environments, are decoded and kept once.
+
+    Raise ValueError if it is nested too deeply.
+    """
+    value = decoded(raw, Any)
+    if _is_deep(value):
         raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
-    _described(line, kind, partial(decoded, type_=CheckedRun))
-    return _described(line, kind, partial(decoded, type_=type_))
+    return value
 
 
 def _is_deep(value: Any) -> bool:
-    """Return whether values are nested in more levels of objects and arrays than MAX_NESTING."""
-    level = [value]
+    """Return whether a line with this value has more levels of objects and arrays than MAX_NESTING."""
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_NESTING):
+        if not level:
+            return False
         below = chain.from_iterable(
             each.values() if isinstance(each, dict) else each for each in level
         )
         level = [each for each in below if isinstance(each, dict | list)]
-        if not level:
-            return False
     return True
 
 
-def _start(line: bytes) -> _Line:
+def _described(line: bytes, kind: str, type_: type[T]) -> T:
     try:
-        return decoded(line, _Line)
-    except ValueError as error:
-        raise ValueError(f"not a results file: {error}") from error
-
-
-def _described(line: bytes, kind: str, read: Callable[[bytes], T]) -> T:
-    try:
-        found = read(line)
-        if isinstance(found, Run | ProbeRun | Trial):
+        found = decoded(line, type_)
+        if isinstance(found, Trial):
             moment_of(found.started_at)
     except ValueError as error:
-        raise ValueError(f"malformed {kind} line: {shorten(str(error), MAX_REASON)}") from error
+        raise _malformed(kind, error) from error
     return found
+
+
+def _malformed(kind: str, error: ValueError) -> ValueError:
+    return ValueError(f"malformed {kind} line: {shorten(str(error), MAX_REASON)}")

@@ -33,6 +33,7 @@ class CheckedNodeGroup(TypedDict):
 
 class CheckedMachines(TypedDict, total=False):
     names: Mapping[str, Name]
+    addresses: Mapping[Name, str]
     groups: Required[list[CheckedNodeGroup]]
 
 

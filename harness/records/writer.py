@@ -9,14 +9,16 @@ The last key of each line is `sha256`, a checksum of all bytes before this key: 
 noticed, even if its process was killed. Credentials are never written.
 """
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from io import FileIO, RawIOBase
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.interrupt import deferred_signals
@@ -29,12 +31,69 @@ from harness.records.directories import (
     configuration_directory,
     not_writable,
     probes_directory,
-    sync,
 )
-from harness.records.files import readable_by_others
+from harness.records.files import create_whole
+from harness.records.node_names import Names, node_names, run_with_names, with_names
 
 SCHEMA_VERSION = 2
 """In version 1, only the last line of a run that ended had a checksum."""
+
+_EVENT_KINDS: Mapping[str, type[Event]] = {"trial": Trial, **EVENT_KINDS}
+WriterT = TypeVar("WriterT", bound="_LineWriter")
+if TYPE_CHECKING:
+    Event = Trial | ProbeEvent
+
+
+def _path(results: Path, run: Run | ProbeRun) -> Path:
+    """Return the path of a results file."""
+    if isinstance(run, Run):
+        directory = configuration_directory(results, run.configuration)
+    else:
+        directory = probes_directory(results, run.configuration)
+    return directory / f"{run.id}{SUFFIX}"
+
+
+def _head(run: Run | ProbeRun) -> bytes:
+    """Return the first line of a file, without its checksum."""
+    if isinstance(run, Run):
+        return _line("run", {"schema_version": SCHEMA_VERSION, **asdict(run_with_names(run))})
+    return _line("probes", {"schema_version": SCHEMA_VERSION, **asdict(run)})
+
+
+def _names(run: Run | ProbeRun) -> Names:
+    return node_names(run.environment) if isinstance(run, Run) else {}
+
+
+def _event(event: Event) -> bytes:
+    """Return the line of an event, without its checksum."""
+    kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
+    values = asdict(event)
+    values.pop("disturbed", None)  # the reader judges the counters by the rules of today
+    return _line(kind, values)
+
+
+def _end(values: Mapping[str, Any]) -> bytes:
+    """Return the last line, without its checksum."""
+    return _line("end", {**values, "ended_at": timestamp()})
+
+
+def _line(kind: str, values: Mapping[str, Any]) -> bytes:
+    line = redacted({"kind": kind, **values})
+    # Arguments that are not UTF-8 have halves of surrogate pairs, which no file can have.
+    return json.dumps(line, ensure_ascii=False, allow_nan=False).encode(errors="replace")
+
+
+def _create(path: Path, lines: Iterable[bytes]) -> None:
+    """Create a results file with these lines. Raise BadInput if it exists or cannot be created."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        create_whole(path, lines)
+    except FileExistsError as error:
+        raise BadInput(
+            f"{path} belongs to another run; start the run again, and it gets another id"
+        ) from error
+    except OSError as error:
+        raise not_writable(path.parent, error) from error
 
 
 class _LineWriter:
@@ -42,62 +101,18 @@ class _LineWriter:
 
     path: Path | None = None
     _file: RawIOBase | None = None
-    _temporary: Path | None = None
-    """The file's name until `end`, if it has to be whole."""
 
-    def __init__(self) -> None:
+    def _start(self, path: Path, run: Run | ProbeRun) -> None:
+        """Create the file with its first line. Raise BadInput if it exists or cannot be created."""
         self._checksums = Checksums()
-
-    def _create(self, directory: Path, kind: str, run: Run | ProbeRun, *, whole: bool) -> None:
-        """Create the file: it appears under its name with the first line, or `whole` at its end.
-
-        Raises BadInput if it exists or cannot be created.
-        """
-        self.path = path = directory / f"{run.id}{SUFFIX}"
-        temporary = path.with_name(f".{path.name}.temporary")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Only one process can create the temporary name, so none takes the final one meanwhile.
-            self._file = FileIO(temporary, "xb", opener=readable_by_others)
-        except FileExistsError as error:
-            raise _already_exists(path) from error
-        except OSError as error:
-            raise not_writable(path.parent, error) from error
-        try:
-            if path.exists():
-                raise _already_exists(path)
-            self._temporary = temporary if whole else None
-            self._append(kind, {"schema_version": SCHEMA_VERSION, **asdict(run)})
-            if not whole:
-                self._name(temporary, path)
-        except BaseException:
-            self._file.close()
-            temporary.unlink(missing_ok=True)
-            raise
-
-    def _name(self, temporary: Path, path: Path) -> None:
-        temporary.rename(path)
-        sync(path.parent)
-
-    def record(self, event: Trial | ProbeEvent, *, durable: bool = True) -> None:
-        """Append an event."""
-        kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
-        values = asdict(event)
-        values.pop("disturbed", None)  # the reader judges the counters by the rules of today
-        self._append(kind, values, durable=durable)
+        _create(path, [self._checksums.sealed(_head(run))])
+        self.path = path
+        self._file = FileIO(path, "ab")
 
     def discard(self) -> None:
         """Remove the file, because nothing is measured after all."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-
-    def _end(self, values: Mapping[str, Any]) -> None:
-        """Append the last line; a file that had to be whole is, and gets its name."""
-        self._append("end", {**values, "ended_at": timestamp()})
-        if self._temporary and self.path:
-            self.sync()
-            self._name(self._temporary, self.path)
-            self._temporary = None
 
     def sync(self) -> None:
         """Put all lines on the disk. Raises ClusterliftError if they cannot be."""
@@ -108,19 +123,16 @@ class _LineWriter:
         except OSError as error:
             raise self._cannot_continue(error) from error
 
-    def _append(self, kind: str, values: Mapping[str, Any], *, durable: bool = True) -> None:
+    def _append(self, line: bytes, *, durable: bool = True) -> None:
         """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be.
 
         A line that is not `durable` is with the kernel: it outlives this process, but not the machine.
         """
         if self._file is None:
             return
-        line = redacted({"kind": kind, **values})
-        # Arguments that are not UTF-8 have halves of surrogate pairs, which no file can have.
-        content = json.dumps(line, ensure_ascii=False, allow_nan=False).encode(errors="replace")
         try:
-            self._write(self._file, content)
-            if durable and not self._temporary:
+            self._write(self._file, line)
+            if durable:
                 os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
         except OSError as error:
@@ -152,17 +164,12 @@ class _LineWriter:
             f"cannot continue writing {self.path}: {error.strerror}; earlier lines are kept"
         )
 
-    def __enter__(self) -> Self:
+    def __enter__(self: WriterT) -> WriterT:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
-        if self._temporary is not None:
-            self._temporary.unlink(missing_ok=True)
-
-
-_EVENT_KINDS: Mapping[str, type[Trial | ProbeEvent]] = {"trial": Trial, **EVENT_KINDS}
 
 
 class Recording(_LineWriter):
@@ -174,20 +181,20 @@ class Recording(_LineWriter):
 
     path: Path
 
-    def __init__(self, results: Path, run: Run, *, whole: bool = False) -> None:
-        super().__init__()
-        directory = configuration_directory(results, run.configuration)
-        self._create(directory, "run", run, whole=whole)
+    def __init__(self, results: Path, run: Run) -> None:
+        self._names = _names(run)
+        self._start(_path(results, run), run)
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
-        self.record(trial)
+        self._append(_event(with_names(trial, self._names)))
 
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None
     ) -> None:
         """Append how the run ended; the arguments are as in RecordedRun. Nothing follows."""
-        self._end({"ending": ending, "stopped": stopped, "link_errors": link_errors})
+        values = {"ending": ending, "stopped": stopped, "link_errors": link_errors}
+        self._append(_end(with_names(values, self._names)))
 
 
 class ProbeRecording(_LineWriter):
@@ -196,26 +203,24 @@ class ProbeRecording(_LineWriter):
     Raises BadInput if the file cannot be created, and ClusterliftError if it cannot be continued.
     """
 
-    def __init__(self, run: ProbeRun, results: Path | None, *, whole: bool = False) -> None:
-        super().__init__()
+    def __init__(self, run: ProbeRun, results: Path | None) -> None:
         self._run = run
         self._events: list[ProbeEvent] = []
         self._ending: Ending | None = None
         if results is not None:
-            directory = probes_directory(results, run.configuration)
-            self._create(directory, "probes", run, whole=whole)
+            self._start(_path(results, run), run)
 
     def event(self, event: ProbeEvent, *, durable: bool = True) -> None:
         """Append an event; it is on the disk when this returns, or else when `sync` does.
 
         Thousands of events of a step take longer to be synced each than to be measured.
         """
-        self.record(event, durable=durable)
+        self._append(_event(event), durable=durable)
         self._events.append(event)
 
     def end(self, ending: Ending) -> None:
         """Append how the probe run ended. Nothing follows."""
-        self._end({"ending": ending})
+        self._append(_end({"ending": ending}))
         self._ending = ending
 
     @property
@@ -224,23 +229,20 @@ class ProbeRecording(_LineWriter):
         return RecordedProbes(self._run, tuple(self._events), self._ending, str(self.path or ""))
 
 
-def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | ProbeEvent]) -> Path:
+def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Event]) -> Path:
     """Record what is complete, and return the file: it is there with all lines or not at all.
 
-    Raises like the recordings.
+    Raise BadInput if the file cannot be created.
     """
-    recording: Recording | ProbeRecording
-    if isinstance(run, Run):
-        recording = Recording(results, run, whole=True)
-    else:
-        recording = ProbeRecording(run, results, whole=True)
-    with recording:
-        for event in events:
-            recording.record(event)
-        recording.end(Ending.COMPLETED)
-    assert recording.path is not None  # noqa: S101  there are results
-    return recording.path
+    path = _path(results, run)
+    _create(path, _sealed(run, events))
+    return path
 
 
-def _already_exists(path: Path) -> BadInput:
-    return BadInput(f"{path} belongs to another run; start the run again, and it gets another id")
+def _sealed(run: Run | ProbeRun, events: Iterable[Event]) -> Iterator[bytes]:
+    checksums = Checksums()
+    names = _names(run)
+    yield checksums.sealed(_head(run))
+    for event in events:
+        yield checksums.sealed(_event(with_names(event, names)))
+    yield checksums.sealed(_end({"ending": Ending.COMPLETED}))

@@ -17,9 +17,9 @@ import msgspec
 from harness.base.errors import BadInput
 from harness.base.words import shorten
 from harness.model.run import timestamp
-from harness.records.directories import locked, sync
+from harness.records.directories import locked
 from harness.records.document import MAX_REASON
-from harness.records.files import own_file
+from harness.records.files import own_file, sync
 from harness.settings.setting import Change
 
 State = Literal["set", "put back"]

@@ -11,7 +11,6 @@ from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST, read_published
 from harness.records.reader import load
-from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "published-2020"
@@ -163,13 +162,21 @@ class TestImport:
     def test_an_import_that_fails_leaves_no_part_of_a_run(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        seen: list[list[Path]] = []
+        seen: list[Path] = []
 
-        def fail(_: Recording, *_arguments: object, **_options: object) -> None:
-            seen.append(list((tmp_path / "results").rglob("*.jsonl")))
+        def interrupt(path: Path) -> None:
+            seen.extend(each for each in path.parent.iterdir() if each.suffix == ".jsonl")
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(Recording, "end", fail)
+        monkeypatch.setattr(Path, "rename", lambda self, _: interrupt(self))
         assert self.run(write(tmp_path, "test,seconds", "a,1"), tmp_path / "results") == 130
-        assert seen == [[]]
+        assert seen == []
         assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []
+
+    def test_what_a_killed_import_left_behind_is_used_by_the_next(self, tmp_path: Path) -> None:
+        directory = tmp_path / "results" / "old"
+        directory.mkdir(parents=True)
+        (directory / ".unfinished").write_bytes(b"x" * 10_000)
+        assert self.run(write(tmp_path, "test,seconds", "a,1"), tmp_path / "results") == 0
+        [file] = directory.iterdir()
+        assert load(file).trials[0].wall_s == 1

@@ -35,7 +35,7 @@ from harness.model.run import (
 from harness.model.task_metrics import MAX_QUANTITY, DiskBytes
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_runs, probes_beside
-from harness.records.node_names import naming, with_names
+from harness.records.node_names import node_names, run_with_names, with_names
 from harness.records.reader import load, load_probes
 from harness.records.writer import Recording
 from tests.tracked import name_in_repository, tracked
@@ -210,7 +210,7 @@ class TestSchema:
         first, *lines = path.read_bytes().splitlines()
         head = json.loads(first)
         run = a_run(environment=head.get("environment") or {}, dataset=head.get("dataset"))
-        rest = list(map(json.loads, map(naming(run.environment), lines)))
+        rest = with_names([json.loads(line) for line in lines], node_names(run.environment))
         if path.parent.name == "probes":
             probed = load_probes(path)
             assert_has(asdict(probed.run), head)
@@ -219,7 +219,7 @@ class TestSchema:
                 assert_has(asdict(event), line)
         else:
             loaded = load(path)
-            named = with_names(run)
+            named = run_with_names(run)
             head |= {"environment": named.environment, "dataset": named.dataset}
             assert_has(asdict(loaded.run), head)
             for trial, line in zip(loaded.trials, rest[:-1], strict=True):
