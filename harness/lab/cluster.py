@@ -6,7 +6,6 @@ import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from harness.base.errors import BadInput, ClusterliftError
@@ -19,6 +18,10 @@ MASTER = "master"
 RESULTS = "/opt/clusterlift/results"
 LOCAL_DIRS = "/data"
 """SPARK_LOCAL_DIRS in docker/compose.yaml."""
+_COLUMNS = (
+    '{{.ID}}\t{{.State}}\t{{.Label "com.docker.compose.service"}}\t'
+    '{{.Label "clusterlift.storage"}}\t{{.Label "clusterlift.cpus"}}'
+)
 
 
 @dataclass(frozen=True)
@@ -133,20 +136,15 @@ def lab_filter() -> str:
 
 def find_lab() -> Lab | None:
     """Return the lab that is up, or what is left of it; None if there is no container of it."""
-    containers = _containers()
-    if not containers:
-        return None
+    listed = docker("ps", "--all", "--no-trunc", "--filter", lab_filter(), "--format", _COLUMNS)
     nodes = []
-    environment: list[str] = []
-    for container in containers:
-        name = str(container["Config"]["Labels"]["com.docker.compose.service"])
-        nodes.append(Node(name, str(container["Id"]), str(container["State"]["Status"])))
-        if name.startswith("worker-") or not environment:
-            environment = container["Config"]["Env"] or []
-    variables = dict(entry.partition("=")[::2] for entry in environment)
-    storages = variables.get("STORAGE", "hdfs").split("-")
+    for line in listed.splitlines():
+        container, state, name, storages, cpus = line.split("\t")
+        nodes.append(Node(name, container, state))
+    if not nodes:
+        return None
     nodes.sort(key=_by_number)
-    return Lab(tuple(nodes), tuple(storages), _cpus(variables.get("CPUS", "")))
+    return Lab(tuple(nodes), tuple(storages.split("-")), _cpus(cpus))
 
 
 def _cpus(text: str) -> float:
@@ -170,16 +168,3 @@ def running_lab() -> Lab:
         raise BadInput("no lab is up; start one: clusterlift lab up")
     lab.node(MASTER)
     return lab
-
-
-def _containers(attempts: int = 3) -> list[dict[str, Any]]:
-    ids = docker("ps", "--all", "--quiet", "--filter", lab_filter()).split()
-    if not ids:
-        return []
-    try:
-        found: list[dict[str, Any]] = json.loads(docker("inspect", *ids))
-    except ClusterliftError:
-        if attempts == 1:
-            raise
-        return _containers(attempts - 1)  # a container may just have been removed
-    return found

@@ -90,7 +90,6 @@ def test_a_node_that_ended_while_its_server_was_stopped_starts_with_it(tmp_path:
         "PATH": f"{tmp_path}:/usr/bin:/bin",
         "STORAGE": "hdfs",
         "NODES": "1",
-        "CPUS": "0.5",
         "SPARK_HOME": "/none",
         "SPARK_CONF_DIR": f"{tmp_path}/data/conf",
     }
