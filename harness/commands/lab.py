@@ -81,8 +81,11 @@ def up_command(nodes: int, cpus: float, storages: tuple[str, ...]) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
     shape = LabSpec(nodes, cpus, storages)
     with lab_lock(), interruptible():
-        started = up(shape)
-    show(status_text(running_lab()) if started else "this lab is up already")
+        is_started = up(shape)
+    if is_started:
+        show(status_text(running_lab()))
+    else:
+        show("this lab is up already")
 
 
 @lab.command("down")

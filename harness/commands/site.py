@@ -23,15 +23,16 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
-        if not in_lab:
-            transport = TRANSPORTS[via]
+        if in_lab:
+            if via != DEFAULT_VIA:
+                raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
+            return command(_lab_site(names), **others)
+        transport = TRANSPORTS[via]
+        local_dirs = None
+        if transport is by_local:
             # Only this machine's directories are known to be ours.
-            own = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's own default
-            local_dirs = own if transport is by_local else None
-            return command(Site(names, transport, local_dirs=local_dirs), **others)
-        if via != DEFAULT_VIA:
-            raise BadInput(f"--lab reaches its nodes by Docker: leave out --via {via}")
-        return command(_lab_site(names), **others)
+            local_dirs = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's default
+        return command(Site(names, transport, local_dirs=local_dirs), **others)
 
     for option in _HOST_OPTIONS:
         with_site = option(with_site)
@@ -46,8 +47,8 @@ def _lab_site(names: str | None) -> Site:
         host = lab.node(name).host
         return replace(host, address=address or host.address)
 
-    nodes = {worker.name: worker.host for worker in lab.workers if worker.is_running}
-    return Site(names, reach, list(nodes.values()), facts(lab), local_dirs=LOCAL_DIRS)
+    workers = [worker.host for worker in lab.workers if worker.is_running]
+    return Site(names, reach, workers, facts(lab), local_dirs=LOCAL_DIRS)
 
 
 _HOST_OPTIONS = (
