@@ -86,3 +86,13 @@ class Finding:
         """Return the line: `node1 eth0: half duplex`."""
         subject = str(self.subject)
         return f"{subject}: {self.text}" if subject else self.text
+
+
+def note(seen: str, remedy: str = "", subject: Subject = EVERYTHING) -> Finding:
+    """Return a note, by default about everything that was looked at."""
+    return Finding(subject, seen, Gravity.NOTE, remedy=remedy)
+
+
+def unknown(seen: str, remedy: str = "", subject: Subject = EVERYTHING) -> Finding:
+    """Return that something cannot be judged, by default of everything that was looked at."""
+    return Finding(subject, seen, Gravity.UNKNOWN, remedy=remedy)

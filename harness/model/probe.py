@@ -4,7 +4,7 @@ from __future__ import annotations  # for Python 3.8
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Tuple, Union
 
 from harness import __version__
 from harness.model.bounds import MAX_QUANTITY, Number, Quantity
@@ -20,19 +20,19 @@ ARROW = " -> "
 """Between the sender and the receiver, for people."""
 BOTH_WAYS_ARROW = " <-> "
 """Between two hosts that both send and receive."""
-Pair = tuple[str, str]  # evaluated, so as Python 3.8 has it
+Pair = Tuple[str, str]
 """Sender and receiver."""
+SeriesKey = Tuple[str, Tuple[str, ...], str, str, str, str]
+"""The fields of a Series."""
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """One value of a metric, or why there is none.
+class Series:
+    """All measurements of one metric, of the same hosts, in the same case.
 
     - `hosts`: a host, or sender and receiver; racks likewise.
     - `case`: distinguishes measurements of one metric and hosts, such as `both ways`; may be empty.
     - `better`: `higher` or `lower`.
-    - `error`: one line; None if there is a value.
-    - `round`: counts the repetitions from 1.
     """
 
     probe: str
@@ -41,6 +41,21 @@ class Measurement:
     metric: str
     unit: str
     better: str
+
+    @property
+    def subject(self) -> str:
+        """The hosts for people: `node1 -> node2`."""
+        return ARROW.join(self.hosts)
+
+
+@dataclass(frozen=True)
+class Measurement(Series):
+    """One value of a metric, or why there is none.
+
+    - `error`: one line; None if there is a value.
+    - `round`: counts the repetitions from 1.
+    """
+
     value: Quantity | None = None
     error: str | None = None
     round: Number = 1
@@ -54,9 +69,9 @@ class Measurement:
             raise ValueError("a measurement is of a host, or of a sender and a receiver")
 
     @property
-    def subject(self) -> str:
-        """The hosts for people: `node1 -> node2`."""
-        return ARROW.join(self.hosts)
+    def series(self) -> SeriesKey:
+        """The fields that it shares with its repetitions, in the order of a Series."""
+        return self.probe, self.hosts, self.case, self.metric, self.unit, self.better
 
 
 @dataclass(frozen=True)
@@ -171,33 +186,21 @@ class RecordedProbes:
 
 
 @dataclass(frozen=True)
-class ProbeSample:
-    """All measurements of one metric, hosts and case in one configuration."""
+class ProbeSample(Series):
+    """The values of a series, and the errors of measurements without a value."""
 
-    probe: str
-    hosts: tuple[str, ...]
-    case: str
-    metric: str
-    unit: str
-    better: str
     values: tuple[float, ...] = ()
     errors: tuple[str, ...] = ()
-
-    @property
-    def subject(self) -> str:
-        """The hosts for people: `node1 -> node2`."""
-        return ARROW.join(self.hosts)
 
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     """Group measurements into samples, in the order of first appearance; repetitions form one sample."""
-    grouped: dict[tuple[str, tuple[str, ...], str, str, str, str], list[Measurement]] = {}
+    grouped: dict[SeriesKey, list[Measurement]] = {}
     for each in measurements:
-        key = (each.probe, each.hosts, each.case, each.metric, each.unit, each.better)
-        grouped.setdefault(key, []).append(each)
+        grouped.setdefault(each.series, []).append(each)
     found = []
-    for key, group in grouped.items():
+    for series, group in grouped.items():
         values = tuple(each.value for each in group if each.value is not None)
         errors = tuple(each.error for each in group if each.error is not None)
-        found.append(ProbeSample(*key, values, errors))
+        found.append(ProbeSample(*series, values, errors))
     return found

@@ -12,7 +12,7 @@ from harness.base.option_types import WholeNumber
 from harness.base.words import join_names
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import EVERYTHING, Finding, Gravity
+from harness.model.finding import Finding, note
 from harness.model.network_metrics import (
     DISK,
     DISK_BELOW,
@@ -92,11 +92,9 @@ def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
         if 0 in case.values(DISK_BELOW):
             hosts.setdefault(case.case, []).append(case.subject)
     for directory, names in hosts.items():
-        yield Finding(
-            EVERYTHING,
+        yield note(
             f"unknown whether {directory} is in memory or in a cache on {join_names(names)}",
-            Gravity.NOTE,
-            remedy="install python3 (3.8 or newer) there",
+            "install python3 (3.8 or newer) there",
         )
 
 

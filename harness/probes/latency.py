@@ -11,7 +11,7 @@ from harness.hosts.parallelism import MAX_PAIRS, batches
 from harness.hosts.preflight import missing_programs
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, ask_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import EVERYTHING, Finding, Gravity
+from harness.model.finding import Finding, note
 from harness.model.network_metrics import (
     IDLE,
     LATENCY,
@@ -209,11 +209,11 @@ def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:
         if 0 in case.values(RDMA_PROGRAM):
             lacking.setdefault(case.case, []).append(case.subject)
     if devices and not any(devices):
-        yield Finding(EVERYTHING, "RDMA: no device on any host", Gravity.NOTE)
+        yield note("RDMA: no device on any host")
     for program, hosts in lacking.items():
         package = perftest.PROGRAMS.get(program, program)
         where = f"{program} ({package}) is not installed on {join_names(hosts)}"
-        yield Finding(EVERYTHING, f"RDMA is not measured: {where}", Gravity.NOTE)
+        yield note(f"RDMA is not measured: {where}")
 
 
 def _rdma_pairs(probed: RecordedProbes) -> list[MeasuredCase]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.observed.machines import values_by_name
 from harness.base.words import count_of, label
 from harness.hosts.links import LINK_PROGRAMS
-from harness.model.finding import Finding, Gravity, about
+from harness.model.finding import Finding, about, note
 from harness.model.interface import (
     NO_AGGREGATOR,
     OPEN_VSWITCH,
@@ -78,7 +78,7 @@ def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
             yield Finding(subject, seen)
         if link.limit_unread and not link.has_unknown_limit:
             text = f"whether tc limits it is unknown: {link.limit_unread}"
-            yield Finding(subject, text, Gravity.NOTE)
+            yield note(text, subject=subject)
         errors = _growth(before.get(host), after.get(host), "errors")
         if errors:
             yield Finding(subject, f"{count_of(errors, 'packet error')} during the probes")

@@ -28,6 +28,7 @@ from harness.model.probe import (
     Measurement,
     ProbeRun,
     RecordedProbes,
+    SeriesKey,
 )
 from harness.model.run import Ending
 from harness.model.soak import SoakEvent, SoakFlow
@@ -108,7 +109,7 @@ def run_steps(
     total_s = sum(step.expected_s for step in all_steps)
     started = clock()
     done_s = 0.0
-    measured: Counter[tuple[object, ...]] = Counter()
+    measured: Counter[SeriesKey] = Counter()
     for number, step in enumerate(all_steps, 1):
         # Steps take no less than expected; finished ones show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
@@ -117,9 +118,8 @@ def run_steps(
         say(f"[{number}/{len(all_steps)}] {step.description}; {left} left")
         for event in step.measure():
             if isinstance(event, Measurement):
-                same = (event.probe, event.metric, event.hosts, event.case)
-                measured[same] += 1
-                yield replace(event, round=measured[same])
+                measured[event.series] += 1
+                yield replace(event, round=measured[event.series])
             else:
                 yield event
         done_s += step.expected_s

@@ -18,7 +18,7 @@ from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError, parse_hosts
-from harness.model.finding import Finding, Gravity, about
+from harness.model.finding import Finding, about, note
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import (
     ACROSS_RACKS,
@@ -227,13 +227,11 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
         ratios = case.values(OVERSUBSCRIPTION)
         if not values:
             continue
+        text = "unknown oversubscription, because no goodput within a rack was measured"
         if ratios:
-            found = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
-            text = f"{found}{processor_limit_text(case)}"
-            yield Finding(about(*case.hosts), text, Gravity.NOTE)
-        else:
-            text = "unknown oversubscription, because no goodput within a rack was measured"
-            yield Finding(about(*case.hosts), text, Gravity.NOTE)
+            text = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
+            text += processor_limit_text(case)
+        yield note(text, subject=about(*case.hosts))
 
 
 def processor_limit_text(case: MeasuredCase) -> str:

@@ -7,7 +7,7 @@ from statistics import median
 from harness.analysis.network.measured import MeasuredCase, measured_cases
 from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
-from harness.model.finding import Finding, Gravity, about
+from harness.model.finding import Finding, about, unknown
 from harness.model.network_metrics import DISK, DISK_READ, DISK_WRITE, RANDOM_READS, RANDOM_WRITES
 from harness.model.probe import Measurement, Metric
 
@@ -56,12 +56,7 @@ def unlike_expected(
         yield from _slower(case, expected.get, than)
     for host in hosts:
         if host not in measured:
-            yield Finding(
-                about(host),
-                "no disk was measured",
-                Gravity.UNKNOWN,
-                remedy="run clusterlift probe disk",
-            )
+            yield unknown("no disk was measured", "run clusterlift probe disk", about(host))
 
 
 def are_faster(before: Iterable[Measurement], after: Iterable[Measurement]) -> bool:

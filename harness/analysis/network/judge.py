@@ -18,7 +18,7 @@ from harness.analysis.network.measured import (
 )
 from harness.analysis.network.obstacles import MIN_PEERS, processor_limits
 from harness.base.words import percent
-from harness.model.finding import EVERYTHING, Finding, Gravity, Subject, about
+from harness.model.finding import Finding, Subject, about, note, unknown
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import goodput_bit_s, throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
@@ -110,12 +110,8 @@ def slow_findings(
         yield Finding(about(*pair), seen, expected=str(expected[pair]))
     for pair, reason in sorted(limited.items()):
         rate = throughput_text(goodput.values[pair])
-        yield Finding(
-            about(*pair),
-            f"cannot be judged: {rate}, while {reason}",
-            Gravity.UNKNOWN,
-            remedy="probe again when its processors are idle",
-        )
+        seen = f"cannot be judged: {rate}, while {reason}"
+        yield unknown(seen, "probe again when its processors are idle", about(*pair))
 
 
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
@@ -143,7 +139,7 @@ def _bond_notes(links: Collection[HostLink]) -> Iterator[Finding]:
     """Yield a note on what can be expected of bonds, by how they share connections."""
     if any(link.bond and link.bond.spreads_a_connection for link in links):
         text = "balance-rr spreads a connection over all members, if the switches do so, too"
-        yield Finding(EVERYTHING, text, Gravity.NOTE)
+        yield note(text)
     members = one_member_goodputs(links)
     sharing = [
         len(link.bond.sharing_mbit_s) for link in links if link.host in members and link.bond
@@ -154,7 +150,7 @@ def _bond_notes(links: Collection[HostLink]) -> Iterator[Finding]:
             f"bonds give each connection one of their members: {one} is expected of every pair. More needs "
             f"several connections (--streams {max(sharing)}), which may still take the same member"
         )
-        yield Finding(EVERYTHING, text, Gravity.NOTE)
+        yield note(text)
 
 
 def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:
@@ -171,4 +167,4 @@ def no_slow_host(goodput: PairMatrix, links: Iterable[HostLink]) -> Finding:
     elif typical < SLOW * allowed:
         share = f"{percent(typical / allowed)} of the {throughput_text(allowed)}"
         text += f", but typical is {throughput_text(typical)}, {share} that links allow"
-    return Finding(EVERYTHING, text, Gravity.NOTE)
+    return note(text)

@@ -1,7 +1,7 @@
 """What probes measured: of each subject in each case, of each pair of hosts, and of each host."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
@@ -107,10 +107,15 @@ def _by_end(values: Mapping[Pair, float], end: int) -> dict[str, dict[Pair, floa
     return found
 
 
-def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> PairMatrix:
+def pair_matrix(
+    measurements: Iterable[Measurement],
+    metric: Metric,
+    case: str = "",
+    summary: Callable[[Sequence[float]], float] = median,
+) -> PairMatrix:
     """Return the matrix of one metric in one case.
 
-    The value of a pair is the median of its successful repeats; its error, if all repeats failed, the first.
+    The value of a pair is the summary of its successful repeats; its error, if all repeats failed, the first.
     """
     wanted = (metric.probe, metric.name, case)
     own = (each for each in measurements if (each.probe, each.metric, each.case) == wanted)
@@ -123,7 +128,7 @@ def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str =
         pair = (sample.hosts[0], sample.hosts[1])
         hosts.update(pair)
         if sample.values:
-            values[pair] = median(sample.values)
+            values[pair] = summary(sample.values)
         elif sample.errors:
             errors[pair] = sample.errors[0]
     return PairMatrix(tuple(sorted(hosts, key=natural_order)), values, errors)

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.network.judge import (
@@ -12,7 +12,7 @@ from harness.analysis.network.judge import (
     reference_of,
     slow_findings,
 )
-from harness.analysis.network.measured import PairMatrix
+from harness.analysis.network.measured import pair_matrix
 from harness.analysis.network.obstacles import (
     MAX_BUSY_PERCENT,
     MAX_STOLEN_PERCENT,
@@ -21,9 +21,9 @@ from harness.analysis.network.obstacles import (
 )
 from harness.base.clock import duration_text
 from harness.base.words import count_of, join_names, natural_order
-from harness.model.finding import EVERYTHING, Finding, Gravity, about
+from harness.model.finding import EVERYTHING, Finding, Gravity, about, note
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import Pair, RecordedProbes
+from harness.model.probe import Measurement, RecordedProbes
 from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakFlow
 
 _RULE_OF_THREE = -math.log(1 - 0.95)
@@ -127,21 +127,17 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
     events = [event for event in recorded if event.unread is None]
     links = probed.links().values()
     flows = _of_uninterrupted_links(soak_flows(probed), events)
-    best = _goodputs(flows, max)
+    best = pair_matrix(_goodputs(flows), MESH_GOODPUT, summary=max)
     transfers = _transfers(flows, reference_of(best, links))
     unread = _unread(recorded)
     found = list(_event_findings(events))
-    found += [_note(f"{each}: what only this would show is unknown") for each in unread]
+    found += [note(f"{each}: what only this would show is unknown") for each in unread]
     found += _transfer_findings(transfers)
     if not any(finding.is_fault for finding in found):
         if best.values:
             found.append(no_slow_host(best, links))
         found.append(_proof(transfers, unread))
     return sorted(found, key=lambda finding: (not finding.is_open, finding.at_s or 0.0))
-
-
-def _note(text: str) -> Finding:
-    return Finding(EVERYTHING, text, Gravity.NOTE)
 
 
 def _of_uninterrupted_links(
@@ -174,31 +170,22 @@ def _transfer_findings(transfers: _Transfers) -> Iterator[Finding]:
     judged = transfers.judged
     failed = [flow for flow in judged if flow.error is not None]
     slow = [flow for flow in judged if _is_slow(flow, transfers.reference)]
-    yield from _with_moments(_failures(judged), failed)
-    yield from _with_moments(slow_findings(_goodputs(judged, min), transfers.reference), slow)
+    measured = _goodputs(judged)
+    # A link may fail after hours, so the slowest round counts.
+    slowest = pair_matrix(measured, MESH_GOODPUT, summary=min)
+    yield from _with_moments(failed_measurements(measured), failed)
+    yield from _with_moments(slow_findings(slowest, transfers.reference), slow)
     unknown = [flow for flow in slow if flow.stolen_percent is None]
     if unknown:
-        yield _note(
+        yield note(
             f"nothing is known of the processors in {count_of(len(unknown), 'slow transfer')}: they, and not "
             "the links, may be the reason"
         )
     if transfers.limited:
-        yield _note(
+        yield note(
             f"nothing was concluded from {count_of(len(transfers.limited), 'transfer')}: a hypervisor took "
             "processor time from one of the hosts, or one of its processors was busy all the time"
         )
-
-
-def _goodputs(flows: Iterable[SoakFlow], summary: Callable[[Iterable[float]], float]) -> PairMatrix:
-    """Return the goodput of each pair in its best round, or in its slowest: a link may fail after hours."""
-    found: dict[Pair, list[float]] = defaultdict(list)
-    hosts: set[str] = set()
-    for flow in flows:
-        if flow.goodput_bit_s is not None:
-            found[flow.pair].append(flow.goodput_bit_s)
-            hosts.update(flow.pair)
-    values = {pair: summary(own) for pair, own in found.items()}
-    return PairMatrix(tuple(sorted(hosts, key=natural_order)), values, {})
 
 
 def _event_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
@@ -216,14 +203,14 @@ def _event_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
         yield Finding(about(host), text, gravity, at_s=first.at_s)
 
 
-def _failures(flows: Iterable[SoakFlow]) -> list[Finding]:
+def _goodputs(flows: Iterable[SoakFlow]) -> list[Measurement]:
     measured = []
     for flow in flows:
         if flow.goodput_bit_s is None:
             measured.append(MESH_GOODPUT.failed(flow.pair, flow.error))
         else:
             measured.append(MESH_GOODPUT.of(flow.pair, flow.goodput_bit_s))
-    return failed_measurements(measured)
+    return measured
 
 
 def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Iterator[Finding]:
@@ -262,13 +249,13 @@ def _proof(transfers: _Transfers, unread: Sequence[str]) -> Finding:
         return Finding(EVERYTHING, "nothing was transferred, so nothing is known", at_s=0.0)
     text = f"no fault in {duration_text(link_s)} of link time under load (all hosts together)"
     if link_s <= unjudged_s:
-        return _note(f"{text}, but most of the time was not judged: that proves nothing")
+        return note(f"{text}, but most of the time was not judged: that proves nothing")
     rarer_s = link_s / _RULE_OF_THREE
     faults = "faults of a link"
     if unread:
         text += ", as far as the hosts could be read"
         faults += " that show there"
-    return _note(
+    return note(
         f"{text}: with 95 % confidence, {faults} are rarer than one in {duration_text(rarer_s)} "
         "(rule of three)"
     )

@@ -13,7 +13,7 @@ from harness.analysis.network.disks import are_faster, unlike_before, unlike_exp
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.analysis.network.obstacles import processor_limits
-from harness.model.finding import EVERYTHING, Finding, Gravity, about
+from harness.model.finding import EVERYTHING, Finding, about, unknown
 from harness.model.interface import HostLink
 from harness.model.link import USB_2_MBIT_S, goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
@@ -84,7 +84,7 @@ def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding
     rate_bit_s = expected.rate_bit_s or _most_common(link.rate_bit_s for link in links)
     mtu = expected.mtu or _most_common(link.mtu_bytes for link in links)
     if not links:
-        yield _unknown("no link was observed")
+        yield unknown("no link was observed")
     for link in links:
         yield from _link_faults(link, rate_bit_s, mtu, network)
     if mtu is not None:
@@ -94,14 +94,10 @@ def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding
     elif network.goodput.values:
         lacking = "MTU" if rate_bit_s else "rate"
         option = "--mtu 1500" if rate_bit_s else "--expect 2500mbit"
-        yield _unknown(
+        yield unknown(
             f"the goodput cannot be judged, because no link reports its {lacking}",
             f"give it, for example {option}",
         )
-
-
-def _unknown(seen: str, remedy: str = "") -> Finding:
-    return Finding(EVERYTHING, seen, Gravity.UNKNOWN, remedy=remedy)
 
 
 def _link_faults(
@@ -134,7 +130,7 @@ def _unknown_rate(
         seen += ", and its goodput does not prove the expected rate"
         if link.connections_bit_s(1):
             remedy = "a connection takes one of its ports: probe with --streams"
-    yield Finding(about(link.host, part=link.device), seen, Gravity.UNKNOWN, remedy=remedy)
+    yield unknown(seen, remedy, about(link.host, part=link.device))
 
 
 def _path_faults(network: Network, mtu: int) -> Iterator[Finding]:
@@ -176,13 +172,12 @@ def _unmeasured(
     if len(links) <= 1:
         return
     if not matrix.values and not matrix.errors:
-        yield _unknown(f"no {metric} was measured", remedy)
+        yield unknown(f"no {metric} was measured", remedy)
         return
     for host in links:
         has_both_ways = matrix.sent_by(host) and matrix.received_by(host)
         if not has_both_ways and not matrix.failures(host):
-            seen = f"its {metric} was not measured both ways"
-            yield Finding(about(host), seen, Gravity.UNKNOWN, remedy=remedy)
+            yield unknown(f"its {metric} was not measured both ways", remedy, about(host))
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.observed.machines import unlike
 from harness.base.checked import count
 from harness.base.words import join_names, names_by_text, percent, significant
-from harness.model.finding import EVERYTHING, Finding, Gravity, about
+from harness.model.finding import Finding, about, note, unknown
 from harness.model.interference import (
     DISKS,
     DISTURBANCES,
@@ -81,13 +81,11 @@ def health(states: Sequence[NodeState]) -> list[Finding]:
         found += _faults(state)
         found += _notes(state)
     for line in unlike({state.host: state.facts for state in states}):
-        seen = f"{line}: the slower ones hold up every stage"
-        found.append(Finding(EVERYTHING, seen, Gravity.NOTE, remedy="set them alike"))
+        found.append(note(f"{line}: the slower ones hold up every stage", "set them alike"))
     missing = {state.host: ", ".join(_not_shown(state)) for state in states}
     for text, hosts in names_by_text(missing).items():
         if text:
-            seen = f"{join_names(hosts)} did not show {text}"
-            found.append(Finding(EVERYTHING, seen, Gravity.UNKNOWN))
+            found.append(unknown(f"{join_names(hosts)} did not show {text}"))
     return found
 
 
@@ -136,11 +134,9 @@ def _not_shown(state: NodeState) -> Iterator[str]:
 
 
 def _notes(state: NodeState) -> Iterator[Finding]:
-    def note(seen: str, remedy: str) -> Finding:
-        return Finding(about(state.host), seen, Gravity.NOTE, remedy=remedy)
-
+    subject = about(state.host)
     if state.unread:
-        yield note(state.unread, "install a newer one there")
+        yield note(state.unread, "install a newer one there", subject)
     processors = state.counted.processors
     quota = state.counted.quota_processors
     if quota is not None and quota < processors:
@@ -149,25 +145,29 @@ def _notes(state: NodeState) -> Iterator[Finding]:
             "leaves no more",
             "unless you want this, systemctl set-property UNIT CPUQuota= AllowedCPUs=, "
             "docker update --cpus 0 --cpuset-cpus '' CONTAINER, or start without taskset",
+            subject,
         )
     for (key, value), (seen, remedy) in _FACTS.items():
         if state.facts.get(key) == value:
-            yield note(seen, remedy)
+            yield note(seen, remedy, subject)
     used = state.swap_used_bytes
     if used > MAX_SWAP_USED * state.memory_bytes:
         yield note(
             f"{used / 1e9:.1f} GB of memory are swapped out: trials wait until they are back",
             "swapoff -a && swapon -a",
+            subject,
         )
     swappiness = count(state.facts.get("vm.swappiness")) or 0
     if state.swap_bytes and swappiness > MAX_SWAPPINESS:
         yield note(
             f"vm.swappiness {swappiness}: the kernel swaps heaps out to keep files in memory",
             "sysctl -w vm.swappiness=1",
+            subject,
         )
     if state.load is not None and state.load > MAX_LOAD * processors:
         yield note(
             f"load {state.load:g} on {processors} processors in the last minute: what ran then may come "
             "again",
             f"wait, and look: {_TOP}",
+            subject,
         )

@@ -25,7 +25,7 @@ from harness.analysis.observed.sample import (
 )
 from harness.analysis.observed.silence import silent_in, silent_lines
 from harness.base.words import count_of, join_names
-from harness.model.finding import EVERYTHING, Finding, Gravity
+from harness.model.finding import EVERYTHING, Finding, Gravity, note, unknown
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, SILENT, Ending, Run, Status
@@ -119,7 +119,7 @@ def network_check(
     if faults < len(found):
         numbers += f", {len(found) - faults} not judged"
     where = _listed(str(finding.subject) or finding.seen for finding in found)
-    return _note(f"{numbers}: {where}", f"clusterlift gate {name} lists them")
+    return note(f"{numbers}: {where}", f"clusterlift gate {name} lists them")
 
 
 def _detectable(
@@ -148,14 +148,6 @@ def _ok(seen: str) -> Finding:
     return Finding(EVERYTHING, seen, Gravity.OK)
 
 
-def _note(seen: str, remedy: str = "") -> Finding:
-    return Finding(EVERYTHING, seen, Gravity.NOTE, remedy=remedy)
-
-
-def _unknown(seen: str) -> Finding:
-    return Finding(EVERYTHING, seen, Gravity.UNKNOWN)
-
-
 def _fault(seen: str, remedy: str = "run the benchmark again") -> Finding:
     return Finding(EVERYTHING, seen, remedy=remedy)
 
@@ -178,7 +170,7 @@ def _measured_workloads(baseline: ConfigurationRuns) -> list[str]:
 def _all_completed(baseline: ConfigurationRuns) -> Finding:
     unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
     if unfinished:
-        return _note(f"{_listed(unfinished)} did not finish", "trials until then count")
+        return note(f"{_listed(unfinished)} did not finish", "trials until then count")
     return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
 
 
@@ -201,7 +193,7 @@ def _enough_runs(baseline: ConfigurationRuns) -> Finding:
 def _no_failures(baseline: ConfigurationRuns) -> Finding:
     trials = list(measured_trials(baseline.runs))
     if not trials:
-        return _unknown(_NOT_MEASURED)
+        return unknown(_NOT_MEASURED)
     failed = [trial for trial in trials if trial.status is Status.FAILED]
     if failed:
         first = failed[0]
@@ -215,21 +207,21 @@ def _no_failures(baseline: ConfigurationRuns) -> Finding:
 def _undisturbed(baseline: ConfigurationRuns) -> Finding:
     trials = list(measured_trials(baseline.runs))
     if not trials and not any(disturbed_trials(baseline.runs)):
-        return _unknown(_NOT_MEASURED)
+        return unknown(_NOT_MEASURED)
     lines = [disturbed_line(baseline.runs), throughout_line(baseline.runs)]
     lines += overlap_lines(baseline.runs)
     text = "; ".join(filter(None, lines))
     if text:
-        return _note(text)
+        return note(text)
     if not interference_facts(baseline.runs):
-        return _unknown(
+        return unknown(
             "what disturbed the trials is not recorded: an older version measured them, or they were imported"
         )
     silent: set[str] = set()
     for trial in trials:
         silent.update(silent_in(trial))
     if silent:
-        return _unknown(f"on {join_names(sorted(silent))}; no other node was disturbed")
+        return unknown(f"on {join_names(sorted(silent))}; no other node was disturbed")
     return _ok("no measured trial was disturbed")
 
 
@@ -240,16 +232,16 @@ def _all_nodes_answered(baseline: ConfigurationRuns) -> Finding:
     found = "; ".join(lines)
     if any(run.environment.get(SILENT) for run in _runs(baseline)):
         return _fault(found, "mend that, and run the benchmark again")
-    return _note(found)
+    return note(found)
 
 
 def _nodes_known(baseline: ConfigurationRuns) -> Finding:
     """Check a baseline without a silent node: it may be that none was asked."""
     trials = list(measured_trials(baseline.runs))
     if not trials:
-        return _unknown(_NOT_MEASURED)
+        return unknown(_NOT_MEASURED)
     if not any(trial.wire or trial.interference for trial in trials):
-        return _unknown("nothing is recorded of the nodes in any trial")
+        return unknown("nothing is recorded of the nodes in any trial")
     return _ok("every node answered in every measured trial")
 
 
@@ -260,7 +252,7 @@ def _all_workloads(baseline: ConfigurationRuns) -> Finding:
         known += run.parameters.get("not_requested") or ()
     absent = [name for name in known if name not in measured]
     if absent:
-        return _note(f"not measured: {_listed(absent)}", "after the upgrade it is too late")
+        return note(f"not measured: {_listed(absent)}", "after the upgrade it is too late")
     return _ok(f"all {len(measured)} were measured")
 
 
@@ -284,7 +276,7 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
     total = count_of(len(trials), "trial")
     lacking = sum(trial.tasks is None or bool(trial.tasks.incomplete) for trial in trials)
     if lacking:
-        return _note(f"{lacking} of {total} that count have none, or incomplete ones")
+        return note(f"{lacking} of {total} that count have none, or incomplete ones")
     return _ok(f"complete for {total} that count")
 
 
@@ -301,10 +293,10 @@ def _links_known(baseline: ConfigurationRuns) -> Finding:
         "speed": all("link" in run.facts or environment.link_rates(run) for run in runs),
         "MTU": all("mtu" in run.facts or environment.link_mtus(run) for run in runs),
     }
-    unknown = [name for name, known in is_known.items() if not known]
-    if unknown:
+    missing = [name for name, known in is_known.items() if not known]
+    if missing:
         return _fault(
-            f"unknown {' and '.join(unknown)}",
+            f"unknown {' and '.join(missing)}",
             "declare what the links are and run the benchmark again, for example "
             "--fact link=1gbit --fact mtu=1500",
         )
@@ -338,14 +330,14 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
     for run in _runs(baseline):
         lines += unlike_peers(run)
     if lines:
-        return _note("; ".join(dict.fromkeys(lines)))
+        return note("; ".join(dict.fromkeys(lines)))
     return _ok("none between its runs" if others else "none, as there is a single run")
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Finding:
     runs = [run for run in _runs(baseline) if run.dataset]
     if not runs:
-        return _note("no run recorded that it read data")
+        return note("no run recorded that it read data")
     layouts: list[str] = []
     for run in runs:
         drift = run.dataset["layout"].get("drift") if run.dataset else None
@@ -358,7 +350,7 @@ def _layout_verified(baseline: ConfigurationRuns) -> Finding:
     if layouts:
         return _ok(f"{_listed(layouts)}, as in the manifest")
     storages = sorted({str(environment.storage(run)) for run in runs})
-    return _unknown(f"{_listed(storages)} storage did not report it")
+    return unknown(f"{_listed(storages)} storage did not report it")
 
 
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {

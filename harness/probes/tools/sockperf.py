@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.base.errors import ToolError
+from harness.base.failure_reason import failure_reason, stated_error
 from harness.model.network_metrics import LATENCY_PERCENTILES
 
 LISTENING = "block on socket"
@@ -16,7 +17,6 @@ _TOTALS = re.compile(
     re.MULTILINE,
 )
 _LAST_LINE = re.compile(r"^sockperf: ---> <MIN> observation = +\d+\.\d+$", re.MULTILINE)
-_ERROR = re.compile(r"sockperf: ERROR: (.+)|sockperf: ('-.*)|(No messages .+)")
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,11 @@ def read_round_trips(output: str, errors: str = "") -> RoundTrips:
     totals = _TOTALS.search(output)
     complete = _LAST_LINE.search(output) and measured.keys() >= set(LATENCY_PERCENTILES)
     if totals is None or not complete:
-        raise ToolError(f"sockperf: {_error(errors) or _error(output) or 'no statistics'}")
+        reason = failure_reason(errors, stated_error(output))
+        raise ToolError(reason or "sockperf printed no statistics (is its server reachable?)")
     seconds = float(totals[1])
     messages = int(totals[2])
     microseconds = {rank: measured[rank] for rank in LATENCY_PERCENTILES}
     if seconds <= 0 or messages <= 0 or min(microseconds.values()) <= 0:
         raise ToolError("sockperf: no message came back")
     return RoundTrips(microseconds, messages / seconds)
-
-
-def _error(text: str) -> str:
-    error = _ERROR.search(text)
-    return next(filter(None, error.groups())).strip() if error else ""
