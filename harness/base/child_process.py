@@ -60,7 +60,7 @@ def run_to_its_end(
     *,
     ends_with_input: bool = False,
 ) -> int:
-    """Run a command to its end and return its exit code; call `meanwhile` several times a second.
+    """Run a command to its end and return its exit code. Call `meanwhile` several times a second.
 
     Ctrl-C and SIGTERM interrupt it, as does the death of this process, by a shell around the command unless
     the command itself `ends_with_input`. Raise KeyboardInterrupt then, and if another signal ended it.

@@ -18,7 +18,7 @@ TIMEOUT_S = 60.0
 MAX_ANSWER_BYTES = 2**26
 SERVICE = "s3"
 REFUSALS = 300
-"""The first status of an answer that is not what was asked for; no redirection is followed."""
+"""Answers with this status or a higher one are refusals. No redirection is followed."""
 _ERROR_CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 
 

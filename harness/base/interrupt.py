@@ -60,7 +60,7 @@ def _replace_ctrl_c_handler(handler: Handler | signal.Handlers) -> None:
 
 @contextmanager
 def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Install handlers for the `with` block; a signal that is ignored stays ignored."""
+    """Install handlers for the `with` block. A signal that is ignored stays ignored."""
     before: dict[signal.Signals, Any] = {}
     for number, handler in handlers.items():
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup

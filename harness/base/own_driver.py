@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from harness.base.errors import BadInput
 
 _REMOTE = ("spark.remote", "SPARK_REMOTE", "PYSPARK_REMOTE_INIT_CONF_LEN")
-"""What says that Spark Connect is asked for; the last is how spark-submit tells a script."""
+"""Names that are set if Spark Connect is asked for. By the last one, spark-submit tells a script."""
 
 
 def require_own_driver(properties: Mapping[str, str]) -> None:

@@ -56,7 +56,7 @@ def lab() -> None:
     default=4,
     show_default=True,
     metavar="N",
-    help="Number of workers; there is a master, too.",
+    help="Number of workers besides the master.",
 )
 @click.option(
     "--cpus",
@@ -133,7 +133,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
 @conf_option
 @script_arguments
 def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
-    """Run datagen/generate.py in the lab; ARGS are that script's arguments."""
+    """Run datagen/generate.py in the lab. ARGS are that script's arguments."""
     with lab_lock():
         return spark_submit(running_lab(), GENERATE, arguments, conf)
 
@@ -142,7 +142,7 @@ def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 @conf_option
 @script_arguments
 def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
-    """Run jobs/benchmark.py in the lab; ARGS are that script's arguments.
+    """Run jobs/benchmark.py in the lab. ARGS are that script's arguments.
 
     Its results record that the cluster was emulated, and which links it had.
     """
@@ -158,7 +158,7 @@ def _check_is_kept(results: Path) -> None:
     if not Path(normpath(Path(CHECKOUT, results))).is_relative_to(kept):
         raise BadInput(
             f"--results {results} would be in the lab, and removed with it: give results, or a directory in "
-            "it; where that is on this machine, the environment variable RESULTS says when the lab starts"
+            "it (the environment variable RESULTS says where that is on this machine when the lab starts)"
         )
 
 

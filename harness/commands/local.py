@@ -31,7 +31,7 @@ def local() -> None:
 
 
 def file_system(system: Service, servers: int) -> Group:
-    """Return the commands of a file system; `servers` is the default number of servers."""
+    """Return the commands of a file system. `servers` is the default number of servers."""
     title = system.title
     option = click.option(
         f"--{system.server.lower().replace(' ', '-')}s",
@@ -107,7 +107,7 @@ def _layouts(texts: Sequence[str]) -> tuple[Layout, ...]:
     default=(DEFAULT_LAYOUT,),
     show_default=True,
     callback=converted(_layouts),
-    help="Layout of a bucket, replicated:N or rs:D+P[:cell]; the bucket of rs:2+1 is s3a://rs-2-1. Repeat "
+    help="Layout of a bucket, replicated:N or rs:D+P[:cell]. The bucket of rs:2+1 is s3a://rs-2-1. Repeat "
     "the option for more buckets.",
 )
 @command_argument

@@ -19,7 +19,7 @@ DEFAULT_VIA = "ssh"
 
 
 def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name hosts; its first argument is the Site."""
+    """Give a command the options that name hosts. Its first argument is the Site."""
 
     @wraps(command)
     def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
@@ -57,8 +57,8 @@ _HOST_OPTIONS = (
         type=click.Choice(list(TRANSPORTS)),
         default=DEFAULT_VIA,
         show_default=True,
-        help="How to reach the hosts: ssh without a password; docker, or netns (network namespaces), by "
-        "name; local runs everything on this machine.",
+        help="How to reach the hosts: ssh without a password, docker or netns (network namespaces) by their "
+        "names, or local, which runs everything on this machine.",
     ),
     click.option("--lab", "in_lab", is_flag=True, help="Use the nodes of the running lab."),
     click.option(

@@ -19,7 +19,7 @@ _GROUP_NAME = r"(?!\.{1,2}(?:/|\Z))[A-Za-z0-9_@:.-]+"
 Group = Annotated[
     str, msgspec.Meta(pattern=rf"^{_GROUP_NAME}(?:/{_GROUP_NAME})*\Z", max_length=300)
 ]
-"""A control group below the root; `..` would lead out of it."""
+"""A control group below the root. `..` would lead out of it."""
 Namespace = Annotated[str, msgspec.Meta(pattern=r"^(?!\.{1,2}\Z)[^\0/]+\Z", max_length=255)]
 
 

@@ -55,7 +55,7 @@ class LabSite(Site):
         return lab
 
     def uri(self, data: Dataset) -> str:
-        """Return a path in the file system that the dataset names; on Ceph, in the bucket of its layout."""
+        """Return a path in the dataset's file system. On Ceph, it is in the bucket of its layout."""
         return f"{running_lab().uri(data.storage, data.layout)}/{self._experiment}/{data.name}"
 
     def hosts_to_set(self) -> Sequence[Host]:
@@ -64,7 +64,7 @@ class LabSite(Site):
         return [*(node.host for node in lab.running), ENGINE] if lab else []
 
     def hosts_with_caches(self) -> Sequence[Host]:
-        """Return the machine whose kernel all nodes share; a container may not drop its page cache."""
+        """Return this machine: all nodes share its kernel, and a container may not drop its page cache."""
         return [ENGINE]
 
     def disk_rates(self, configuration: Configuration) -> Settings:
@@ -87,7 +87,7 @@ class LabSite(Site):
             say(str(error))  # a node that ends loses what was set with it
 
     def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
-        """Put back what is set in nodes that still run; a node that ended has lost it."""
+        """Put back what is set in nodes that still run. A node that ended has lost its settings."""
         running = {str(host) for host in self.hosts_to_set()}
         lost = []
         for entry in journal.outstanding():

@@ -28,7 +28,7 @@ _DONE = "dropped"
 class Configured:
     """A site while a configuration is in force.
 
-    `hosts` can be probed; `lost` returns in one line what is no longer as it was set, None if all is.
+    `hosts` can be probed. `lost` returns in one line which setting has another value now, None if none has.
     """
 
     hosts: Sequence[Host]
@@ -82,7 +82,7 @@ class Site:
         return self.hosts_to_set()
 
     def drop_caches(self) -> list[str]:
-        """Put what hosts keep of files out of their memory, and return a line for each that could not."""
+        """Let hosts drop their page caches, and return a line for each that could not."""
         command = ("sh", "-c", f"{DROP} && echo {_DONE}")
         answers = ask_all(self.hosts_with_caches(), command, _require_done)
         return [str(answer) for answer in answers.values() if isinstance(answer, HostError)]
@@ -142,8 +142,8 @@ class Site:
     ) -> int:
         """Run a script of the checkout under spark-submit in this environment, and return its exit code.
 
-        The benchmark waits until `on_request` returns, called with what it writes to its hold file: see
-        wait_for_release. Without it there is no hold file.
+        `on_request` is called with each text that the benchmark writes to its hold file. The benchmark waits
+        until it returns: see wait_for_release. Without `on_request` there is no hold file.
         """
         if on_request is None:
             return self.run(script, arguments, properties, environment or {})
@@ -166,7 +166,7 @@ class Site:
         environment: Mapping[str, str],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> int:
-        """Run a script on this machine, and return its exit code; call `meanwhile` several times a second."""
+        """Run a script on this machine, and return its exit code. Call `meanwhile` several times a second."""
         options = [*self._spec.spark, *(f"--conf={pair}" for pair in properties)]
         before = by_netns(self._spec.submit_from).prefix if self._spec.submit_from else ()
         return run_script(

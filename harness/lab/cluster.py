@@ -86,7 +86,7 @@ class Lab:
 
     @property
     def results(self) -> Path:
-        """The host's directory to which the master writes results: it mounted it when it started."""
+        """The host's directory of results, which the master mounted when it started."""
         mounts = docker("inspect", "--format", "{{json .Mounts}}", self.master.container)
         sources = {each["Destination"]: each["Source"] for each in json.loads(mounts)}
         return Path(sources[RESULTS])

@@ -24,10 +24,12 @@ MAX_WORKERS = 64
 MIN_CPUS = 0.1
 MAX_CPUS = 1024
 CPU_PERIOD_US = 20_000
-"""A worker stands still until the end of the period in which it has used its share of the processors. In the
-kernel's default of 100 ms, work of 0.15 s of half a processor varied by 11 %; in this one by 2 %."""
+"""A worker that has used its share of the processors stands still until the end of the period.
+
+With the kernel's default of 100 ms, work of 0.15 s of half a processor varied by 11 %, with 20 ms by 2 %.
+"""
 SUMMARY = "ERROR: Encountered errors while bringing up the project."
-"""The last line of Compose 1.29 after any error; the reason is before it."""
+"""The last line of Compose 1.29 after any error. The reason is before it."""
 _STANDARD_ERROR = 2
 
 
@@ -46,7 +48,7 @@ class LabSpec:
 
     @property
     def storage_variable(self) -> str:
-        """The value of Compose's variable STORAGE, which is also the tag of the image."""
+        """The value of Compose's variable STORAGE, and the tag of the image."""
         return "-".join(self.storages)
 
     def __str__(self) -> str:
@@ -60,7 +62,7 @@ def cpu_quota_us(cpus: float) -> int:
 
 
 def shape_of(lab: Lab) -> LabSpec:
-    """Return the shape of a lab that is up; its nodes may have ended."""
+    """Return the shape of a lab that is up. Some of its nodes may have ended."""
     return LabSpec(len(lab.workers), lab.cpus, lab.storages)
 
 

@@ -1,4 +1,4 @@
-"""Start the lab and wait until it is ready; remove it without leaving anything behind."""
+"""Starts the lab and waits until it is ready. Removes it without leaving anything behind."""
 
 import os
 import time
@@ -33,7 +33,7 @@ def up(shape: LabSpec) -> bool:
     lab = find_lab()
     if lab is None:
         check_ports()
-    # A `lab down` that was cut off, or failed at one node, may have left the workers alone.
+    # A `lab down` that was cut off, or failed at one node, may have left only workers.
     elif shape_of(lab) != shape:
         raise BadInput(f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down")
     elif {node.name for node in lab.running} == set(shape.services):

@@ -16,7 +16,7 @@ IMAGE = "clusterlift-lab"
 
 
 def qfs_variables(shape: LabSpec) -> dict[str, str]:
-    """Pack what QFS_HOME has, and return the build argument QFS_TARBALL; nothing for a lab without QFS.
+    """Pack what QFS_HOME has, and return the build argument QFS_TARBALL. A lab without QFS needs none.
 
     Without QFS_HOME, return nothing if the lab's image has QFS already. Raise BadInput if there is no QFS to
     install.

@@ -23,13 +23,13 @@ LAYOUTS = {
         "rs:6+3:4k",
     ),
 }
-"""The layouts of each. Ceph has a bucket for each layout; data without a layout goes into the first one."""
+"""The layouts of each. Ceph has a bucket for each layout. Data without a layout goes into the first one."""
 
 
 def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
     """Return why a lab cannot store this layout; None if it can.
 
-    Reed-Solomon on QFS needs no node for each stripe: a chunk server stores several of them.
+    QFS needs fewer nodes than a Reed-Solomon file has stripes: a chunk server stores several of them.
     """
     if text is None:
         return None

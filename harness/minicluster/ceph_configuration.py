@@ -1,4 +1,4 @@
-"""What Ceph's programs read before they start: configuration, keys, pools, and the zone of the gateway.
+"""Writes the files that Ceph's programs read: configuration, keys, pools, and the zone of the gateway.
 
 Standard library only, because the lab's master writes it, too.
 """
@@ -47,11 +47,11 @@ _POOLS_OF_ZONE = [
 
 @dataclass(frozen=True)
 class CephPlan:
-    """Where a Ceph has what, and at which addresses its daemons listen.
+    """Where a Ceph has its files, and at which addresses its daemons listen.
 
-    `directory` has what is written here, `data` the directories of the daemons. `monitor` is an address in
-    Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons; if it is empty, each gets its own
-    (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
+    `directory` has the files that are written here, `data` the directories of the daemons. `monitor` is an
+    address in Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons. If it is empty, each gets
+    its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
     """
 
     directory: Path
@@ -131,7 +131,7 @@ def osd_id(number: int) -> uuid.UUID:
 
 
 def _keyring(servers: int) -> str:
-    """Return a key for each who talks to the monitor, with what it may do."""
+    """Return a key for each client of the monitor, with its rights."""
     rights = {"mon.": "allow *", "client.admin": "allow *"}
     for number in range(servers):
         rights[f"osd.{number}"] = "allow profile osd"

@@ -1,4 +1,4 @@
-"""A cluster of daemons on this machine, and where it stores what it has."""
+"""A cluster of daemons on this machine, and where it stores its files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,8 +1,8 @@
 """The daemons of a cluster on this machine: processes in one group, which a guard leads.
 
-If this process is gone, however that happened, the kernel closes its end of the guard's pipe: then the guard
-kills the group and removes what it stored. The group has the number of the guard, which no other process gets
-while the guard is there.
+If this process is gone for any reason, the kernel closes its end of the guard's pipe. Then the guard kills
+the group and removes what it stored. The group has the number of the guard, which no other process gets while
+the guard is there.
 """
 
 import errno
@@ -61,7 +61,7 @@ class Daemon:
 
 @contextmanager
 def guarded(directory: Path) -> Iterator[int]:
-    """Provide the number of a process group; at the end, kill the group and remove its directory.
+    """Provide the number of a process group. At the end, kill the group and remove its directory.
 
     If this process is killed, a guard does so, and ends the process that COMMAND names. Ctrl-C in a terminal
     does not reach the group. Raise ClusterliftError if the guard cannot start, OSError if the directory

@@ -29,7 +29,7 @@ class HdfsCluster:
     server: ClassVar[str] = "DataNode"
 
     def port_count(self, servers: int) -> int:
-        """Return 2, for clients and for the web; DataNodes choose and report their own ports."""
+        """Return 2, for clients and for the web. DataNodes choose and report their own ports."""
         return 2
 
     def prepare(self, cluster: Cluster) -> None:
@@ -52,7 +52,7 @@ class HdfsCluster:
             yield Launch(name, [*command, "-D", storage])
 
     def live_servers(self, cluster: Cluster) -> int | None:
-        """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
+        """Return the number that the NameNode's web page shows, and 0 while the NameNode is in safe mode."""
         bean = {"qry": "Hadoop:service=NameNode,name=FSNamesystemState"}
         match answer_of(Request(f"http://{LOCALHOST}:{cluster.ports[-1]}", "/jmx", bean)):
             case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:

@@ -56,7 +56,7 @@ MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120
 
 
 def minicluster_jar() -> Path:
-    """Return the jar for the Hadoop version of this machine's Spark; fetch it into the cache first.
+    """Return the jar for the Hadoop version of this machine's Spark. Fetch it into the cache first.
 
     Raise BadInput if there is no Spark or the cache cannot be written, ClusterliftError if the jar
     cannot be fetched.
@@ -68,7 +68,7 @@ def minicluster_jar() -> Path:
 
 
 def fetched(artifacts: Sequence[Artifact], size: str, directory: str = "") -> list[Path]:
-    """Return the jars, from a directory of the cache; fetch what it lacks first, all at once.
+    """Return the jars, from a directory of the cache. Fetch missing ones first, all at once.
 
     Raise BadInput if the cache cannot be written, ClusterliftError if they cannot be fetched.
     """

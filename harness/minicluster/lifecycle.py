@@ -29,7 +29,7 @@ class Service(Protocol):
     """What its daemons are, except the first one, its head: DataNode, chunk server, OSD."""
 
     def port_count(self, servers: int) -> int:
-        """Return how many ports must be chosen before the start; the first one is the URI's."""
+        """Return how many ports must be chosen before the start. The first one is that of the URI."""
 
     def prepare(self, cluster: Cluster) -> None:
         """Find the programs, write the configuration, and format an empty file system.
@@ -49,7 +49,7 @@ class Service(Protocol):
 
 @contextmanager
 def running(service: Service, servers: int) -> Iterator[Cluster]:
-    """Provide a new cluster whose servers are live; stop it and remove its data afterwards, also if killed.
+    """Provide a new cluster whose servers are live. Stop it and remove its data afterwards, also if killed.
 
     The logs stay if it did not start, or if a daemon has died. Raise BadInput if the cache cannot be
     written, ClusterliftError if a daemon does not start, OSError if the disk is full.

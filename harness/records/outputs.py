@@ -26,7 +26,7 @@ class OutputKind:
 
 
 def write_file(output: Path, data: bytes, kind: OutputKind) -> None:
-    """Write a file, or replace a former one of its kind; a symbolic link keeps pointing at it.
+    """Write a file, or replace a former one of its kind. A symbolic link keeps pointing at it.
 
     Raise BadInput, which names the option, if the file cannot be written, or if something else exists there.
     """

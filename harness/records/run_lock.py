@@ -19,14 +19,14 @@ from harness.records.files import own_file
 
 RUN = "run"
 SERIES = "series"
-"""What is locked: a single run, while it lasts; or several, from the first to the last of them."""
+"""A lock of a single run, while it lasts, and one of several, from the first to the last of them."""
 _MAX_HOLDER = 200
 """Bytes that are read of a lock's file: process, host, program and start of whoever has the lock."""
 
 
 @contextmanager
 def configuration_lock(results: Path, configuration: str, what: str) -> Iterator[None]:
-    """Lock a configuration in the block; the system unlocks it if the process is killed.
+    """Lock a configuration in the block. The system unlocks it if the process is killed.
 
     `what` is RUN or SERIES. Raise BadInput, which names the other process, if one has the lock, and if
     results cannot be written. Where files cannot be locked, such as on some NFS, say so and go on.

@@ -1,4 +1,4 @@
-"""The Spark of this machine: where it is installed, and how to run spark-submit.
+"""Finds the Spark of this machine, and runs spark-submit.
 
 Every search goes in this order: `$SPARK_HOME`, the pyspark package of this Python, and the
 spark-submit on PATH. So commands also work from a virtual environment that is not activated.
@@ -70,7 +70,7 @@ def hadoop_version(home: Path) -> str:
 
 
 def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run spark-submit to its end; `stdout` of the result is all that it printed, to either stream.
+    """Run spark-submit to its end. `stdout` of the result is all that it printed, to either stream.
 
     Raise BadInput if there is no Spark.
     """

@@ -48,7 +48,7 @@ SPARK_OPTIONS = frozenset(
         "--total-executor-cores",
     }
 )
-"""The options of spark-submit that take a value. None of them is an option of the script."""
+"""The options of spark-submit that take a value. The script has no option of the same name."""
 
 _PROPERTY_OF = {
     "--deploy-mode": "spark.submit.deployMode",
