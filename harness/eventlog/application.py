@@ -5,11 +5,13 @@ the description or else the call site that Spark recorded. What Spark describes 
 numbered, in the order of its first job.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,7 +23,7 @@ from harness.eventlog.events import (
     Event,
     JobEnded,
     JobStarted,
-    Readers,
+    Reader,
     as_ms,
     as_number,
     decoded,
@@ -46,7 +48,8 @@ WRITTEN_BY = "Spark's event log"
 NOT_LOGGED = (
     "event logs of Spark do not tell links, layouts, other load, or whether answers were right"
 )
-MAX_NAME, MAX_ERROR = 60, 200
+MAX_NAME = 60
+MAX_ERROR = 200
 """Characters."""
 _CALL_SITE = re.compile(r"(?<=\S at )(?:[^\s/]{0,255}/){1,64}(?=[^/\s]{1,255}:\d)")
 """The directories of a file in which an execution was called."""
@@ -54,7 +57,7 @@ _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 
 @dataclass(eq=False)
-class _Work:
+class _Execution:
     """What becomes a trial: the application, an execution of SQL, or a job outside SQL.
 
     `outline` tells it from what has the same description. It has a `workload` since its first job, and
@@ -95,20 +98,20 @@ class Application:
         self.described: dict[str, Described] = {}
         self._full_name = ""
         self._decode = decode
-        self._whole = _Work("", 0)
+        self._whole = _Execution("", 0)
         self._environment: dict[str, Any] = {}
         self._task_cpus = 1
         self._executors: dict[str, tuple[str, int]] = {}
         self._most_executors: list[tuple[str, int]] = []
-        self._sql: dict[int, _Work] = {}
-        self._jobs: dict[int, _Work | None] = {}
-        self._stages: dict[int, _Work | None] = {}
+        self._sql: dict[int, _Execution] = {}
+        self._jobs: dict[int, _Execution | None] = {}
+        self._stages: dict[int, _Execution | None] = {}
         self._trials: list[Trial] = []
         self._rounds: Counter[str] = Counter()
         self._without_tasks = 0
         self._with_impossible_times = 0
         self._outlines: dict[str, dict[int, int]] = {}
-        self._readers: Readers = {
+        self._readers: Mapping[bytes, Reader] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
             b"SparkListenerApplicationEnd": self._ended,
@@ -124,7 +127,7 @@ class Application:
     def add(self, line: bytes) -> None:
         """Add a line. Raise ValueError if it is cut off, or not as Spark 3 or 4 writes it."""
         event = parse(line, self._readers, self._decode)
-        if not isinstance(event, JobStarted | JobEnded | None):
+        if event is not None and not isinstance(event, (JobStarted, JobEnded)):
             self._give(self._stages.get(event.key.stage), event)
 
     @property
@@ -140,8 +143,10 @@ class Application:
     @property
     def about(self) -> Described:
         """The application's name in steps, and the tables that it read until its end."""
-        read = {name for each in self.described.values() for name in each.tables}
-        return Described(_steps(self._full_name), frozenset(read if self.has_ended else ()))
+        read: set[str] = set()
+        if self.has_ended:
+            read = read.union(*(each.tables for each in self.described.values()))
+        return Described(_steps(self._full_name), frozenset(read))
 
     @property
     def executions(self) -> int:
@@ -152,31 +157,35 @@ class Application:
         self, configuration: str, source: str, shown: Mapping[str, str] | None = None
     ) -> RecordedRun:
         """Return an application that has a name as a run; `shown` has other names for its workloads."""
-        own = dict.fromkeys([self.name, *self._rounds])
-        names = {name: (shown or {}).get(name, name) for name in own}
-        executors = {
+        own = list(dict.fromkeys([self.name, *self._rounds]))
+        names = {name: name for name in own}
+        names.update(shown or {})
+        environment = {
+            **self._environment,
             "executors": [host for host, _ in self._most_executors] or None,
             "parallelism": sum(cores for _, cores in self._most_executors) or None,
+            "spark": self.version,
         }
         run = Run(
-            id="_".join(filter(None, [self.id, self.attempt])),
+            id=f"{self.id}_{self.attempt}" if self.attempt else self.id,
             configuration=configuration,
             started_at=_moment(self._whole.started_ms),
-            workloads=tuple(names.values()),
+            workloads=tuple(names[name] for name in own),
             written_by=WRITTEN_BY,
-            environment=self._environment | executors | {"spark": self.version},
+            environment=environment,
         )
         ending = Ending.COMPLETED if self.has_ended else None
         trials = (replace(trial, workload=names[trial.workload]) for trial in self._trials)
         return RecordedRun(run, tuple(trials), ending, source, (NOT_LOGGED, *self._left_out()))
 
     def _left_out(self) -> Iterator[str]:
-        unended = {id(work) for work in (*self._sql.values(), *self._jobs.values()) if work}
-        for number, what in (
-            (self._without_tasks, "that ran no task"),
-            (len(unended), "without an end"),
-            (self._with_impossible_times, "that end before they start, or take 30 years,"),
-        ):
+        unended = {id(work) for work in [*self._sql.values(), *self._jobs.values()] if work}
+        left_out = {
+            "that ran no task": self._without_tasks,
+            "without an end": len(unended),
+            "that end before they start, or take 30 years,": self._with_impossible_times,
+        }
+        for what, number in left_out.items():
             if number:
                 yield f"executions {what} are left out: {number:,} in an application"
 
@@ -188,7 +197,7 @@ class Application:
         name = _cut(self._full_name) or "application"
         self.id = str(event["App ID"])
         self.attempt = str(event.get("App Attempt ID") or "")
-        self._whole = _Work(name, as_ms(event["Timestamp"]), workload=name)
+        self._whole = _Execution(name, as_ms(event["Timestamp"]), workload=name)
         self._outlines[name] = {0: 1}  # so no execution has the same name
 
     def _ended(self, event: Any) -> None:
@@ -198,7 +207,8 @@ class Application:
         self._end(self._whole, as_ms(event["Timestamp"]), error)
 
     def _environment_known(self, event: Any) -> None:
-        java, system = event["JVM Information"], event["System Properties"]
+        java = event["JVM Information"]
+        system = event["System Properties"]
         conf = {str(name): str(value) for name, value in event["Spark Properties"].items()}
         self._task_cpus = max(1, int(conf.get("spark.task.cpus", 1)))
         self._environment = {
@@ -212,8 +222,8 @@ class Application:
 
     def _executor_added(self, event: Any) -> None:
         about = event["Executor Info"]
-        found = str(about["Host"]), as_number(about["Total Cores"])
-        self._executors[str(event["Executor ID"])] = found
+        host = str(about["Host"])
+        self._executors[str(event["Executor ID"])] = (host, as_number(about["Total Cores"]))
         if len(self._executors) > len(self._most_executors):
             self._most_executors = list(self._executors.values())
 
@@ -221,42 +231,45 @@ class Application:
         self._executors.pop(str(event["Executor ID"]), None)
 
     def _sql_started(self, event: Any) -> None:
-        number, root = as_number(event["executionId"]), event.get("rootExecutionId")
+        number = as_number(event["executionId"])
+        root = event.get("rootExecutionId")
         if root != number and root in self._sql:
             self._sql[number] = self._sql[root]
             return
-        about, plan = str(event.get("description") or ""), event["sparkPlanInfo"]
-        self._sql[number] = _Work(about, as_ms(event["time"]), outline(plan), tables(plan))
+        about = str(event.get("description") or "")
+        plan = event["sparkPlanInfo"]
+        self._sql[number] = _Execution(about, as_ms(event["time"]), outline(plan), tables(plan))
 
     def _sql_ended(self, event: Any) -> None:
-        work, error = (
-            self._sql.pop(as_number(event["executionId"]), None),
-            event.get("errorMessage"),
-        )
+        work = self._sql.pop(as_number(event["executionId"]), None)
+        error = event.get("errorMessage")
         if work is not None and work not in self._sql.values():  # else it is within another
             # Before Spark 3.4, only its jobs say whether an execution failed.
             self._end(work, as_ms(event["time"]), work.error if error is None else str(error))
 
     def _job_started(self, event: Any) -> None:
-        job, stages = as_number(event["Job ID"]), event["Stage Infos"]
+        job = as_number(event["Job ID"])
+        stages = event["Stage Infos"]
         properties = event.get("Properties") or {}
         execution = properties.get("spark.sql.execution.id")
         work = self._sql.get(int(execution)) if execution else _job(event, stages, properties)
         self._jobs[job] = work
         for stage in stages:
-            owner = self._stages.get(number := as_number(stage["Stage ID"]))
+            number = as_number(stage["Stage ID"])
+            owner = self._stages.get(number)
             # One that a later job needs, too, is the earlier's as long as that runs.
             if owner is None or owner.tasks is None:
                 self._stages[number] = work
         cores = sum(cores for _, cores in self._executors.values())
-        for each in filter(None, (self._whole, work)):
+        slots = cores / self._task_cpus or None
+        for each in self._with_whole(work):
             self._name(each)
-            slots = cores / self._task_cpus or None
             each.tasks = each.tasks or TrialAggregator(slots, each.started_ms)
         self._give(work, JobStarted(job))
 
     def _job_ended(self, event: Any) -> None:
-        job, result = as_number(event["Job ID"]), event["Job Result"]
+        job = as_number(event["Job ID"])
+        result = event["Job Result"]
         work = self._jobs.pop(job, None)
         self._give(work, JobEnded(job))
         if work is None:
@@ -266,13 +279,17 @@ class Application:
         if work.is_job:
             self._end(work, as_ms(event["Completion Time"]), work.error)
 
-    def _give(self, work: _Work | None, event: Event) -> None:
-        for each in filter(None, (self._whole, work)):
+    def _give(self, work: _Execution | None, event: Event) -> None:
+        for each in self._with_whole(work):
             if each.tasks is not None:
                 each.tasks.add(event)
 
-    def _end(self, work: _Work, at_ms: int, error: str) -> None:
-        tasks, work.tasks = work.tasks, None
+    def _with_whole(self, work: _Execution | None) -> list[_Execution]:
+        return [self._whole] if work is None else [self._whole, work]
+
+    def _end(self, work: _Execution, at_ms: int, error: str) -> None:
+        tasks = work.tasks
+        work.tasks = None
         if tasks is None and not error and work is not self._whole:
             self._without_tasks += 1
             return
@@ -294,17 +311,16 @@ class Application:
         )
         self._trials.append(trial)
 
-    def _name(self, work: _Work) -> None:
+    def _name(self, work: _Execution) -> None:
         """Name a workload by its description; numbered if another plan has been described like this."""
         if work.workload or work is self._whole:
             return
-        text, plain = _named(work.description)
+        text, plain_steps = _named(work.description)
         numbers = self._outlines.setdefault(text, {})
         number = numbers.setdefault(work.outline, len(numbers) + 1)
         work.workload = _numbered(text, number)
-        self.described[work.workload] = Described(
-            tuple(Step(_numbered(step.text, number), step.kinds) for step in plain), work.tables
-        )
+        numbered = [Step(_numbered(step.text, number), step.kinds) for step in plain_steps]
+        self.described[work.workload] = Described(tuple(numbered), work.tables)
 
 
 def _numbered(text: str, number: int) -> str:
@@ -327,7 +343,7 @@ def is_from_event_log(run: Run) -> bool:
     return run.written_by == WRITTEN_BY
 
 
-def _job(event: Any, stages: Any, properties: Any) -> _Work:
+def _job(event: Any, stages: Any, properties: Any) -> _Execution:
     """Return a job outside SQL, which is called like its last stage, after its description if it has one.
 
     So what Spark does before it executes a query, such as reading a schema, is told from the query.
@@ -337,17 +353,12 @@ def _job(event: Any, stages: Any, properties: Any) -> _Work:
     described = properties.get("spark.job.description")
     about = f"{described}: {last}" if described else last
     stages_outline = hash(tuple(sorted(stage_names.values())))
-    return _Work(about, as_ms(event["Submission Time"]), stages_outline, is_job=True)
-
-
-def _one_line(text: str, most: int = MAX_NAME) -> str:
-    """Return a text in one line without credentials, cut like `_cut`."""
-    return _cut(without_credentials(str(text)), most)
+    return _Execution(about, as_ms(event["Submission Time"]), stages_outline, is_job=True)
 
 
 def _reason(error: str) -> str:
     """Return why an execution failed, in one line."""
-    return _one_line(cause_or_first_line(error, "it failed"), MAX_ERROR)
+    return _cut(without_credentials(cause_or_first_line(error, "it failed")), MAX_ERROR)
 
 
 def _cut(text: str, most: int = MAX_NAME) -> str:
@@ -357,4 +368,4 @@ def _cut(text: str, most: int = MAX_NAME) -> str:
 
 
 def _moment(at_ms: int) -> str:
-    return timestamp(datetime.fromtimestamp(at_ms / 1e3, UTC))
+    return timestamp(datetime.fromtimestamp(at_ms / 1e3, timezone.utc))

@@ -4,12 +4,14 @@ Each line of the log is a JSON object whose first key is `Event`, so its first b
 it is, and lines of other events are not parsed. org.apache.spark.util.JsonProtocol defines the format.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 NS_PER_MS = 1_000_000
 _MAX_LONG = 2**63 - 1
@@ -96,8 +98,8 @@ class TaskEnded(NamedTuple):
     counters: TaskCounters | None
 
 
-Event = JobStarted | JobEnded | StageStarted | StageEnded | TaskStarted | TaskEnded
-Readers = Mapping[bytes, Callable[[Any], Event | None]]
+Event = Union[JobStarted, JobEnded, StageStarted, StageEnded, TaskStarted, TaskEnded]
+Reader = Callable[[Any], Optional[Event]]
 Decode = Callable[[bytes, bytes], Any]
 """Reads the JSON of a line, given the event's name and the line; raises ValueError if it is none."""
 
@@ -108,7 +110,7 @@ def decoded(_name: bytes, line: bytes) -> Any:
 
 
 def parse(
-    line: bytes, others: Readers = MappingProxyType({}), decode: Decode = decoded
+    line: bytes, others: Mapping[bytes, Reader] = MappingProxyType({}), decode: Decode = decoded
 ) -> Event | None:
     """Return the event of a line; None if task metrics do not need it, and none of the `others` reads it.
 
@@ -149,8 +151,10 @@ def _task_ended(event: Any) -> TaskEnded | None:
     if event["Task End Reason"]["Reason"] == "Resubmitted":
         # It succeeded before, and was counted then; its output was lost with its executor.
         return None
-    info, metrics = event["Task Info"], event.get("Task Metrics")
-    launched_ms, finished_ms = as_ms(info["Launch Time"]), as_ms(info["Finish Time"])
+    info = event["Task Info"]
+    metrics = event.get("Task Metrics")
+    launched_ms = as_ms(info["Launch Time"])
+    finished_ms = as_ms(info["Finish Time"])
     # When the driver began to fetch the result; 0 if the task's last message contained it.
     fetching_since_ms = as_ms(info["Getting Result Time"]) or finished_ms
     fetching_ms = max(0, finished_ms - fetching_since_ms)
@@ -169,7 +173,8 @@ def _task_ended(event: Any) -> TaskEnded | None:
 
 
 def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskCounters:
-    read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
+    read = metrics["Shuffle Read Metrics"]
+    written = metrics["Shuffle Write Metrics"]
     result_ms = as_ms(metrics["Result Serialization Time"]) + fetching_result_ms
     return TaskCounters(
         run_ns=as_ms(metrics["Executor Run Time"]) * NS_PER_MS,
@@ -223,7 +228,7 @@ def _optional_ms(value: Any) -> int | None:
     return None if value is None else as_ms(value)
 
 
-_READERS: Readers = {
+_READERS: Mapping[bytes, Reader] = {
     b"SparkListenerJobStart": lambda event: JobStarted(as_number(event["Job ID"])),
     b"SparkListenerJobEnd": lambda event: JobEnded(as_number(event["Job ID"])),
     b"SparkListenerStageSubmitted": _stage_started,

@@ -3,8 +3,10 @@
 Each kind has forms of its own. A short number alone has none: `q1` and `q2` are different queries.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 _START = r"(?<![0-9A-Za-z])"
@@ -27,14 +29,17 @@ class Rule(NamedTuple):
     """A kind of words, and what is written in their place, after what a form calls `kept`."""
 
     kind: str
-    form: "re.Pattern[str]"
+    form: re.Pattern[str]
     placeholder: str
 
     def apply(self, text: str) -> str:
         """Return a text with the placeholder in place of each word of this kind."""
-        return self.form.sub(
-            lambda found: (found.groupdict().get("kept") or "") + self.placeholder, text
-        )
+
+        def replaced(found: re.Match[str]) -> str:
+            kept = found.groupdict().get("kept") or ""
+            return kept + self.placeholder
+
+        return self.form.sub(replaced, text)
 
 
 def _rule(kind: str, placeholder: str, *forms: str) -> Rule:
@@ -112,13 +117,9 @@ def _without_locations(text: str) -> str:
     return _PATHS.sub("", listed)
 
 
-_RULES: Sequence[tuple[str, Callable[[str], str]]] = (
-    *(
-        (rule.kind, rule.apply)
-        for rule in (_IDS, _DATES, _TIMES, _RANDOM_IDS, _BATCHES, _TEMPORARY)
-    ),
-    ("locations", _without_locations),
-)
+_WORDS = (_IDS, _DATES, _TIMES, _RANDOM_IDS, _BATCHES, _TEMPORARY)
+_STEPS: list[tuple[str, Callable[[str], str]]] = [(rule.kind, rule.apply) for rule in _WORDS]
+_STEPS.append(("locations", _without_locations))
 
 
 class Step(NamedTuple):
@@ -132,7 +133,7 @@ def steps(text: str) -> list[Step]:
     """Return a text in steps, each without one more kind of words; the last is without all kinds."""
     found: list[Step] = []
     kinds: tuple[str, ...] = ()
-    for kind, without in _RULES:
+    for kind, without in _STEPS:
         shorter = without(text)
         if shorter != text and kind not in kinds:
             kinds = (*kinds, kind)
@@ -148,8 +149,8 @@ def without_passing_words(text: str) -> str:
 
 def place(location: str) -> str:
     """Return the last directory of a location that is no partition and the same each time; empty if none."""
-    for _, without in _RULES[:-1]:
-        location = without(location)
+    for rule in _WORDS:
+        location = rule.apply(location)
     path = _SITE.sub("", location, count=1)
     lasting = [part for part in path.split("/") if part and "=" not in part and "<" not in part]
     return lasting[-1] if lasting else ""

@@ -1,5 +1,7 @@
 """Spark's plans in an event log: what tells one from others, and which tables it reads."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +29,8 @@ def tables(plan: Any) -> frozenset[str]:
 
     A table without a name is called like the last directory of its location that is no partition.
     """
-    return frozenset(filter(None, map(_table, _nodes(plan))))
+    names = [_table(node) for node in _nodes(plan)]
+    return frozenset(name for name in names if name)
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

@@ -1,5 +1,7 @@
 """The stages of a trial: when each ran, and what its tasks did."""
 
+from __future__ import annotations  # for Python 3.8
+
 from array import array
 from collections.abc import Callable, Mapping
 from statistics import median
@@ -21,7 +23,7 @@ _NO_WORK = "computes"
 class Stages:
     """All stages of a trial. Several may run at the same time.
 
-    `times` has the stages that ended, in seconds since `start_ms`, but none whose times are not in the log.
+    `times` has the stages that ended, in seconds since `start_ms`, if their times are in the log.
     `largest_scan_bytes` is the input of the stage that read most of all.
     `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are those
     of the stage whose longest task exceeds the median by most.
@@ -49,7 +51,9 @@ class Stages:
         stage = self._running.pop(event.key, None)
         if stage is None:
             return
-        self.times += stage.time(event.at_ms, self._start_ms)
+        time = stage.time(event.at_ms, self._start_ms)
+        if time is not None:
+            self.times.append(time)
         self.largest_scan_bytes = max(self.largest_scan_bytes, stage.input_bytes)
         self.python_is_timed &= stage.python_is_timed or not stage.runs_python
         self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
@@ -74,20 +78,23 @@ class _RunningStage:
     def add(self, task: TaskEnded) -> None:
         if not (task.failed or task.killed):
             self._successful_ms.append(task.duration_ms)
-        if (counters := task.counters) is not None:
-            self.input_bytes += counters.input_bytes
-            self.python_is_timed |= counters.python_ns is not None
-            for work, read in _WORK.items():
-                if read(counters):
-                    self._work.add(work)
+        counters = task.counters
+        if counters is None:
+            return
+        self.input_bytes += counters.input_bytes
+        self.python_is_timed |= counters.python_ns is not None
+        for work, read in _WORK.items():
+            if read(counters):
+                self._work.add(work)
 
-    def time(self, end_ms: int | None, start_ms: float) -> list[Stage]:
-        """Return when the stage ran, in seconds since `start_ms`; nothing if that is unknown."""
+    def time(self, end_ms: int | None, start_ms: float) -> Stage | None:
+        """Return when the stage ran, in seconds since `start_ms`; None if that is unknown."""
         if self._since_ms is None or end_ms is None:
-            return []
-        began_ms, ended_ms = (max(0.0, at_ms - start_ms) for at_ms in (self._since_ms, end_ms))
+            return None
+        began_ms = max(0.0, self._since_ms - start_ms)
+        ended_ms = max(began_ms, end_ms - start_ms)
         work = ", ".join(work for work in _WORK if work in self._work) or _NO_WORK
-        return [Stage(work, round(began_ms / 1e3, 3), round(max(began_ms, ended_ms) / 1e3, 3))]
+        return Stage(work, round(began_ms / 1e3, 3), round(ended_ms / 1e3, 3))
 
     def stragglers(self) -> Stragglers | None:
         tasks_ms = self._successful_ms

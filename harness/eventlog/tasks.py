@@ -1,5 +1,7 @@
 """The tasks of a trial: the parts of their time, and sums over all of them."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
@@ -9,7 +11,7 @@ from typing import Any
 from harness.eventlog.events import NS_PER_MS, TaskCounters, TaskEnded
 from harness.model.task_metrics import TaskTime
 
-PARTS = tuple(field.name.removesuffix("_s") for field in fields(TaskTime))
+PARTS = tuple(field.name[: -len("_s")] for field in fields(TaskTime))
 _SUMMED = (
     "output_bytes",
     "shuffle_local_bytes",
@@ -26,10 +28,11 @@ def divide_time(task: TaskEnded) -> Mapping[str, int]:
     Counters that overlap claim their time in the order that TaskTime documents. A task that lost its
     counters with its executor has one part, the unattributed time.
     """
-    whole_ns, counters = task.duration_ms * NS_PER_MS, task.counters
+    whole_ns = task.duration_ms * NS_PER_MS
+    counters = task.counters
     if counters is None:
         return {"unattributed": whole_ns}
-    around_run_ns = _granted(
+    parts_ns = _granted(
         whole_ns,
         "scheduler_delay",
         run=counters.run_ns,
@@ -37,14 +40,15 @@ def divide_time(task: TaskEnded) -> Mapping[str, int]:
         result=counters.result_ns,
     )
     of_run_ns = _granted(
-        around_run_ns.pop("run"),
+        parts_ns.pop("run"),
         "unattributed",
         fetch_wait=counters.fetch_wait_ns,
         cpu=counters.cpu_ns,
         shuffle_write=counters.shuffle_write_ns,
         python_worker=counters.python_ns or 0,
     )
-    return around_run_ns | of_run_ns
+    parts_ns.update(of_run_ns)
+    return parts_ns
 
 
 class TaskSums:
@@ -52,7 +56,7 @@ class TaskSums:
 
     def __init__(self) -> None:
         self._parts_ns = dict.fromkeys(PARTS, 0)
-        self._counts = Counter[str](tasks=0, failed_tasks=0, speculative_tasks=0)
+        self._counts: Counter[str] = Counter(tasks=0, failed_tasks=0, speculative_tasks=0)
         self._counts.update(dict.fromkeys(_SUMMED, 0))
         self._input_bytes_by_locality: Counter[str] = Counter()
         self._run_ns = 0
@@ -82,7 +86,8 @@ class TaskSums:
         seconds: dict[str, Any] = {f"{part}_s": self._parts_ns[part] / 1e9 for part in PARTS}
         if not python_is_timed:
             unattributed_ns = self._parts_ns["unattributed"] + self._parts_ns["python_worker"]
-            seconds |= {"python_worker_s": None, "unattributed_s": unattributed_ns / 1e9}
+            seconds["python_worker_s"] = None
+            seconds["unattributed_s"] = unattributed_ns / 1e9
         return TaskTime(**seconds)
 
     def others(self) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Only running stages take memory, and the times of the first MAX_TIMED_TASKS tasks.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -10,7 +12,6 @@ from harness.eventlog.events import (
     Event,
     JobEnded,
     JobStarted,
-    StageEnded,
     StageKey,
     StageStarted,
     TaskEnded,
@@ -53,44 +54,40 @@ class TrialAggregator:
 
     def add(self, event: Event) -> None:
         """Add an event; jobs and stages that started before the first event are not the trial's."""
-        match event:
-            # Most events are those of tasks.
-            case TaskEnded():
-                if event.key in self._running_tasks:
-                    self._add_task(event)
-            case TaskStarted():
-                if event.key in self._running_tasks:
-                    self._running_tasks[event.key] += 1
-            case JobStarted():
-                self._running_jobs.add(event.job)
-            case JobEnded():
-                self._running_jobs.discard(event.job)
-            case StageStarted():
-                self._running_tasks[event.key] = 0
-                if event.at_ms is not None:
-                    self._submitted_ms.setdefault(
-                        event.key.stage, self._since_start_ms(event.at_ms)
-                    )
-                self.stages.started(event)
-            case StageEnded():
-                self.stages.ended(event)
+        # Most events are those of tasks.
+        if isinstance(event, TaskEnded):
+            if event.key in self._running_tasks:
+                self._add_task(event)
+        elif isinstance(event, TaskStarted):
+            if event.key in self._running_tasks:
+                self._running_tasks[event.key] += 1
+        elif isinstance(event, JobStarted):
+            self._running_jobs.add(event.job)
+        elif isinstance(event, JobEnded):
+            self._running_jobs.discard(event.job)
+        elif isinstance(event, StageStarted):
+            self._running_tasks[event.key] = 0
+            if event.at_ms is not None:
+                submitted_ms = self._since_start_ms(event.at_ms)
+                self._submitted_ms.setdefault(event.key.stage, submitted_ms)
+            self.stages.started(event)
+        else:
+            self.stages.ended(event)
 
     def _add_task(self, task: TaskEnded) -> None:
         self._running_tasks[task.key] -= 1
         self._sums.add(task)
         self.stages.add(task)
-        if not task.killed and len(self.spans) <= MAX_TIMED_TASKS:
-            launched_ms = self._since_start_ms(task.launched_ms)
-            self.spans.append(
-                TaskSpan(
-                    task.key.stage,
-                    task.task,
-                    min(launched_ms, self._submitted_ms.get(task.key.stage, launched_ms)),
-                    launched_ms,
-                    task.duration_ms,
-                    task.fetching_ms,
-                )
+        if task.killed or len(self.spans) > MAX_TIMED_TASKS:
+            return
+        stage = task.key.stage
+        launched_ms = self._since_start_ms(task.launched_ms)
+        submitted_ms = min(launched_ms, self._submitted_ms.get(stage, launched_ms))
+        self.spans.append(
+            TaskSpan(
+                stage, task.task, submitted_ms, launched_ms, task.duration_ms, task.fetching_ms
             )
+        )
 
     def _since_start_ms(self, at_ms: int) -> int:
         return max(0, round(at_ms - self._start_ms))
@@ -108,12 +105,12 @@ class TrialAggregator:
         )
 
     def _missing(self) -> Iterator[str]:
-        tasks = sum(n for n in self._running_tasks.values() if n > 0)
-        for count, what in (
-            (len(self._running_jobs), "jobs without an end"),
-            (tasks, "tasks without an end"),
-            (self.unreadable_lines, "lines that cannot be read"),
-        ):
+        missing = {
+            "jobs without an end": len(self._running_jobs),
+            "tasks without an end": sum(n for n in self._running_tasks.values() if n > 0),
+            "lines that cannot be read": self.unreadable_lines,
+        }
+        for what, count in missing.items():
             if count:
                 yield f"{what}: {count:,}"
 
@@ -122,7 +119,7 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     """Return what an event log has of all tasks and stages.
 
     `slots` is how many tasks can run in parallel; `start_ms` is the trial's start, in milliseconds since
-    1970. Of a log that is cut off, or has unreadable lines, the rest is used, and `incomplete` says what is
+    1970. If a log is cut off, or has unreadable lines, the rest is used, and `incomplete` says what is
     missing.
     """
     aggregator = TrialAggregator(slots, start_ms)

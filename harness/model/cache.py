@@ -5,27 +5,30 @@ for no more than the input. What a workload reads in several stages can be the s
 of them reads from disks: its input is what the stage that reads most has read. The share is unknown below
 16 MiB of input, and where the disks of a storage also read for others.
 
-Of files that are compressed or have holes, disks read fewer bytes than the input has. There, what was in
-memory when the trial began bounds the share from both sides. It is known if both bounds mean the same.
+Disks read fewer bytes than the input has if its files are compressed or have holes. There, what was in memory
+when the trial began bounds the share from both sides. It is known if both bounds mean the same.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
-from typing import Self
+from enum import Enum
 
 from harness.base.words import percent
 from harness.model.run import InputReader, Trial
 
-COLD, WARM = "cold", "warm"
+COLD = "cold"
+WARM = "warm"
 """What a run can ask for: the input of each trial is put out of the page cache before, or stays in it."""
 MIN_INPUT = 16 * 2**20
 """Bytes. A machine reads a megabyte within a trial by itself, which is no sign of this much input."""
-_FROM_DISKS, _FROM_MEMORY = 0.9, 0.1
+_FROM_DISKS = 0.9
+_FROM_MEMORY = 0.1
 _MAX_READ = 2
 """Times its input that a storage's disks read for a trial: in the lab, 0.98 to 1.7 times."""
 
 
-class CacheState(StrEnum):
+class CacheState(Enum):
     """Where the input of trials came from: from disks, from memory, or from both."""
 
     COLD = COLD
@@ -33,16 +36,17 @@ class CacheState(StrEnum):
     WARM = WARM
 
     @classmethod
-    def of(cls, share: float) -> Self:
-        """Return the state of trials of whose input disks read this share."""
-        if _FROM_MEMORY < share < _FROM_DISKS:
-            return cls.MIXED
-        return cls.COLD if share >= _FROM_DISKS else cls.WARM
+    def of(cls, share: float) -> CacheState:
+        """Return the state of trials if disks read this share of their input."""
+        if share >= _FROM_DISKS:
+            return cls.COLD
+        return cls.MIXED if share > _FROM_MEMORY else cls.WARM
 
 
 def disk_share(trials: Iterable[Trial]) -> float | None:
     """Return the share of their input that disks read; None if that is known of no trial."""
-    from_disks, whole = 0, 0
+    from_disks = 0
+    whole = 0
     for trial in trials:
         input_bytes = _input_bytes(trial)
         read_bytes = _bytes_from_disks(trial, input_bytes)
@@ -75,7 +79,8 @@ def _bytes_from_disks(trial: Trial, input_bytes: int) -> int | None:
     packed = trial.packed_input
     if packed is None:
         return counted
-    least, most = counted, input_bytes
+    least = counted
+    most = input_bytes
     if packed.in_memory_bytes is not None and packed.other_bytes is not None:
         # Later executions may have found in memory what the first one read. Disks also read other files.
         most = min(most, packed.other_bytes)
@@ -97,12 +102,14 @@ def _read_bytes(trial: Trial) -> int | None:
 
 def cache_text(share: float) -> str:
     """Return `cold (98 % from disks)`."""
-    return f"{CacheState.of(share)} ({percent(share)} from disks)"
+    return f"{CacheState.of(share).value} ({percent(share)} from disks)"
 
 
 def why_not_cold(trial: Trial) -> str | None:
     """Return in one line why a trial was not as cold as it had to be; None if it was, or if it is unknown."""
-    share = disk_share([trial]) if trial.to_be_cold else None
+    if not trial.to_be_cold:
+        return None
+    share = disk_share([trial])
     if share is None or CacheState.of(share) is CacheState.COLD:
         return None
     return f"was to be cold, and was read from memory ({percent(1 - share)})"

@@ -5,10 +5,13 @@ same run's earlier trials of the same workload. So a workload's own load, the da
 quota that the configuration wants disturb nothing; what is added to them does.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Optional, Tuple
 
 from harness.base.words import percent, significant
 from harness.model.task_metrics import MIN_SECONDS, Quantities
@@ -59,20 +62,23 @@ class NodeInterference(Quantities):
             raise ValueError("a node has a name, a processor or more, and a duration")
 
 
-ClusterInterference = tuple[NodeInterference, ...]
+ClusterInterference = Tuple[NodeInterference, ...]
 """The counts of all nodes in one trial."""
 
-STEAL, OTHERS = "the hypervisor took processor time", "other processes took processor time"
-MEMORY_WAIT, SWAPPED = "processes waited for memory", "it swapped"
+STEAL = "the hypervisor took processor time"
+OTHERS = "other processes took processor time"
+MEMORY_WAIT = "processes waited for memory"
+SWAPPED = "it swapped"
 FAULTS = "page faults read the disk"
-IO_WAIT, DISKS = "processes waited for I/O", "others used the disks"
+IO_WAIT = "processes waited for I/O"
+DISKS = "others used the disks"
 
 MIN_EARLIER = 3
-"""Trials until it is known what is usual: of fewer, the lower quartile would be one of any kind."""
+"""Trials until it is known what is usual: the lower quartile of fewer would be a trial of any kind."""
 MIN_LOOPS = 10
 """In two thirds of a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
 
-Parts = tuple[float | None, float | None]
+Parts = Tuple[Optional[float], Optional[float]]
 
 
 def _percent(value: float, usual: float) -> str:
@@ -84,7 +90,7 @@ class Disturbance:
     """A quantity of a node that must stay near its usual value, and may have to be alike on two sides.
 
     - `parts`: what a node adds to the quantity, and to what it is a share of: so long trials are not
-      excluded more easily. Of a trial with less than `least` of the latter, it is unknown.
+      excluded more easily. The quantity is unknown if the latter is less than `least`.
     - `margin`: it disturbs from `usual + margin` on; with `is_factor`, from `usual * margin` on.
     - `at_first`: what is usual as long as that is not known; None: nothing is judged until then.
     - `compared_as`: what the mean over all nodes and trials is called; empty if that is not compared.
@@ -106,9 +112,12 @@ class Disturbance:
     def of(self, node: NodeInterference) -> float | None:
         """Return the quantity, as a rate or a share; None if it is unknown."""
         part, whole = self.parts(node)
-        return part / whole if part is not None and whole and whole >= self.least else None
+        if part is None or not whole or whole < self.least:
+            return None
+        return part / whole
 
     def limit(self, usual: float) -> float:
+        """Return the value from which on the quantity disturbs."""
         return usual * self.margin if self.is_factor else usual + self.margin
 
 
@@ -125,30 +134,38 @@ class EarlierTrials:
         What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. Then the trial
         is an earlier one.
         """
-        found = []
+        found: list[tuple[float, str]] = []
         for node in nodes:
             key = (workload, node.host)
-            own = self._values.get(key)
-            if own is None:
-                own = self._values[key] = [[] for _ in DISTURBANCES]
-            for kind, values in zip(DISTURBANCES, own, strict=True):
-                value = kind.of(node)
-                if value is None:
-                    continue
-                is_known = len(values) >= MIN_EARLIER
-                usual = _lower_quartile(values) if is_known else kind.at_first
-                insort(values, value)
-                if usual is None or value <= usual:
-                    continue
-                limit = kind.limit(usual)
-                # A file may have a 0, or a number so large that its limit is the same number.
-                if value > limit > usual:
-                    # At first, shares alone are judged.
-                    at_first = f"{percent(value)}, limit {percent(limit)}"
-                    about = kind.describe(value, usual) if is_known else at_first
-                    text = f"{node.host}: {kind.name} ({about})"
-                    found.append(((value - usual) / (limit - usual), text))
+            if key not in self._values:
+                self._values[key] = [[] for _ in DISTURBANCES]
+            for kind, values in zip(DISTURBANCES, self._values[key]):
+                found += _judged(kind, node, values)
         return max(found)[-1] if found else None
+
+
+def _judged(
+    kind: Disturbance, node: NodeInterference, values: list[float]
+) -> Iterator[tuple[float, str]]:
+    """Yield by how much a node exceeds the limit that its earlier values set, and what to say of it.
+
+    Then its value is one of them.
+    """
+    value = kind.of(node)
+    if value is None:
+        return
+    is_known = len(values) >= MIN_EARLIER
+    usual = _lower_quartile(values) if is_known else kind.at_first
+    insort(values, value)
+    if usual is None or value <= usual:
+        return
+    limit = kind.limit(usual)
+    # A file may have a 0, or a number so large that its limit is the same number.
+    if value > limit > usual:
+        about = kind.describe(value, usual)
+        if not is_known:  # then shares alone are judged
+            about = f"{percent(value)}, limit {percent(limit)}"
+        yield (value - usual) / (limit - usual), f"{node.host}: {kind.name} ({about})"
 
 
 def _lower_quartile(values: Sequence[float]) -> float:
@@ -167,7 +184,9 @@ def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str
     factor are left out.
     """
     for kind in DISTURBANCES:
-        value = None if kind.is_factor else kind.of(node)
+        if kind.is_factor:
+            continue
+        value = kind.of(node)
         if value is not None and value > kind.limit(0.0):
             amount, _, _ = kind.describe(value, 0.0).partition(",")  # without what is usual
             yield kind.name, amount

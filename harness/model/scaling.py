@@ -1,5 +1,7 @@
 """The names of configurations that were measured on several numbers of nodes: `1g-n2`, `1g-n4`."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 
 _SCALED = re.compile(r"(.+)-n([1-9][0-9]{0,5})")
@@ -17,7 +19,7 @@ def parse_nodes(text: str) -> tuple[int, ...]:
 
 
 def scaled_name(name: str, nodes: int) -> str:
-    """Return the name of a configuration on so many nodes."""
+    """Return the name of a configuration on this number of nodes."""
     return f"{name}-n{nodes}"
 
 

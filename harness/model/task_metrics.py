@@ -1,14 +1,17 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
-import math
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import fsum
 from operator import attrgetter
-from typing import Any, Self
+from typing import Any
 
 MIN_SECONDS = 1e-9
 """A clock's resolution: nothing that is recorded is shorter."""
-MIN_QUANTITY, MAX_QUANTITY = 1e-30, 1e18
+MIN_QUANTITY = 1e-30
+MAX_QUANTITY = 1e18
 """Whatever is computed from numbers between these, and from 0, stays finite."""
 
 _NUMBERS = frozenset({int, float})
@@ -78,8 +81,16 @@ class TaskTime(Quantities):
     @property
     def thread_s(self) -> float:
         """The seconds in which tasks had a thread: without results and the scheduler."""
-        others = self.python_worker_s or 0.0, self.unattributed_s, self.deserialization_s
-        return math.fsum((self.fetch_wait_s, self.cpu_s, self.shuffle_write_s, *others))
+        return fsum(
+            [
+                self.fetch_wait_s,
+                self.cpu_s,
+                self.shuffle_write_s,
+                self.python_worker_s or 0.0,
+                self.unattributed_s,
+                self.deserialization_s,
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,7 @@ class TaskMetrics(Quantities):
         """The input of all tasks, at every locality."""
         return sum(self.input_bytes_by_locality.values())
 
-    def per_execution(self, executions: int) -> Self:
+    def per_execution(self, executions: int) -> TaskMetrics:
         """Return the average over equal executions that these metrics are the sum of.
 
         Counts are rounded up, so that none disappears. Slots, fractions, the largest scan and
@@ -141,20 +152,19 @@ class TaskMetrics(Quantities):
         """
         if executions == 1:
             return self
-        counts = {
-            name: _quotients(value, executions)
-            for name, value in vars(self).items()
-            if isinstance(value, int | Mapping) and name not in _NO_SUMS
-        }
+        found: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, int) and name not in _NO_SUMS:
+                found[name] = _quotient(value, executions)
+        by_locality = self.input_bytes_by_locality.items()
+        inputs = {locality: _quotient(count, executions) for locality, count in by_locality}
         parts: dict[str, Any] = {name: s and s / executions for name, s in vars(self.time).items()}
-        return replace(self, time=TaskTime(**parts), **counts)
+        return replace(self, time=TaskTime(**parts), input_bytes_by_locality=inputs, **found)
 
 
-def _quotients(counts: int | Mapping[str, int], divisor: int) -> Any:
-    """Return a count, or each of several, divided and rounded up."""
-    if isinstance(counts, Mapping):
-        return {name: -(-count // divisor) for name, count in counts.items()}
-    return -(-counts // divisor)
+def _quotient(count: int, divisor: int) -> int:
+    """Return a count divided and rounded up."""
+    return -(-count // divisor)
 
 
 @dataclass(frozen=True)
@@ -177,9 +187,9 @@ class DiskBytes(Quantities):
     written_bytes: int
     own_read_bytes: int | None = None
 
-    def per_execution(self, executions: int) -> Self:
+    def per_execution(self, executions: int) -> DiskBytes:
         """Return the average over equal executions, rounded up."""
-        counts = {name: n and _quotients(n, executions) for name, n in vars(self).items()}
+        counts = {name: n and _quotient(n, executions) for name, n in vars(self).items()}
         return replace(self, **counts)
 
 
@@ -202,19 +212,14 @@ class WireBytes:
     nodes: tuple[NodeBytes, ...]
     unread: tuple[str, ...] = ()
 
-    def per_execution(self, executions: int) -> Self:
+    def per_execution(self, executions: int) -> WireBytes:
         """Return the average over equal executions, rounded up."""
-        return replace(
-            self,
-            nodes=tuple(
-                replace(
-                    node,
-                    received_bytes=_quotients(node.received_bytes, executions),
-                    sent_bytes=_quotients(node.sent_bytes, executions),
-                )
-                for node in self.nodes
-            ),
-        )
+        nodes = []
+        for node in self.nodes:
+            received_bytes = _quotient(node.received_bytes, executions)
+            sent_bytes = _quotient(node.sent_bytes, executions)
+            nodes.append(replace(node, received_bytes=received_bytes, sent_bytes=sent_bytes))
+        return replace(self, nodes=tuple(nodes))
 
 
 @dataclass(frozen=True)
@@ -229,12 +234,11 @@ class WrittenBytes(Quantities):
     stored_bytes: int | None
 
     @classmethod
-    def average(cls, executions: Sequence[Self]) -> Self:
+    def average(cls, executions: Sequence[WrittenBytes]) -> WrittenBytes:
         """Return the average over one or more executions, rounded up."""
-        number, stored = len(executions), [each.stored_bytes for each in executions]
-        known = [count for count in stored if count is not None]
-        return cls(
-            ", ".join(dict.fromkeys(each.layout for each in executions)),
-            _quotients(sum(each.data_bytes for each in executions), number),
-            _quotients(sum(known), number) if len(known) == number else None,
-        )
+        number = len(executions)
+        layouts = dict.fromkeys(each.layout for each in executions)
+        data_bytes = sum(each.data_bytes for each in executions)
+        known = [each.stored_bytes for each in executions if each.stored_bytes is not None]
+        stored_bytes = _quotient(sum(known), number) if len(known) == number else None
+        return cls(", ".join(layouts), _quotient(data_bytes, number), stored_bytes)

@@ -1,11 +1,13 @@
 """What the nodes' links and disks did while a trial ran, slice by slice of its time."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Self
+from typing import Optional, Tuple
 
 from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
 
@@ -60,7 +62,7 @@ class NodeTimeline:
     busiest_disk: str | None = None
 
 
-_Column = tuple[str | None, ...]
+_Column = Tuple[Optional[str], ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Timeline(Quantities):
     @classmethod
     def of(
         cls, interval_s: float, slices: int, stages: Iterable[Stage], nodes: Iterable[NodeTimeline]
-    ) -> Self:
+    ) -> Timeline:
         """Return the timeline of these nodes."""
         nodes = tuple(nodes)
         columns = {name: tuple(getattr(node, name) for node in nodes) for name in _COLUMNS}
@@ -113,8 +115,9 @@ class Timeline(Quantities):
     @property
     def nodes(self) -> tuple[NodeTimeline, ...]:
         """The nodes, in the order of `hosts`."""
-        columns = (getattr(self, name) or (None,) * len(self.hosts) for name in _COLUMNS)
-        return tuple(NodeTimeline(*values) for values in zip(self.hosts, *columns, strict=True))
+        unknown = (None,) * len(self.hosts)
+        columns = [getattr(self, name) or unknown for name in _COLUMNS]
+        return tuple(NodeTimeline(*values) for values in zip(self.hosts, *columns))
 
     @property
     def length_s(self) -> float:
@@ -158,7 +161,7 @@ def unpacked(text: str, count: int) -> tuple[int | None, ...]:
         level: None if level == _UNKNOWN else round(largest * _RANKS[level] / _TOP)
         for level in set(levels)
     }
-    return tuple(map(by_level.__getitem__, levels))
+    return tuple(by_level[level] for level in levels)
 
 
 def _check(name: str, text: str, count: int) -> tuple[int, str]:

@@ -1,11 +1,14 @@
 """The work of a trial, where people compare what is done in a second and not the time it takes."""
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-MIN_AMOUNT, MAX_AMOUNT = 1e-18, 1e30
-"""All amounts of work are between: of a single bit in a run of 30 years, and of all machines of the world."""
+MIN_AMOUNT = 1e-18
+MAX_AMOUNT = 1e30
+"""All amounts of work are between: from one bit in a run of 30 years to all machines of the world."""
 MAX_FIGURE = 1e15
 UNIT_FORM = r"^[A-Za-z][A-Za-z0-9 _-]{0,19}\Z"
 
@@ -32,7 +35,7 @@ class Work:
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for value in (self.amount, *self.peaks.values()):
+        for value in [self.amount, *self.peaks.values()]:
             if not MIN_AMOUNT <= value < MAX_AMOUNT:
                 raise ValueError(
                     f"an amount of work is {value!r}, not from {MIN_AMOUNT:g} to {MAX_AMOUNT:g}"

@@ -6,9 +6,11 @@ machine warmup blows hot and cold"); so the times themselves must show it (Kalib
 library only.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median
 
 LEVEL = 0.25
@@ -34,13 +36,16 @@ def warm_from(times_s: Sequence[float], trials: int) -> int | None:
     Return None if there is no such index.
     """
     scores = _scores(times_s)
-    starts = range(len(times_s) - trials + 1)
-    return next((i for i in starts if not _become_shorter(times_s[i:], scores[i])), None)
+    for start in range(len(times_s) - trials + 1):
+        if not _become_shorter(times_s[start:], scores[start]):
+            return start
+    return None
 
 
 def _scores(times_s: Sequence[float]) -> list[int]:
     """Return Kendall's score from each index on: pairs that increase minus those that decrease."""
-    scores, score = [], 0
+    scores: list[int] = []
+    score = 0
     later: list[float] = []
     for time_s in reversed(times_s):
         score += len(later) - bisect_right(later, time_s) - bisect_left(later, time_s)
@@ -50,8 +55,8 @@ def _scores(times_s: Sequence[float]) -> list[int]:
 
 
 def _become_shorter(times_s: Sequence[float], score: int) -> bool:
-    first, *others = times_s
-    if others and first >= (1 + SMALL_DRIFT) * max(others):
+    others = times_s[1:]
+    if others and times_s[0] >= (1 + SMALL_DRIFT) * max(others):
         return True
     if _chance(-score, [len(times_s)]) > LEVEL:
         return False
@@ -65,22 +70,25 @@ def rise(runs_s: Sequence[Sequence[float]], level: float) -> float:
     Chance does not explain it if the test of Mann and Kendall over all runs says so at `level`, and the
     medians of the halves rise by SMALL_DRIFT or more: the geometric mean over runs.
     """
-    series = [times_s for times_s in runs_s if len(times_s) > 1]
-    if _chance(sum(_scores(times_s)[0] for times_s in series), map(len, series)) > level:
+    runs_s = [times_s for times_s in runs_s if len(times_s) > 1]
+    score = sum(_scores(times_s)[0] for times_s in runs_s)
+    if _chance(score, [len(times_s) for times_s in runs_s]) > level:
         return 0.0
-    halves = map(_halves, series)
+    halves = [_halves(times_s) for times_s in runs_s]
     found = math.expm1(fmean(math.log(later / earlier) for earlier, later in halves))
     return found if found >= SMALL_DRIFT else 0.0
 
 
-def _chance(score: int, lengths: Iterable[int]) -> float:
+def _chance(score: int, lengths: Sequence[int]) -> float:
     """Return the chance that Kendall's scores of series without a trend sum up to `score` or more.
 
     It is that of the normal approximation with a correction for continuity, which is close enough from four
     values on; for fewer it is too large.
     """
-    deviation = math.sqrt(sum(n * (n - 1) * (2 * n + 5) for n in lengths) / 18)
-    return math.erfc((score - 1) / deviation / math.sqrt(2)) / 2 if score > 0 else 1.0
+    if score <= 0:
+        return 1.0
+    variance = sum(n * (n - 1) * (2 * n + 5) for n in lengths) / 18
+    return math.erfc((score - 1) / math.sqrt(2 * variance)) / 2
 
 
 def _halves(times_s: Sequence[float]) -> tuple[float, float]:

@@ -159,7 +159,7 @@ def doubts(
     `runs` has its trials in each run, and `needed` what `needed_trials` returns for each. `workloads` is how
     many workloads are looked at in this way. Nothing is said of a run in which no trial could count.
     """
-    for trials, number in zip(runs, needed):  # noqa: B905  Python 3.8 has no `strict`
+    for trials, number in zip(runs, needed):
         if number is None:
             continue
         warm_up = find_warm_up(_without_profile(trials), number)

@@ -1,5 +1,7 @@
 """The order of workloads in a round, and of configurations that take turns: random, and known from a seed."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Sequence
 from random import Random
 from typing import TypeVar

@@ -1,5 +1,7 @@
 """The time that a user gives for runs, and how much of it each run may take."""
 
+from __future__ import annotations  # for Python 3.8
+
 import math
 import os
 import time

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -42,7 +42,8 @@ VALUES: dict[Any, st.SearchStrategy[Any]] = {
 
 def possible(record: type) -> st.SearchStrategy[Any]:
     """Return the possible records of a class, whose fields have the annotations in VALUES."""
-    return st.builds(record, **{field.name: VALUES[field.type] for field in fields(record)})
+    types = get_type_hints(record)
+    return st.builds(record, **{field.name: VALUES[types[field.name]] for field in fields(record)})
 
 
 VALUES |= {
