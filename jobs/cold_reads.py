@@ -1,10 +1,13 @@
 """Cold reads: put what a trial reads out of memory before it, and tell whether its disks can be counted."""
 
+from __future__ import annotations  # for Python 3.8
+
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Union
 
 from pyspark.sql import SparkSession
 
@@ -21,15 +24,28 @@ from harness.trials.hold import DROP_CACHES, wait_for_release
 from jobs.executors import run_on_nodes
 
 _ON_DISKS = frozenset(
-    {
-        *("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs", "ntfs3"),
-        *("squashfs", "erofs", "overlay", "tmpfs", "ramfs"),
-    }
+    [
+        "ext2",
+        "ext3",
+        "ext4",
+        "xfs",
+        "btrfs",
+        "zfs",
+        "f2fs",
+        "jfs",
+        "bcachefs",
+        "ntfs3",
+        "squashfs",
+        "erofs",
+        "overlay",
+        "tmpfs",
+        "ramfs",
+    ]
 )
 """File systems whose files are on a node's own disks, or in its memory."""
 
 
-Place = Dataset | FilesIn
+Place = Union[Dataset, FilesIn]
 """Files in a directory, and how they are stored."""
 
 
@@ -46,31 +62,38 @@ class ColdReads:
 
         What fails is no error: whether a trial was cold is measured.
         """
-        self.failure = self._failure([p for p in self.places if p.stored.page_cache is not False])
+        cached = [place for place in self.places if place.stored.page_cache is not False]
+        self.failure = self._failure(cached)
         if wait_for_release(DROP_CACHES):
             self.failure = None  # the experiment says what it cannot do
 
     def _failure(self, places: Sequence[Place]) -> str | None:
-        known, drops = storages(), dict[Callable[[], str], None]()
+        """Return why the files of places could not be dropped; None if they could."""
+        known = storages()
+        drops: dict[Callable[[], str], None] = {}
         try:
             for place in places:
                 storage = known[place.directory.scheme]
-                if drop := storage.drop_cached(place.directory, place.stored.files):
-                    drops[drop] = None  # of several places, often the same
+                drop = storage.drop_cached(place.directory, place.stored.files)
+                if drop:
+                    drops[drop] = None  # several places often have the same
         except BadInput as error:
             return str(error)
-        drop_all = partial(_first_failure, list(drops))
         if not drops:
             return None
-        answers = run_on_nodes(self.spark, drop_all)
-        failures = [f"{host}: {error}" for host, error in answers.found.values() if error]
-        failures += [f"{host} did not answer: {reason}" for host, reason in answers.silent.items()]
-        return failures[0] if failures else None
+        answers = run_on_nodes(self.spark, partial(_first_failure, list(drops)))
+        for host, failure in answers.found.values():
+            if failure:
+                return f"{host}: {failure}"
+        for host, reason in answers.silent.items():
+            return f"{host} did not answer: {reason}"
+        return None
 
 
 def _first_failure(drops: Sequence[Callable[[], str]]) -> str:
     """Call all, and return why the first failed; empty if none did."""
-    return next(filter(None, [drop() for drop in drops]), "")
+    failures = [drop() for drop in drops]
+    return next((failure for failure in failures if failure), "")
 
 
 def prefer_cold_reads(spark: SparkSession) -> None:
@@ -104,10 +127,14 @@ class InputSource:
         if not self.paths:
             return PackedInput()
         answers = run_on_nodes(spark, partial(in_memory, self.paths))
-        known = [found for _, found in answers.found.values() if found is not None]
-        cached = sum(cached for cached, _ in known)
-        others = sum(others for _, others in known)
-        if answers.silent or len(known) < len(answers.found) or not cached + others:
+        cached = 0
+        others = 0
+        for _, found in answers.found.values():
+            if found is None:
+                return PackedInput()
+            cached += found[0]
+            others += found[1]
+        if answers.silent or not cached + others:
             return PackedInput()
         return PackedInput(cached, others)
 
@@ -117,19 +144,25 @@ def input_source(spark: SparkSession, places: Sequence[Place]) -> InputSource:
     sources = [_source(spark, place) for place in places]
     readers = {source.reader for source in sources}
     reader = readers.pop() if len(readers) == 1 else None
-    reasons = [source.in_memory for source in sources if source.in_memory]
+    in_memory_reason = next((source.in_memory for source in sources if source.in_memory), "")
     is_packed = reader is not None and any(source.is_packed for source in sources)
-    paths = tuple(path for source in sources for path in source.paths)
-    return InputSource(reader, reasons[0] if reasons else "", is_packed, paths)
+    paths: list[str] = []
+    for source in sources:
+        paths += source.paths
+    return InputSource(reader, in_memory_reason, is_packed, tuple(paths))
 
 
 def _source(spark: SparkSession, place: Place) -> InputSource:
     if place.directory.scheme == "file":
         return _local_source(spark, place)
-    nodes = frozenset[str]().union(*map(_addresses, executors(spark)))
-    storing = list(map(_addresses, place.stored.hosts))
-    are_counted = [bool(each & nodes) or any(map(_is_own, each)) for each in storing]
-    if not storing or not all(are_counted):
+    nodes: set[str] = set()
+    for host in executors(spark):
+        nodes |= _addresses(host)
+    for host in place.stored.hosts:
+        addresses = _addresses(host)
+        if not addresses & nodes and not any(map(_is_own, addresses)):
+            return InputSource()
+    if not place.stored.hosts:
         return InputSource()
     return InputSource(InputReader.STORAGE, is_packed=_any_node(spark, may_compress))
 
@@ -143,7 +176,7 @@ def _local_source(spark: SparkSession, place: Place) -> InputSource:
     # What ZFS counts as read by a process may have been in its own cache.
     if ZFS in holders:
         return InputSource(InputReader.STORAGE, is_packed=True)
-    # Of files that are in memory themselves, nothing counts as read. What stands on memory counts.
+    # Nothing counts as read from files that are in memory themselves. What stands on memory counts.
     for kind in (MEMORY, PAGE_CACHE):
         if kind in holders and mount.type != holders[kind]:
             return InputSource(in_memory=f"{directory} is in memory ({holders[kind]})")
