@@ -13,14 +13,9 @@ from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
 from harness.model.disk_rate import disk_rate_text, parse_disk_rate
 from harness.model.limits import (
     MAX_NODES,
-    MAX_PARTITIONS,
     MAX_PER_HOST,
-    MAX_PI_SAMPLES,
-    MAX_PROFILE_ROUNDS,
     MAX_ROWS,
     MAX_RUNS,
-    MAX_STREAMS,
-    MAX_TRIALS,
 )
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
 from harness.model.scaling import scaled_name
@@ -29,7 +24,10 @@ from harness.settings import simple
 from harness.settings.rate import rate
 from harness.settings.setting import Setting
 from harness.settings.speed import speed
+from harness.work.options import WorkOptions
 
+DEFAULTS = {"trials": 3, "profile": 0}
+"""The options of work whose default is another one in experiments."""
 MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
 EXECUTOR_CORES = "spark.executor.cores"
@@ -215,33 +213,21 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
 
 
 class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """The whole file. What is None is left to the benchmark's own default.
+    """The whole file.
 
-    Results are comparable if their experiments have the same `id`. `runs` counts runs of each configuration.
+    Results are comparable if their experiments have the same `id`. The keys of `work` are the options of
+    work, of which an empty list of workloads runs none on Spark. `runs` counts runs of each configuration.
     `turns` says when the next configuration takes its turn: after a run, or within one application, after a
-    trial of every workload. `warmup` is a number of trials, or "auto": until the workload is steady.
-    `profile` is the number of profile rounds of a run. `workloads` names workloads of Spark: None for all,
-    empty for none. `sql` is a directory of queries. With a `cache` that is cold, the hosts drop what
-    workloads read from memory before each trial. Several `streams` run all workloads but controls at the same
-    time. Programs have `per_host` processes on a node. If they are `growing`, the problem size is per node,
-    not in total. Every configuration runs on each number of nodes in `scaling`. Without a `site`, the
-    experiment runs in the lab, for which `nodes`, `cpus` and `storage` are.
+    trial of every workload. Programs have `per_host` processes on a node. If they are `growing`, the problem
+    size is per node, not in total. Every configuration runs on each number of nodes in `scaling`. Without a
+    `site`, the experiment runs in the lab, for which `nodes`, `cpus` and `storage` are.
     """
 
     id: str = msgspec.field(default="", name="(id)")
+    work: WorkOptions = msgspec.field(default=WorkOptions(), name="(work)")
     name: Name
     runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
     turns: Literal["runs", "rounds"] = "runs"
-    trials: Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)] = 3
-    warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"] = "auto"
-    workloads: tuple[str, ...] | None = None
-    sql: str | None = None
-    streams: Annotated[int, msgspec.Meta(ge=1, le=MAX_STREAMS)] = 1
-    sink: Literal["noop", "rdd-count"] | None = None
-    cache: Literal["warm", "cold"] = "warm"
-    profile: Annotated[int, msgspec.Meta(ge=0, le=MAX_PROFILE_ROUNDS)] = 0
-    repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
-    pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
     probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
     per_host: Annotated[int, msgspec.Meta(ge=1, le=MAX_PER_HOST)] = 1
     growing: bool = False
@@ -263,7 +249,7 @@ class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_field
     @property
     def has_spark(self) -> bool:
         """Whether a workload of Spark runs."""
-        return self.workloads is None or bool(self.workloads)
+        return self.work.workloads != ()
 
     @property
     def lab(self) -> LabSpec:

@@ -11,15 +11,15 @@ import msgspec
 from harness.base.errors import BadInput
 from harness.base.option_values import what_exists
 from harness.base.words import shorten
-from harness.experiments.experiment import MAX_SHOWN, Experiment
+from harness.experiments.experiment import DEFAULTS, MAX_SHOWN, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.hosts.transports.host import Host
 from harness.lab.storages import layout_problem
-from harness.model.cache import COLD
 from harness.model.layout import Layout
 from harness.programs.mpi import Placement
 from harness.records.document import MAX_REASON, converted, toml_values
 from harness.submit.script import ROOT
+from harness.work.options import REPETITIONS, WORK_OPTIONS, options_by_keys
 from harness.work.queries import read_queries, text_digests
 
 WORKLOADS = ROOT / "jobs/workloads"
@@ -28,8 +28,12 @@ WORKLOADS = ROOT / "jobs/workloads"
 def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raise BadInput that names the file and the mistake."""
     values = toml_values(file)
-    experiment = converted(values, Experiment, file)
+    known = {option.name for option in WORK_OPTIONS}
+    others = {key: value for key, value in values.items() if key not in known}
+    experiment = converted(others, Experiment, file)
     try:
+        work = options_by_keys({**DEFAULTS, **values})
+        experiment = msgspec.structs.replace(experiment, work=work)
         problem = next(_contradictions(experiment), None)
     except BadInput as error:
         problem = str(error)
@@ -59,37 +63,24 @@ def _contradictions(experiment: Experiment) -> Iterator[str]:
 
 
 def _contradictions_of_workloads(experiment: Experiment) -> Iterator[str]:
-    if experiment.streams > 1 and experiment.cache == COLD:
-        yield (
-            "streams: several streams find in memory what another one read, so cache cannot be cold"
-        )
-    if experiment.workloads == () and not experiment.program_tables:
+    work = experiment.work
+    if work.workloads == () and not experiment.program_tables:
         yield "workloads: one name or more is expected, or a table [programs.NAME]"
-    queries = _queries(experiment)
     own = sorted(file.stem.replace("_", "-") for file in WORKLOADS.glob("[!_]*.py"))
-    known = [*queries, *own]
-    for name in experiment.workloads or ():
+    known = [*work.queries, *own]
+    for name in work.workloads or ():
         if name not in known:
             shown = shorten(name, MAX_SHOWN)
             yield f"workloads: there is no workload {shown!r}; {what_exists(name, known)}"
 
 
-def _queries(experiment: Experiment) -> Mapping[str, str]:
-    """Return the texts of the user's queries. Raise BadInput if they cannot be read."""
-    if not experiment.sql:
-        return {}
-    try:
-        return read_queries(experiment.sql)
-    except BadInput as error:
-        raise BadInput(f"sql: {error}") from error
-
-
 def _contradictions_of_configurations(experiment: Experiment) -> Iterator[str]:
     tables = experiment.configuration_tables
-    needs_dataset = experiment.workloads is None and not experiment.sql
+    work = experiment.work
+    needs_dataset = work.workloads is None and not work.sql
     commands_by_name: dict[str, tuple[str | None, ...]] = {}
     for name, table in tables.items():
-        if table.tables and not experiment.sql:
+        if table.tables and not work.sql:
             yield f"configurations.{name}: tables need the key sql"
         is_known = table.dataset in experiment.dataset_tables
         if (table.dataset or needs_dataset) and not is_known:
@@ -147,7 +138,7 @@ def _contradictions_of_scaling(experiment: Experiment) -> Iterator[str]:
             program.problem(placement, growing=experiment.growing)
 
 
-_NOT_IN_ID = frozenset({"runs", "trials", "warmup", "profile", "probe_seconds"})
+_NOT_IN_ID = frozenset({"runs", "probe_seconds"}).union(option.name for option in REPETITIONS)
 """Raising one of these adds to the results that exist."""
 
 

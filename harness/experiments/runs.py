@@ -193,13 +193,13 @@ class _ExperimentRunner:
         [program] = [each for each in experiment.programs if each.name == part.program]
         configured = turns.take(part.configuration)
         hosts = ready_hosts(program, configured.hosts[: part.configuration.nodes])
-        warm_up = DEFAULT_WARM_UP if experiment.warmup == AUTO else int(experiment.warmup)
+        warm_up = DEFAULT_WARM_UP if experiment.work.warmup == AUTO else int(experiment.work.warmup)
         planned = ProgramRun(
             program,
             Placement(hosts, experiment.per_host),
             part.configuration.name,
             growing=experiment.growing,
-            trials=experiment.trials,
+            trials=experiment.work.trials,
             warmup=warm_up,
             facts=self._facts(part),
         )
@@ -228,7 +228,7 @@ class _ExperimentRunner:
         is_alone = len(run.configurations) == 1
         if is_alone:
             turns.take(first)
-        has_requests = not is_alone or self._experiment.cache == COLD
+        has_requests = not is_alone or self._experiment.work.cache == COLD
         on_request = answer if has_requests else None
         code = self._site.submit(BENCHMARK, arguments, properties, proven, on_request)
         lost = turns.lost()
@@ -249,41 +249,25 @@ class _ExperimentRunner:
     def _arguments(self, run: PlannedRun) -> list[str]:
         """Return the arguments of the benchmark for a run."""
         experiment = self._experiment
-        site = self._site
-        named: dict[str, Any] = {
-            "--trials": experiment.trials,
-            "--warmup": experiment.warmup,
-            "--results": site.path_there(self._results),
-            "--sql": experiment.sql and site.path_there(Path(experiment.sql).absolute()),
-            "--workloads": ",".join(experiment.workloads or ()),
-            "--streams": experiment.streams if experiment.streams > 1 else None,
-            "--sink": experiment.sink,
-            "--cache": experiment.cache,
-            "--profile": experiment.profile,
-            "--repartition": experiment.repartition,
-            "--pi-samples": experiment.pi_samples,
-            "--seed": f"{experiment.id}-{run.number}",
-            "--nodes": run.configurations[0].nodes,
-        }
-        tables: dict[str, str] = {}
-        facts: dict[str, str] = {}
-        if len(run.configurations) == 1:
-            turn = self._turn(run.spark_parts[0])
-            named["--dataset"] = turn["dataset"]
-            named["--configuration"] = turn["configuration"]
-            tables = turn["tables"]
-            facts = turn["facts"]
-        else:
+        path_there = self._site.path_there
+        arguments = list(experiment.work.arguments(path_there))
+        arguments.append(f"--results={path_there(self._results)}")
+        arguments.append(f"--seed={experiment.id}-{run.number}")
+        nodes = run.configurations[0].nodes
+        if nodes:
+            arguments.append(f"--nodes={nodes}")
+        if len(run.configurations) > 1:
             # In the order of the file: the seed makes the order of the run from it.
             of_run = {part.configuration.name: part for part in run.spark_parts}
             names = [each.name for each in experiment.configurations if each.name in of_run]
-            named["--turns"] = json.dumps([self._turn(of_run[name]) for name in names])
-        arguments = []
-        for option, value in named.items():
-            if value or (option == "--warmup"):
-                arguments += [option, str(value)]
-        arguments += [f"--table={name}={uri}" for name, uri in tables.items()]
-        arguments += [f"--fact={name}={value}" for name, value in facts.items()]
+            turns = json.dumps([self._turn(of_run[name]) for name in names])
+            return [*arguments, f"--turns={turns}"]
+        turn = self._turn(run.spark_parts[0])
+        if turn["dataset"]:
+            arguments.append(f"--dataset={turn['dataset']}")
+        arguments.append(f"--configuration={turn['configuration']}")
+        arguments += [f"--table={name}={uri}" for name, uri in turn["tables"].items()]
+        arguments += [f"--fact={name}={value}" for name, value in turn["facts"].items()]
         return arguments
 
     def _turn(self, part: Part) -> dict[str, Any]:

@@ -3,18 +3,8 @@
 MAX_ROWS = 9 * 10**9
 """The sum of the fractions of all rows, each below 10^9, fits in 64 bits up to this number of rows."""
 MAX_TRIALS = 10_000
-MAX_PARTITIONS = 10**6
 MAX_NODES = 10**5
 MAX_PER_HOST = 1024
-MAX_PI_SAMPLES = 10**13
-MAX_PROFILE_ROUNDS = 100
 MAX_RUNS = 1000
-MAX_STREAMS = 100
 MIN_RUNS = 2
 """Runs on either side without which nothing is claimed: a single run may be an outlier."""
-
-SINK_NAMES = ("noop", "rdd-count")
-DEFAULT_SINK = "noop"
-DEFAULT_REPARTITION = 200
-DEFAULT_PI_SAMPLES = 10**7
-"""What the workloads of a run do if it is not said."""

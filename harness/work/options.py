@@ -7,9 +7,10 @@ Everything else follows from the declaration: the option of jobs/benchmark.py, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from harness.base.errors import BadInput
@@ -212,6 +213,23 @@ class WorkOptions:
     def queries(self) -> Mapping[str, str]:
         """The text of each of the user's queries by its name."""
         return self.sql.texts if self.sql else {}
+
+    def arguments(self, path_there: Callable[[Path], str]) -> Iterator[str]:
+        """Yield the arguments of jobs/benchmark.py for values that are no default.
+
+        `path_there` returns where a file of this machine is on the script's.
+        """
+        for each in WORK_OPTIONS:
+            value = getattr(self, each.name)
+            if value in (each.default, ()):
+                continue
+            if isinstance(value, QueryDirectory):
+                text = path_there(value.path.absolute())
+            elif isinstance(value, tuple):
+                text = ",".join(value)
+            else:
+                text = str(value)
+            yield f"{each.flag}={text}"
 
 
 WORK_OPTIONS = options_of(WorkOptions)

@@ -28,6 +28,7 @@ class QueryDirectory:
     texts: Mapping[str, str]
     files: Mapping[str, Path]
     left_out: Sequence[str]
+    path: Path = Path()
 
 
 def read_query_directory(directory: str) -> QueryDirectory:
@@ -56,7 +57,7 @@ def read_query_directory(directory: str) -> QueryDirectory:
         found = f" (it has {join_names(left_out)})" if left_out else ""
         raise BadInput(f"{directory} has no file *{SUFFIX}{found}; {_ADVICE}")
     texts = {name: _read(file) for name, file in files.items()}
-    return QueryDirectory(texts, files, left_out)
+    return QueryDirectory(texts, files, left_out, Path(directory))
 
 
 def read_queries(directory: str) -> Mapping[str, str]:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.trials.time_budget import END_BY, machine_clock
+from harness.work.options import SINK_NAMES
 from jobs.options import parse, requested_dataset
+from jobs.sinks import SINKS
 from tests.unit.builders import known
 
 NUMERIC = ("trials", "streams", "warmup", "repartition", "pi-samples", "max-time")
@@ -138,6 +140,10 @@ def test_the_seed_is_random_unless_it_is_given() -> None:
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])
 def test_large_numbers_have_several_spellings(text: str) -> None:
     assert parse(["--pi-samples", text]).pi_samples == 10**7
+
+
+def test_every_sink_can_be_chosen() -> None:
+    assert set(SINK_NAMES) == set(SINKS)
 
 
 def test_facts_and_workloads_are_parsed() -> None:

@@ -12,11 +12,12 @@ from harness.analysis.observed.environment import as_text
 from harness.analysis.predict.prediction import conditions
 from harness.base.errors import BadInput
 from harness.commands.run import check_same_work
+from harness.experiments.experiment_file import read_experiment
 from harness.model.run import QUERIES, TABLES, Run
 from harness.records.series import Series
 from harness.records.writer import record_all
 from harness.submit.submission import Submission
-from harness.work.options import COMPARED, Option, options_by_keys
+from harness.work.options import COMPARED, Option, WorkOptions
 from harness.work.queries import text_digests
 from harness.work.same_work import require_same_work
 from harness.work.script_options import BENCHMARK_OPTIONS, BenchmarkOptions, read_script_options
@@ -202,12 +203,22 @@ class TestEveryOptionOfWork:
         assert refusal(old, new) == ""
         require_same_work("both", [old, new])
 
-    def test_is_the_same_for_all_who_read_it(self, option: Option) -> None:
-        text = two_values(option)[1]
-        assert getattr(options_by_keys({option.name: text}), option.name) == option.read(text)
-        assert getattr(read_script_options([f"{option.flag}={text}"]), option.name) == option.read(
-            text
-        )
+    def test_is_a_key_of_experiments_which_passes_it_on(
+        self, option: Option, tmp_path: Path
+    ) -> None:
+        for text in two_values(option):
+            work = experiment_with(tmp_path, f'{option.name} = "{text}"')
+            assert getattr(work, option.name) == option.read(text)
+            passed_on = read_script_options([*work.arguments(str)])
+            assert getattr(passed_on, option.name) == option.read(text)
+
+
+def experiment_with(directory: Path, keys: str) -> WorkOptions:
+    """Return the options of an experiment with these keys."""
+    file = directory / "experiment.toml"
+    rest = 'name = "x"\nworkloads = ["calc-pi-dataframe"]\n[configurations.a]\n'
+    file.write_text(f"{keys}\n{rest}")
+    return read_experiment(file).work
 
 
 @pytest.mark.parametrize("option", OTHER_WORK)
@@ -227,9 +238,9 @@ def test_other_data_is_refused(case: str) -> None:
     assert refusal(run_of("a", options), run_of("b", options, dataset, table)) != ""
 
 
-def test_cold_reads_contradict_streams_wherever_they_are_asked_for() -> None:
+def test_cold_reads_contradict_streams_wherever_they_are_asked_for(tmp_path: Path) -> None:
     message = "cache cold contradicts streams 2"
     with pytest.raises(BadInput, match=message):
         read_script_options(["--streams=2", "--cache=cold"])
     with pytest.raises(BadInput, match=message):
-        options_by_keys({"streams": 2, "cache": "cold"})
+        experiment_with(tmp_path, 'streams = 2\ncache = "cold"')
