@@ -19,7 +19,7 @@ from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, shape_
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
-from harness.lab.submit import CHECKOUT, facts, spark_submit, with_facts
+from harness.lab.submit import CHECKOUT, facts, spark_submit
 from harness.model.link import Link, parse_rate
 from harness.submit.script import BENCHMARK, GENERATE
 from harness.work.script_options import read_script_options
@@ -146,10 +146,13 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
-    _check_is_kept(read_script_options(arguments).results)
+    given = read_script_options(arguments)
+    _check_is_kept(given.results)
     with lab_lock():
         current = running_lab()
-        return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
+        observed = facts(current).items()
+        added = [f"--fact={key}={value}" for key, value in observed if key not in given.facts]
+        return spark_submit(current, BENCHMARK, [*arguments, *added], conf)
 
 
 def _check_is_kept(results: Path) -> None:

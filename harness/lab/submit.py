@@ -73,14 +73,3 @@ def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, st
 
 def _common_value(values: Sequence[str]) -> str:
     return values[0] if len(set(values)) == 1 else f"mixed: {' '.join(values)}"
-
-
-def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
-    """Append facts about the lab to a benchmark's arguments, except facts that the user states."""
-    stated = set()
-    for argument in arguments:
-        key, equals, _ = argument.removeprefix("--fact=").partition("=")
-        if equals:
-            stated.add(key.strip())
-    added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
-    return [*arguments, *added]

@@ -13,6 +13,7 @@ import pytest
 
 from datagen.storage.qfs import REED_SOLOMON
 from harness.base.errors import BadInput, ClusterliftError
+from harness.commands import lab as lab_command
 from harness.commands.cli import main
 from harness.lab import qfs_tarball
 from harness.lab.cluster import Lab, Node
@@ -286,3 +287,28 @@ def test_compose_gets_its_second_file_as_input_and_leaves_no_container_of_a_fail
     COMPOSE.build()
     assert (tmp_path / "arguments").read_text().endswith("-f /dev/stdin build --force-rm master\n")
     assert json.loads((tmp_path / "added").read_text()) == override(COMPOSE.shape)
+
+
+@pytest.mark.parametrize(
+    ("stated", "added"),
+    [
+        ([], ["--fact=emulated=4 nodes", "--fact=link=100mbit"]),
+        (["--fact", "link=x"], ["--fact=emulated=4 nodes"]),
+        (["--fact= link =x"], ["--fact=emulated=4 nodes"]),
+        (["--configuration", "emulated"], ["--fact=emulated=4 nodes", "--fact=link=100mbit"]),
+    ],
+)
+def test_a_benchmark_declares_the_lab_but_for_what_the_user_states(
+    monkeypatch: pytest.MonkeyPatch, stated: list[str], added: list[str]
+) -> None:
+    given: list[str] = []
+
+    def submit(_lab: Lab, _script: str, arguments: list[str], _conf: list[str]) -> int:
+        given.extend(arguments)
+        return 0
+
+    monkeypatch.setattr(lab_command, "running_lab", lambda: LAB)
+    monkeypatch.setattr(lab_command, "facts", lambda _: {"emulated": "4 nodes", "link": "100mbit"})
+    monkeypatch.setattr(lab_command, "spark_submit", submit)
+    assert main(["lab", "benchmark", *stated]) == 0
+    assert given == [*stated, *added]

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from harness.lab.cluster import Lab, Node
-from harness.lab.submit import spark_submit, with_facts
+from harness.lab.submit import spark_submit
 from harness.submit.script import BENCHMARK
 
 from .conftest import Install
@@ -61,19 +61,3 @@ def test_an_interrupted_script_ends_by_itself(
         spark_submit(LAB, BENCHMARK, [], (), HELD, interrupt)
     assert capfd.readouterr().out.splitlines()[-1] == "ended by itself"
     assert not held.exists()
-
-
-class TestWithFacts:
-    def test_facts_follow_the_user_s_arguments(self) -> None:
-        facts = {"emulated": "4 nodes", "link": "100mbit"}
-        assert with_facts(["--trials", "1"], facts) == [
-            *("--trials", "1", "--fact=emulated=4 nodes", "--fact=link=100mbit")
-        ]
-
-    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact= link =x"]])
-    def test_a_fact_that_the_user_states_is_not_added(self, arguments: list[str]) -> None:
-        assert with_facts(arguments, {"link": "100mbit"}) == arguments
-
-    def test_a_configuration_with_the_name_of_a_fact_does_not_state_it(self) -> None:
-        arguments = ["--configuration", "emulated"]
-        assert with_facts(arguments, {"emulated": "yes"}) == [*arguments, "--fact=emulated=yes"]
