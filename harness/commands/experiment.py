@@ -22,7 +22,6 @@ from harness.experiments.lab_site import LabSite
 from harness.experiments.runs import describe_data, put_back_all, results_of, run_experiment
 from harness.experiments.schedule import planned_runs
 from harness.experiments.site import Site
-from harness.model.disk_rate import disk_rate_text
 from harness.model.scaling import split_scaled_name
 from harness.present import markdown, text
 from harness.present.blocks import Document
@@ -31,7 +30,7 @@ from harness.present.scaling_page import scaling_page
 from harness.records.directories import configuration_directory
 from harness.records.outputs import OutputKind, write_file
 from harness.settings.guard import LEASE_S
-from harness.settings.in_force import NotPutBack, plan
+from harness.settings.in_force import NotPutBack
 
 
 @command("experiment")
@@ -130,24 +129,15 @@ def site_of(experiment: Experiment, results: Path | None) -> Site:
 
 
 def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
-    """Yield what the experiment would do; hosts of the user's own are asked for what is set now."""
+    """Yield what the experiment would do."""
     yield f"{experiment.name}: {experiment.site or experiment.lab}"
     yield from (f"data {describe_data(data)}" for data in experiment.datasets)
     runs = list(planned_runs(experiment))
     yield f"{count_of(len(runs), 'run')}: {'; '.join(map(str, runs))}"
-    if experiment.site is not None:
-        site.open()
     for configuration in experiment.configurations:
         yield ""
         yield f"{configuration.name}:"
-        if experiment.site is None:
-            yield f"  every node of the lab: {str(configuration.links) or 'unlimited'}"
-            if configuration.disk_bytes_s:
-                yield f"  every worker of the lab: disk {disk_rate_text(configuration.disk_bytes_s)}"
-            continue
-        changes = plan(site.settings(configuration))
-        yield from (f"  {change}: {change.before} -> {change.setting.value}" for change in changes)
-        if not changes:
-            yield "  nothing is to be set"
+        for line in site.planned(configuration):
+            yield f"  {line}"
     yield ""
     yield f"a host that hears nothing for {LEASE_S} s puts everything back by itself"

@@ -17,6 +17,7 @@ from harness.lab.disks import ENGINE, disk_rates, how_limited
 from harness.lab.lifecycle import UNSHAPED, up
 from harness.lab.links import DEVICE, set_links
 from harness.lab.submit import facts, spark_submit
+from harness.model.disk_rate import disk_rate_text
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import PUT_BACK, Journal
@@ -72,6 +73,15 @@ class LabSite(Site):
         lab = find_lab()
         bytes_s = configuration.disk_bytes_s
         return {ENGINE: disk_rates(lab, bytes_s)} if lab and bytes_s else {}
+
+    def planned(self, configuration: Configuration) -> list[str]:
+        """Return what every node would have, in a lab that need not be up."""
+        lines = [f"every node of the lab: {str(configuration.links) or 'unlimited'}"]
+        if configuration.disk_bytes_s:
+            lines.append(
+                f"every worker of the lab: disk {disk_rate_text(configuration.disk_bytes_s)}"
+            )
+        return lines
 
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:

@@ -15,7 +15,7 @@ from harness.hosts.remote_process import answers_of_all, ask_all
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.link import TYPICAL_MTU
 from harness.node.page_cache import DROP
-from harness.settings.in_force import Settings, in_force, put_back
+from harness.settings.in_force import Settings, in_force, plan, put_back
 from harness.settings.journal import Journal
 from harness.settings.setting import Change, Setting
 from harness.submit.script import run_script
@@ -107,6 +107,14 @@ class Site:
         if not bytes_s:
             return {}
         return {host: self._spec.disk_rates(bytes_s) for host in self.hosts_to_set()}
+
+    def planned(self, configuration: Configuration) -> list[str]:
+        """Return in a line each what the configuration would change. Hosts are asked for what is set now."""
+        if not self._hosts:
+            self.open()
+        changes = plan(self.settings(configuration))
+        lines = [f"{change}: {change.before} -> {change.setting.value}" for change in changes]
+        return lines or ["nothing is to be set"]
 
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
