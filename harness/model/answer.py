@@ -1,5 +1,7 @@
 """The answer of a user's query: what shows that it is the same in every trial, and on either side."""
 
+from __future__ import annotations  # for Python 3.8
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -7,10 +9,10 @@ from harness.base.words import count_of, significant
 from harness.model.bounds import Count
 
 TOLERANCES = {64: 1e-9, 32: 1e-6}
-"""Of the sum of a column's absolute values, by the bits of its numbers.
+"""How far two sums may differ, as a part of the sum of absolute values, by the bits of the numbers.
 
-Added in another order, n doubles make a sum that differs by about the root of n times 1e-16 of that: by 1e-11
-for 10^10 rows. A number of 32 bits may be rounded to its neighbour, 6e-8 away.
+The sum of n doubles depends on their order, and differs by about the root of n times 1e-16: by 1e-11 for
+10^10 rows. A number of 32 bits may be rounded to its neighbour, 6e-8 away.
 """
 MAX_WEIGHT = 2.0
 
@@ -32,7 +34,7 @@ class FloatSum:
     total: float | None
     magnitude: float | None
 
-    def is_same(self, other: "FloatSum") -> bool:
+    def is_same(self, other: FloatSum) -> bool:
         """Whether nothing but rounding is different."""
         if self.total is None or other.total is None:
             return self.total == other.total
@@ -52,15 +54,18 @@ class RowsDigest:
     digest: str
     sums: tuple[FloatSum, ...] = ()
 
-    def difference(self, other: "RowsDigest") -> str:
+    def difference(self, other: RowsDigest) -> str:
         """Return what is different here, in words; empty if the rows are the same but for rounding."""
         if (self.rows, self.digest, len(self.sums)) != (other.rows, other.digest, len(other.sums)):
             return f"{count_of(self.rows, 'row')} of digest {self.digest}"
-        pairs = zip(self.sums, other.sums, strict=True)
+        pairs = zip(self.sums, other.sums)
         return ", ".join(str(own) for own, others in pairs if not own.is_same(others))
 
 
 def distinct(answers: Iterable[RowsDigest]) -> tuple[RowsDigest, ...]:
     """Return the first answer, and each that differs from it."""
-    found = tuple(answers)
-    return found[:1] + tuple(each for each in found[1:] if each.difference(found[0]))
+    found: list[RowsDigest] = []
+    for answer in answers:
+        if not found or answer.difference(found[0]):
+            found.append(answer)
+    return tuple(found)

@@ -3,17 +3,28 @@
 What `spark-submit` runs writes records and reads none, so it does not need msgspec.
 """
 
-from typing import Annotated
+from __future__ import annotations  # for Python 3.8
+
+__all__ = ["Annotated", "Meta"]
 
 try:
-    from msgspec import Meta as Meta  # noqa: PLC0414  other modules import it from here
-except ImportError:
+    from typing import Annotated
+
+    from msgspec import Meta
+except ImportError:  # nothing is read, and Python 3.8 lacks Annotated
 
     class Meta:  # type: ignore[no-redef]
         """Bounds that nothing checks."""
 
         def __init__(self, **bounds: object) -> None:
             """Take any bounds."""
+
+    class Annotated:  # type: ignore[no-redef]
+        """A type without its bounds."""
+
+        def __class_getitem__(cls, type_and_bounds: tuple[type, object]) -> type:
+            """Return the type."""
+            return type_and_bounds[0]
 
 
 MAX_INTEGER = 2**63 - 1

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
-from typing import Annotated
 
-from harness.model.bounds import MAX_MTU_BYTES, Count, Meta
+from harness.model.bounds import MAX_MTU_BYTES, Annotated, Count, Meta
 from harness.model.link import (
     IPOIB_CONNECTED_MTU,
     OFTEN_EMULATED_DRIVERS,

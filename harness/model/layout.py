@@ -8,21 +8,30 @@
 A cell is a number of bytes, or of KiB or MiB with the suffix k or m: `rs:6+3:64k`.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Self
+from enum import Enum
 
 FORMS = "replicated:N, rs:D+P[:cell], xor:2+1[:cell] or unknown"
+_REPLICATED = re.compile(r"replicated:([1-9]\d{0,2})")
+_STRIPED = re.compile(
+    r"(?P<kind>rs|xor):(?P<data>[1-9]\d?)\+(?P<parity>[1-9]\d?)(:(?P<cell>[1-9]\d*)(?P<unit>[km]?))?"
+)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20}
 
 
-class LayoutKind(StrEnum):
+class LayoutKind(str, Enum):
     """The families of layouts."""
 
     REPLICATED = "replicated"
     REED_SOLOMON = "rs"
     XOR = "xor"
     UNKNOWN = "unknown"
+
+    def __str__(self) -> str:
+        return self.value
 
 
 @dataclass(frozen=True)
@@ -39,29 +48,35 @@ class Layout:
     cell_bytes: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Layout:
         """Read the text form. Raise ValueError, listing the forms, if the text has none of them."""
         if text == LayoutKind.UNKNOWN:
             return cls(LayoutKind.UNKNOWN)
-        if match := re.fullmatch(r"replicated:([1-9]\d{0,2})", text):
-            return cls(LayoutKind.REPLICATED, int(match[1]))
-        if match := re.fullmatch(r"(rs|xor):([1-9]\d?)\+([1-9]\d?)(?::([1-9]\d*)([km]?))?", text):
-            kind, data, parity = LayoutKind(match[1]), int(match[2]), int(match[3])
-            if kind is LayoutKind.XOR and (data, parity) != (2, 1):
-                raise ValueError(f"'{text}': the only xor layout is xor:2+1")
-            cell = int(match[4]) * _UNITS[match[5]] if match[4] else None
-            return cls(kind, data, parity, cell)
-        raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
+        replicated = _REPLICATED.fullmatch(text)
+        if replicated:
+            return cls(LayoutKind.REPLICATED, int(replicated[1]))
+        striped = _STRIPED.fullmatch(text)
+        if striped is None:
+            raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
+        kind = LayoutKind(striped["kind"])
+        data = int(striped["data"])
+        parity = int(striped["parity"])
+        if kind is LayoutKind.XOR and (data, parity) != (2, 1):
+            raise ValueError(f"'{text}': the only xor layout is xor:2+1")
+        cell_bytes = None
+        if striped["cell"]:
+            cell_bytes = int(striped["cell"]) * _UNITS[striped["unit"]]
+        return cls(kind, data, parity, cell_bytes)
 
     @classmethod
-    def recorded(cls, text: str) -> Self:
+    def recorded(cls, text: str) -> Layout:
         """Return the layout that a results file names; unknown if the text has none of the forms."""
         try:
             return cls.parse(text)
         except ValueError:
             return cls(LayoutKind.UNKNOWN)
 
-    def is_met_by(self, observed: "Layout | None") -> bool:
+    def is_met_by(self, observed: Layout | None) -> bool:
         """Return whether `observed` is what this layout asks for; None never is."""
         if observed is None:
             return False
@@ -76,23 +91,19 @@ class Layout:
     @property
     def stored_per_byte(self) -> float | None:
         """Bytes that a byte of a large file takes on all nodes together; None if unknown."""
-        match self.kind:
-            case LayoutKind.UNKNOWN:
-                return None
-            case LayoutKind.REPLICATED:
-                return self.data
-            case _:
-                return self.nodes / self.data
+        if self.kind is LayoutKind.UNKNOWN:
+            return None
+        if self.kind is LayoutKind.REPLICATED:
+            return self.data
+        return self.nodes / self.data
 
     def __str__(self) -> str:
-        match self.kind:
-            case LayoutKind.UNKNOWN:
-                return "unknown"
-            case LayoutKind.REPLICATED:
-                return f"replicated:{self.data}"
-            case _:
-                cell = "" if self.cell_bytes is None else f":{_bytes_text(self.cell_bytes)}"
-                return f"{self.kind}:{self.data}+{self.parity}{cell}"
+        if self.kind is LayoutKind.UNKNOWN:
+            return "unknown"
+        if self.kind is LayoutKind.REPLICATED:
+            return f"replicated:{self.data}"
+        cell = "" if self.cell_bytes is None else f":{_bytes_text(self.cell_bytes)}"
+        return f"{self.kind}:{self.data}+{self.parity}{cell}"
 
 
 UNKNOWN = Layout(LayoutKind.UNKNOWN)
@@ -106,9 +117,6 @@ def layout_text(layout: Layout | None) -> str | None:
 def striped_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
     """Return the striped layout of this kind and size; UNKNOWN if no text form describes it."""
     return Layout.recorded(f"{kind}:{data}+{parity}:{cell_bytes}")
-
-
-_UNITS = {"": 1, "k": 2**10, "m": 2**20}
 
 
 def _bytes_text(count: int) -> str:

@@ -6,6 +6,8 @@ and the Ethernet header. IPv4 (20), TCP (20) and TCP's timestamp option (12, RFC
 packet.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,10 +1,18 @@
 """A prediction, made before an upgrade: the times to expect after it, and what they rest on."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated
+from __future__ import annotations  # for Python 3.8
 
-from harness.model.bounds import MAX_MTU_BYTES, MAX_QUANTITY, MIN_MTU_BYTES, Meta, Share
+from dataclasses import dataclass, field
+from typing import Mapping
+
+from harness.model.bounds import (
+    MAX_MTU_BYTES,
+    MAX_QUANTITY,
+    MIN_MTU_BYTES,
+    Annotated,
+    Meta,
+    Share,
+)
 from harness.model.link import MAX_BIT_S, rate_text
 
 Seconds = Annotated[float, Meta(ge=1e-40, le=1e18)]
@@ -17,8 +25,8 @@ MAX_FACTOR = 1000
 class Target:
     """What is to be bought: links, or disks that are `disk` times as fast as the present ones.
 
-    Links have a rate in bit/s, which is None if it stays and is unknown, and an MTU in bytes;
-    `goodput_bit_s` is the payload that such a link is expected to carry. All is None if disks are bought.
+    Links have a rate in bit/s, which is None if it stays and is unknown, an MTU in bytes, and the payload
+    `goodput_bit_s` that they are expected to carry. All three are None if disks are bought.
     """
 
     link_bit_s: Annotated[int, Meta(ge=1, le=MAX_BIT_S)] | None = None
@@ -66,11 +74,12 @@ class Bounds:
 class PredictedTime:
     """One workload: its time in seconds now, the time to expect, and the intervals of 80 and of 95 %.
 
-    The intervals are for what as many runs will measure after the upgrade. `limit_s` is the time to expect
-    over an infinitely fast network, or with infinitely fast disks. `network_share` or `disk_share`, whichever
-    is to become faster, is the part of the present time in which tasks wait for it, or in which a link is
-    full; `basis` says which. From the rate `useful_up_to_bit_s` of links on, the time is within 5 % of
-    `limit_s`; None if it is already.
+    - `interval_80`, `interval_95`: for what the same number of runs will measure after the upgrade.
+    - `limit_s`: the time to expect over an infinitely fast network, or with infinitely fast disks.
+    - `network_share` or `disk_share`, whichever is to become faster: the part of the present time in which
+      tasks wait for it, or in which a link is full; `basis` says which.
+    - `useful_up_to_bit_s`: the rate of links from which on the time is within 5 % of `limit_s`. None if the
+      time is within it already.
     """
 
     workload: str

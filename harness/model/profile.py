@@ -1,12 +1,13 @@
 """Where the tasks of a trial were when they were asked: a tree of their stacks, each with its samples."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Annotated, NamedTuple, Self, TypeVar
+from __future__ import annotations  # for Python 3.8
 
-from harness.model.bounds import Count, Meta, Name, Number
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Mapping, NamedTuple, Tuple
+
+from harness.model.bounds import Annotated, Count, Meta, Name, Number
 
 MAX_GROUPS = 256
 """Tasks are put together until there are no more groups than these."""
@@ -17,11 +18,10 @@ TOP_FRAMES = 12
 MAX_TIMED_TASKS = 10_000
 """If a trial has more tasks, their times are not recorded: they would take more than the stacks."""
 
-Key = TypeVar("Key")
 Interval = Annotated[float, Meta(gt=0, le=1e6)]
-Stack = tuple[str, ...]
+Stack = Tuple[str, ...]
 """Names of frames such as `java.lang.Thread.run`, the outermost first."""
-Seen = Mapping[Stack, tuple[int, int]]
+Seen = Mapping[Stack, Tuple[int, int]]
 """How often a stack was seen running, and waiting."""
 
 
@@ -81,7 +81,7 @@ class TaskGroup:
     @property
     def spans(self) -> list[TaskSpan]:
         """When the tasks of the group ran; their numbers are not recorded."""
-        times = zip(self.launched_ms, self.lasted_ms, self.fetching_ms, strict=True)
+        times = zip(self.launched_ms, self.lasted_ms, self.fetching_ms)
         return [TaskSpan(self.stage, 0, self.submitted_ms, *of_task) for of_task in times]
 
 
@@ -110,7 +110,8 @@ class Profile:
             raise ValueError("a node comes after the one that calls it")
         if any(frame >= len(self.frames) for frame in self.frame_of):
             raise ValueError("a node has a frame that is not there")
-        if any(node > len(self.parents) for group in self.groups for node in group.nodes):
+        last_nodes = [max(group.nodes, default=0) for group in self.groups]
+        if max(last_nodes, default=0) > len(self.parents):
             raise ValueError("a group was seen at a node that is not there")
 
     @property
@@ -121,7 +122,7 @@ class Profile:
     def stacks(self) -> list[Stack]:
         """Return the stack of each node, the runner of tasks first."""
         found: list[Stack] = [()]
-        for parent, frame in zip(self.parents, self.frame_of, strict=True):
+        for parent, frame in zip(self.parents, self.frame_of):
             found.append((*found[parent], self.frames[frame]))
         return found
 
@@ -132,30 +133,21 @@ class Profile:
         executors: Sequence[str],
         silent: Mapping[str, str],
         tasks: Iterable[SeenTask],
-    ) -> Self:
+    ) -> Profile:
         """Return the profile of tasks; small enough for a results file."""
         groups = _grouped(_few_times(list(tasks)))
-        totals = Counter[Stack]()
-        for _, _, seen in groups:
-            totals.update({stack: sum(counts) for stack, counts in seen.items()})
-        least, top = 1, TOP_FRAMES
-        while True:
-            kept = {
-                stack: stack if count >= least else stack[-top:] for stack, count in totals.items()
-            }
-            tree = _Tree(kept.values())
-            if tree.size <= MAX_BYTES or top == 1:
-                break
-            least, top = (least * 2, top) if least < max(totals.values()) else (least, 1)
+        totals: Counter[Stack] = Counter()
+        for group in groups:
+            for stack, (running, waiting) in group.seen.items():
+                totals[stack] += running + waiting
+        kept, tree = _small_tree(totals)
         return cls(
             interval_s=interval_s,
             executors=tuple(executors),
             frames=tuple(tree.frames),
             parents=tuple(parent for parent, _ in tree.nodes),
             frame_of=tuple(frame for _, frame in tree.nodes),
-            groups=tuple(
-                _task_group(stage, members, seen, kept, tree) for stage, members, seen in groups
-            ),
+            groups=tuple(group.recorded(kept, tree) for group in groups),
             silent=dict(silent),
         )
 
@@ -183,55 +175,80 @@ class _Tree:
         return sum(len(name) + 4 for name in self.frames) + 12 * len(self.nodes)
 
 
-_Group = tuple[int, list[SeenTask], dict[Stack, tuple[int, int]]]
+def _small_tree(totals: Mapping[Stack, int]) -> tuple[dict[Stack, Stack], _Tree]:
+    """Return what is kept of each stack, and a tree of that which a results file has room for.
+
+    Stacks that were seen rarely keep their innermost frames alone.
+    """
+    least = 1
+    top = TOP_FRAMES
+    while True:
+        kept = {stack: stack if n >= least else stack[-top:] for stack, n in totals.items()}
+        tree = _Tree(kept.values())
+        if tree.size <= MAX_BYTES or top == 1:
+            return kept, tree
+        if least < max(totals.values()):
+            least *= 2
+        else:
+            top = 1
+
+
+class _Group(NamedTuple):
+    """Tasks of a stage, and where they were seen together."""
+
+    stage: int
+    tasks: Sequence[SeenTask]
+    seen: Mapping[Stack, tuple[int, int]]
+
+    def recorded(self, kept: Mapping[Stack, Stack], tree: _Tree) -> TaskGroup:
+        """Return the group by the nodes of a tree, which has what is kept of each stack."""
+        running_at: Counter[int] = Counter()
+        waiting_at: Counter[int] = Counter()
+        for stack, (running, waiting) in self.seen.items():
+            node = tree.node(kept[stack])
+            running_at[node] += running
+            waiting_at[node] += waiting
+        nodes = sorted(running_at)
+        spans = [task.span for task in self.tasks if task.span]
+        return TaskGroup(
+            stage=self.stage,
+            tasks=len(self.tasks),
+            nodes=tuple(nodes),
+            running=tuple(running_at[node] for node in nodes),
+            waiting=tuple(waiting_at[node] for node in nodes),
+            submitted_ms=min((span.submitted_ms for span in spans), default=0),
+            launched_ms=tuple(span.launched_ms for span in spans),
+            lasted_ms=tuple(span.lasted_ms for span in spans),
+            fetching_ms=tuple(span.fetching_ms for span in spans),
+        )
 
 
 def _few_times(tasks: list[SeenTask]) -> list[SeenTask]:
-    """Return the tasks without times; if there are too many, only tasks that were seen."""
+    """Return the tasks, or if too many have times, those that were seen, without times."""
     if sum(task.span is not None for task in tasks) <= MAX_TIMED_TASKS:
         return tasks
     return [SeenTask(task.stage, task.seen) for task in tasks if task.seen]
 
 
-def _grouped(tasks: Iterable[SeenTask]) -> list[_Group]:
-    """Return the tasks of each stage in groups of equally many: stage, tasks, what was seen of all."""
+def _grouped(tasks: Sequence[SeenTask]) -> list[_Group]:
+    """Return the tasks of each stage in groups of equally many."""
     by_stage: dict[int, list[SeenTask]] = {}
     for task in tasks:
         by_stage.setdefault(task.stage, []).append(task)
-    every = sum(map(len, by_stage.values()))
     found: list[_Group] = []
     for stage, members in sorted(by_stage.items()):
-        wanted = max(1, min(len(members), len(members) * MAX_GROUPS // max(every, MAX_GROUPS)))
+        share = len(members) * MAX_GROUPS // max(len(tasks), MAX_GROUPS)
+        wanted = max(1, min(len(members), share))
         for number in range(wanted):
             together = members[number::wanted]
-            seen = _sum(chain.from_iterable(task.seen.items() for task in together))
-            found.append((stage, together, seen))
+            found.append(_Group(stage, together, _seen_together(together)))
     return found
 
 
-def _sum(counts: Iterable[tuple[Key, tuple[int, int]]]) -> dict[Key, tuple[int, int]]:
-    total: dict[Key, tuple[int, int]] = {}
-    for key, (running, waiting) in counts:
-        before = total.get(key, (0, 0))
-        total[key] = before[0] + running, before[1] + waiting
+def _seen_together(tasks: Iterable[SeenTask]) -> dict[Stack, tuple[int, int]]:
+    total: dict[Stack, tuple[int, int]] = {}
+    for task in tasks:
+        for stack, (running, waiting) in task.seen.items():
+            before = total.get(stack, (0, 0))
+            total[stack] = (before[0] + running, before[1] + waiting)
     return total
-
-
-def _task_group(
-    stage: int, members: list[SeenTask], seen: Seen, kept: Mapping[Stack, Stack], tree: _Tree
-) -> TaskGroup:
-    by_node = _sum((tree.node(kept[stack]), counts) for stack, counts in seen.items())
-    nodes = tuple(sorted(by_node))
-    running_of, waiting_of = (tuple(by_node[node][which] for node in nodes) for which in (0, 1))
-    spans = [task.span for task in members if task.span]
-    return TaskGroup(
-        stage,
-        len(members),
-        nodes,
-        running_of,
-        waiting_of,
-        submitted_ms=min((span.submitted_ms for span in spans), default=0),
-        launched_ms=tuple(span.launched_ms for span in spans),
-        lasted_ms=tuple(span.lasted_ms for span in spans),
-        fetching_ms=tuple(span.fetching_ms for span in spans),
-    )

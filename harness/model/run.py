@@ -3,16 +3,19 @@
 Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second or finer.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum
+from datetime import datetime, timedelta, timezone
+from enum import Enum
 from functools import cached_property
-from typing import Annotated, Any
+from itertools import chain
+from typing import Any, Mapping
 
 from harness.model.answer import RowsDigest, distinct
-from harness.model.bounds import MAX_SECONDS, Count, Meta, Name, Number
+from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Number
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
 from harness.model.task_metrics import (
@@ -52,7 +55,14 @@ MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, MAX_SECONDS
 Seconds = Annotated[float, Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 
 
-class Phase(StrEnum):
+class Word(str, Enum):
+    """A value that is recorded as a word."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Phase(Word):
     """Whether a trial counts: only measured trials are compared.
 
     Those of profile rounds are asked for their stacks, which takes time.
@@ -63,14 +73,14 @@ class Phase(StrEnum):
     PROFILE = "profile"
 
 
-class Status(StrEnum):
+class Status(Word):
     """How a trial ended. A wrong answer is FAILED."""
 
     OK = "ok"
     FAILED = "failed"
 
 
-class Ending(StrEnum):
+class Ending(Word):
     """How a run ended. A killed run has no ending."""
 
     COMPLETED = "completed"
@@ -78,7 +88,7 @@ class Ending(StrEnum):
     SPARK_LOST = "spark-lost"
 
 
-class InputReader(StrEnum):
+class InputReader(Word):
     """Who reads files from disks: the application itself, or the daemons of a file system."""
 
     APPLICATION = "application"
@@ -89,7 +99,8 @@ class InputReader(StrEnum):
 class Trial:
     """One execution of one workload, or several if one would be too short to time well.
 
-    - `round`: counts from 1 within the phase if the number of warm-up rounds was fixed, else within the run.
+    - `round`: counts from 1, within the phase if the number of warm-up rounds was fixed, or else within the
+      run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
     - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`,
       `wire`, `disk` and `written` are averages over them.
@@ -167,8 +178,8 @@ class Run:
     """One application: what was declared, requested and observed when it started.
 
     - `configuration`: the declared name of the set-up under test.
-    - `workloads`: the workloads to run, after all streams together if there are several; `omitted`: workloads
-      that cannot run, and why.
+    - `workloads`: the workloads to run. If there are several streams, all of them together are the first.
+    - `omitted`: workloads that cannot run, and why.
     - `parameters`: the options of the benchmark, and what follows from them.
     - `facts`: what the user declared, by name.
     - `environment`: machines, links and software as observed.
@@ -224,19 +235,18 @@ class RecordedRun:
     @cached_property
     def under_way(self) -> tuple[datetime, datetime]:
         """When the run started, and when it was last seen to be under way."""
-        start = moment_of(self.run.started_at)
-        ends = [
-            moment_of(trial.started_at)
-            + timedelta(seconds=(trial.wall_s or 0.0) * trial.executions)
-            for trial in self.trials
-        ]
-        return start, max([start, *ends])
+        start = end = moment_of(self.run.started_at)
+        for trial in self.trials:
+            lasted_s = (trial.wall_s or 0.0) * trial.executions
+            end = max(end, moment_of(trial.started_at) + timedelta(seconds=lasted_s))
+        return start, end
 
     @cached_property
     def application(self) -> str | None:
         """What identifies the Spark application of the run, on its master; None if that is unknown."""
-        found = [self.run.environment.get(key) for key in ("master", "application")]
-        return " ".join(map(str, found)) if all(found) else None
+        master = self.run.environment.get("master")
+        application = self.run.environment.get("application")
+        return f"{master} {application}" if master and application else None
 
     @cached_property
     def counted(self) -> tuple[Trial, ...]:
@@ -271,20 +281,24 @@ def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
 
 def answers_of(trials: Iterable[Trial]) -> tuple[RowsDigest, ...]:
     """Return the different answers that the trials of a user's query gave; several if it varies."""
-    return distinct(answer for trial in trials for answer in trial.answers)
+    return distinct(chain.from_iterable(trial.answers for trial in trials))
 
 
 def timestamp(moment: datetime | None = None) -> str:
     """Return a time in UTC, by default the current one, to the millisecond: `2026-11-21T13:42:13.123Z`."""
-    return (moment or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        (moment or datetime.now(timezone.utc))
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def moment_of(text: str) -> datetime:
     """Return a recorded time, in UTC unless it names another time zone. Raise ValueError if it is none."""
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 def new_run_id() -> str:
     """Return an identifier that sorts by time and differs between runs that start at the same time."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

@@ -7,9 +7,9 @@ from __future__ import annotations  # for Python 3.8
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Union
+from typing import Union
 
-from harness.model.bounds import MAX_QUANTITY, Count, Meta, Name, Number, Quantity
+from harness.model.bounds import MAX_QUANTITY, Annotated, Count, Meta, Name, Number, Quantity
 from harness.model.run import MAX_WALL_S
 
 Moment = Annotated[float, Meta(ge=0, le=MAX_WALL_S)]

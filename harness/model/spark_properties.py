@@ -6,6 +6,8 @@ with a unit, a word, the name of a class. Of every other property its name and a
 a comparison still shows that the values differ.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import re
 import shlex
 from collections.abc import Collection, Mapping
@@ -141,11 +143,8 @@ def recorded_s3a(in_force: Mapping[str, str], chosen: Collection[str]) -> dict[s
 
 def recorded_ozone(in_force: Mapping[str, str | None]) -> dict[str, str]:
     """Return what is recorded of the properties of Ozone's client that are in force, sorted by name."""
-    return {
-        name: value
-        for name, value in sorted(in_force.items())
-        if name in OZONE_READS_BY and value is not None and _WORD.fullmatch(value)
-    }
+    known = {name: in_force.get(name) for name in sorted(OZONE_READS_BY)}
+    return {name: value for name, value in known.items() if value and _WORD.fullmatch(value)}
 
 
 def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:
