@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
-from harness.analysis.explain.profile import MIN_SHARE, UNKNOWN, ClassTime, ProfiledTime
+from harness.analysis.explain.frames import UNKNOWN
+from harness.analysis.explain.profile import MIN_SHARE, ClassTime, ProfiledTime
 from harness.base.words import label, percent
 from harness.present import quantities
 from harness.present.blocks import Block, Paragraph, Table

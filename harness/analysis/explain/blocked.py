@@ -13,8 +13,8 @@ from heapq import heapreplace
 from math import hypot, sqrt
 from statistics import fmean, stdev
 
-from harness.analysis.explain.frames import DISK, NETWORK, WAITS_FOR, class_of
-from harness.model.profile import Profile, TaskGroup, TaskSpan
+from harness.analysis.explain.frames import DISK, NETWORK, WAITS_FOR, classes_of
+from harness.model.profile import Profile, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.statistics.clusters import likely_shares
@@ -48,14 +48,13 @@ class Bound:
     disk: Gain
 
 
-def bound(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
+def bound_of(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
     """Return the bound of a workload by its profile trials; None if the times of tasks are not recorded."""
-    replays = [
-        Replay(trial.wall_s * trial.executions, trial.tasks, profile)
-        for trial, profile in profiled
-        if trial.wall_s and trial.tasks and trial.tasks.slots
-        if any(group.launched_ms for group in profile.groups)
-    ]
+    replays: list[Replay] = []
+    for trial, profile in profiled:
+        is_timed = any(group.launched_ms for group in profile.groups)
+        if is_timed and trial.wall_s and trial.tasks and trial.tasks.slots:
+            replays.append(Replay(trial.wall_s * trial.executions, trial.tasks, profile))
     if not replays:
         return None
     return Bound(
@@ -67,10 +66,13 @@ def bound(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
 
 def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
     """Return the mean of the gains of trials; each gain has a standard error."""
-    trials, share = len(gains), fmean(gain for gain, _ in gains)
-    error, df = hypot(*(error for _, error in gains)) / trials, NORMAL_DF
+    trials = len(gains)
+    shares = [share for share, _ in gains]
+    share = fmean(shares)
+    error = hypot(*(error for _, error in gains)) / trials
+    df = NORMAL_DF
     if trials >= MIN_TRIALS:
-        error = max(error, stdev(gain for gain, _ in gains) / sqrt(trials))
+        error = max(error, stdev(shares) / sqrt(trials))
         df = trials - 1
     distance = t_quantile(df) * error
     return Gain(share, Interval(max(0.0, share - distance), min(1.0, share + distance)))
@@ -87,39 +89,63 @@ class Replay:
     @cached_property
     def unchanged_s(self) -> float:
         """The time of a replay in which all tasks wait as they did."""
-        return self._replayed_s([float(span.lasted_ms) for span, _ in self._tasks])
+        return self._replayed_s([float(span.lasted_ms) for span in self._spans])
 
     def gain(self, waited_for: str, *, with_results: bool = False) -> tuple[float, float]:
         """Return which fraction of the time the waits for NETWORK or DISK cost, and its standard error.
 
         `with_results` removes the time in which the driver fetched results, too.
         """
-        waits: list[float] = [self._waits(group, waited_for) for group in self.profile.groups]
-        shares = self._likely_shares(waits)
+        shares = self._likely_shares(self._waits(waited_for))
+        pairs = zip(shares, self._samples, strict=True)
+        drawn = [(share * samples, _error(share, samples), samples) for share, samples in pairs]
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
-        gains = []
+        gains: list[float] = []
         for _ in range(DRAWS):
-            groups = zip(shares, self.profile.groups, strict=True)
-            again = [_drawn(share, group.samples, chance) for share, group in groups]
+            again = [
+                min(float(samples), max(0.0, chance.gauss(mean, error)))
+                for mean, error, samples in drawn
+            ]
             gains.append(self._gain_without(self._likely_shares(again), with_results=with_results))
         return max(0.0, self._gain_without(shares, with_results=with_results)), stdev(gains)
 
     @cached_property
     def _waits_for(self) -> list[str | None]:
         """What a thread waits for that does not run, at each node of the tree of stacks."""
-        return [WAITS_FOR.get(class_of(stack) or "") for stack in self.profile.stacks()]
+        return [WAITS_FOR.get(name) for name in classes_of(self.profile)]
 
     @cached_property
-    def _tasks(self) -> list[tuple[TaskSpan, int]]:
-        return [
-            (span, number)
-            for number, group in enumerate(self.profile.groups)
-            for span in group.spans
-        ]
+    def _samples(self) -> list[int]:
+        """How many stacks were seen of each group."""
+        return [group.samples for group in self.profile.groups]
 
-    def _waits(self, group: TaskGroup, waited_for: str) -> int:
-        counts = zip(group.nodes, group.waiting, strict=True)
-        return sum(waiting for node, waiting in counts if self._waits_for[node] == waited_for)
+    @cached_property
+    def _stages(self) -> list[list[int]]:
+        """The numbers of the groups of each stage."""
+        found: dict[int, list[int]] = {}
+        for number, group in enumerate(self.profile.groups):
+            found.setdefault(group.stage, []).append(number)
+        return list(found.values())
+
+    @cached_property
+    def _spans(self) -> list[TaskSpan]:
+        """When each task ran."""
+        spans: list[TaskSpan] = []
+        for group in self.profile.groups:
+            spans += group.spans
+        return spans
+
+    @cached_property
+    def _schedule(self) -> "Schedule":
+        return Schedule(self._spans, max(1, round(self.metrics.slots or 1)))
+
+    def _waits(self, waited_for: str) -> list[int]:
+        """Return how often each group was seen to wait for this."""
+        waits: list[int] = []
+        for group in self.profile.groups:
+            counts = zip(group.nodes, group.waiting, strict=True)
+            waits.append(sum(n for node, n in counts if self._waits_for[node] == waited_for))
+        return waits
 
     def _likely_shares(self, waits: Sequence[float]) -> list[float]:
         """Return in which part of its time each group waited, by its stage and its own samples.
@@ -127,69 +153,90 @@ class Replay:
         With its own samples alone, the last task of a stage would end too late: chance would choose the task
         with too few observed waits.
         """
-        groups = self.profile.groups
-        found: dict[int, float] = {}
-        for stage in {group.stage for group in groups}:
-            numbers = [number for number, group in enumerate(groups) if group.stage == stage]
-            hits, sizes = zip(*((waits[n], groups[n].samples) for n in numbers), strict=True)
-            found |= zip(numbers, likely_shares(hits, sizes), strict=True)
-        return [found[number] for number in range(len(groups))]
+        found = [0.0] * len(waits)
+        for numbers in self._stages:
+            hits = [waits[number] for number in numbers]
+            sizes = [self._samples[number] for number in numbers]
+            for number, share in zip(numbers, likely_shares(hits, sizes), strict=True):
+                found[number] = share
+        return found
 
     def _gain_without(self, shares: Sequence[float], *, with_results: bool) -> float:
         """Return the gain if all groups lose these parts of the time in which they had a thread."""
         time = self.metrics.time
         # The part of the time until its result in which a task has a thread, which can be sampled.
         in_thread = time.thread_s / ((time.thread_s + time.scheduler_delay_s) or 1.0)
-        lengths_ms = [
-            (span.lasted_ms - span.fetching_ms) * max(0.0, 1 - in_thread * shares[number])
-            + (0 if with_results else span.fetching_ms)
-            for span, number in self._tasks
-        ]
+        lengths_ms: list[float] = []
+        for share, group in zip(shares, self.profile.groups, strict=True):
+            kept = max(0.0, 1 - in_thread * share)
+            for lasted, fetching in zip(group.lasted_ms, group.fetching_ms, strict=True):
+                length_ms = (lasted - fetching) * kept
+                lengths_ms.append(length_ms if with_results else length_ms + fetching)
         return 1 - self._replayed_s(lengths_ms) / self.unchanged_s
 
     def _replayed_s(self, lengths_ms: Sequence[float]) -> float:
         """Return the time of all executions if tasks last that long; what follows the last task stays."""
-        spans = [span for span, _ in self._tasks]
-        last_ms = max(span.launched_ms + span.lasted_ms for span in spans)
-        after_ms = max(0.0, self.whole_s * MS_PER_S - last_ms)
-        slots = max(1, round(self.metrics.slots or 1))
-        return (replayed_ms(spans, lengths_ms, slots) + after_ms) / MS_PER_S
+        after_ms = max(0.0, self.whole_s * MS_PER_S - self._schedule.last_ms)
+        return (self._schedule.replayed_ms(lengths_ms) + after_ms) / MS_PER_S
 
 
-def _drawn(share: float, samples: int, chance: random.Random) -> float:
-    """Draw how many samples wait, about as a binomial does; not surely none where none was seen."""
+def _error(share: float, samples: int) -> float:
+    """Return the standard error of how many samples wait; it is not 0 where none was seen to wait."""
     likely = (share * samples + 0.5) / (samples + 1)
-    error = sqrt(samples * likely * (1 - likely))
-    return min(float(samples), max(0.0, chance.gauss(share * samples, error)))
+    return sqrt(samples * likely * (1 - likely))
 
 
-def replayed_ms(spans: Sequence[TaskSpan], lengths_ms: Sequence[float], slots: int) -> float:
-    """Return when the last of these tasks ends if they last as long as given, not as they did.
+class Schedule:
+    """When tasks started, and what had ended before: to replay them with other lengths.
 
     In the order in which they were launched, tasks start on the slot that is free first. A stage begins as
     long after the last of the stages that had ended before it as it really did: it may have depended on
     them, and the driver worked in between.
     """
-    began: dict[int, int] = {}
-    ended: dict[int, int] = {}
-    for span in spans:
-        began[span.stage] = min(began.get(span.stage, span.submitted_ms), span.submitted_ms)
-        end_ms = span.launched_ms + span.lasted_ms
-        ended[span.stage] = max(ended.get(span.stage, 0), end_ms)
-    by_end = sorted(ended, key=ended.__getitem__)
-    starts: dict[int, float] = {}
-    ends = dict.fromkeys(ended, 0.0)
-    earlier, earlier_end = 0, 0.0
-    free = [0.0] * slots
-    for number in sorted(range(len(spans)), key=lambda number: spans[number].launched_ms):
-        stage = spans[number].stage
-        if stage not in starts:
-            while ended[by_end[earlier]] <= began[stage] and by_end[earlier] != stage:
-                earlier_end = max(earlier_end, ends[by_end[earlier]])
-                earlier += 1
-            gap_ms = began[stage] - (ended[by_end[earlier - 1]] if earlier else 0)
-            starts[stage] = earlier_end + gap_ms
-        end = max(starts[stage], free[0]) + lengths_ms[number]
-        heapreplace(free, end)
-        ends[stage] = max(ends[stage], end)
-    return max(ends.values(), default=0.0)
+
+    def __init__(self, spans: Sequence[TaskSpan], slots: int) -> None:
+        self._slots = slots
+        began: dict[int, int] = {}
+        ended: dict[int, int] = {}
+        for span in spans:
+            began[span.stage] = min(began.get(span.stage, span.submitted_ms), span.submitted_ms)
+            end_ms = span.launched_ms + span.lasted_ms
+            ended[span.stage] = max(ended.get(span.stage, 0), end_ms)
+        self.last_ms = max(ended.values(), default=0)
+        """When the last task really ended."""
+        in_order = sorted(range(len(spans)), key=lambda number: spans[number].launched_ms)
+        self._tasks = [(number, spans[number].stage) for number in in_order]
+        self._by_end = sorted(ended, key=ended.__getitem__)
+        self._starts: dict[int, tuple[int, int]] = {}
+        """How many of `_by_end` had ended before each stage, and how long after the last of them it began."""
+        earlier = 0
+        for _, stage in self._tasks:
+            if stage not in self._starts:
+                while self._by_end[earlier] != stage:
+                    end_ms = ended[self._by_end[earlier]]
+                    if end_ms > began[stage]:
+                        break
+                    earlier += 1
+                before_ms = ended[self._by_end[earlier - 1]] if earlier else 0
+                self._starts[stage] = (earlier, began[stage] - before_ms)
+
+    def replayed_ms(self, lengths_ms: Sequence[float]) -> float:
+        """Return when the last of the tasks ends if they last as long as given, not as they did."""
+        starts: dict[int, float] = {}
+        ends = dict.fromkeys(self._starts, 0.0)
+        free = [0.0] * self._slots
+        passed = 0
+        last_end = 0.0
+        for number, stage in self._tasks:
+            start = starts.get(stage)
+            if start is None:
+                earlier, gap_ms = self._starts[stage]
+                for ended in self._by_end[passed:earlier]:
+                    last_end = max(last_end, ends[ended])
+                passed = earlier
+                start = last_end + gap_ms
+                starts[stage] = start
+            end = max(start, free[0]) + lengths_ms[number]
+            heapreplace(free, end)
+            ends[stage] = max(ends[stage], end)
+        return max(ends.values(), default=0.0)

@@ -2,16 +2,17 @@
 
 A stack is read from its innermost frame outwards. The first frame that a rule knows names the class. The
 search ends at a frame that asks for a row (`next`, `hasNext` and others): the frames outside of it wait for
-the row, and do not say how it is made. A stack that no rule knows is named by its innermost frame that is no
-library's, so that nothing unknown hides in a class.
+the row, and do not say how it is made. A stack that no rule knows is named by its innermost frame that is not
+of a library, so that nothing unknown hides in a class.
 
 To add a rule, add a line. The rules are tried in their order, for one frame after the other.
 """
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
-from harness.model.profile import Stack
+from harness.model.profile import Profile, Stack
 from harness.node.stacks import KERNEL, LIBRARIES, WORKER_RUNS, WORKER_WAITS
 
 PYTHON_RUNS = "running Python code"
@@ -107,35 +108,70 @@ SERVERS = frozenset(
 )
 """Classes in which a task waits for a server of a file system, which may wait for its disk."""
 
+UNKNOWN = "? "
+"""How the name of a class begins that is a frame which no rule knows."""
+
 _ROW_IS_ASKED_FOR = re.compile(
     r"\.(next|hasNext|processNext|advanceNext|getNext|nextKeyValue|compute|runTask)$"
 )
 _COMPILED = tuple((name, re.compile(regex)) for name, _, regex in RULES)
 _LIBRARIES = (*LIBRARIES, KERNEL, WORKER_RUNS, WORKER_WAITS)
 """Frames that do no work of their own: iterators of libraries wrap others."""
-
-
-def class_of(stack: Stack) -> str | None:
-    """Return the class of what a task does at a stack; None if no rule knows it."""
-    for frame in reversed(stack):
-        if (found := _class_of_frame(frame)) is not None:
-            return found
-        if _ROW_IS_ASKED_FOR.search(frame) and not frame.startswith(_LIBRARIES):
-            return None
-    return None
-
-
 _LAMBDA = "$anonfun$"
 """Scala names a function inside of a method `Iterator.$anonfun$next$1`; it does what `Iterator.next` does."""
 
 
+class _Frame(NamedTuple):
+    class_name: str | None
+    is_library: bool
+    asks_for_row: bool
+
+
 @lru_cache(maxsize=100_000)
-def _class_of_frame(frame: str) -> str | None:
+def _known(frame: str) -> _Frame:
+    """Return what is known of a frame by its name."""
     method = frame.replace(_LAMBDA, "")
-    return next((name for name, regex in _COMPILED if regex.search(method)), None)
+    class_name = next((name for name, regex in _COMPILED if regex.search(method)), None)
+    is_library = frame.startswith(_LIBRARIES)
+    return _Frame(class_name, is_library, bool(_ROW_IS_ASKED_FOR.search(frame)) and not is_library)
 
 
-def own_frame(stack: Stack) -> str:
-    """Return what a stack without a class is called: its innermost frame that is no library's."""
-    own = [frame for frame in stack if not frame.startswith(_LIBRARIES)]
-    return (own or stack or ("no frame",))[-1]
+class _Stack(NamedTuple):
+    """A stack: its class, None if no rule knows it, and the name of its innermost frame that does work."""
+
+    class_name: str | None
+    working_frame: str
+
+    def called(self, frame: str) -> "_Stack":
+        """Return the stack in which this one has called a frame."""
+        known = _known(frame)
+        class_name = known.class_name
+        if class_name is None and not known.asks_for_row:
+            class_name = self.class_name
+        return _Stack(class_name, self.working_frame if known.is_library else frame)
+
+    def name(self, innermost: str) -> str:
+        return self.class_name or f"{UNKNOWN}{self.working_frame or innermost}"
+
+
+_EMPTY = _Stack(None, "")
+
+
+def class_of(stack: Stack) -> str:
+    """Return what a task does at a stack: a class, or UNKNOWN and a frame."""
+    found = _EMPTY
+    for frame in stack:
+        found = found.called(frame)
+    return found.name(stack[-1] if stack else "no frame")
+
+
+def classes_of(profile: Profile) -> list[str]:
+    """Return what `class_of` returns for each node of the tree of a profile."""
+    stacks = [_EMPTY]
+    names = [_EMPTY.name("no frame")]
+    for parent, number in zip(profile.parents, profile.frame_of, strict=True):
+        frame = profile.frames[number]
+        stack = stacks[parent].called(frame)
+        stacks.append(stack)
+        names.append(stack.name(frame))
+    return names

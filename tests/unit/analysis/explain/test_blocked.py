@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.explain.blocked import bound, replayed_ms
+from harness.analysis.explain.blocked import Schedule, bound_of
 from harness.model.profile import Profile, Seen, SeenTask, TaskSpan
 from harness.model.run import Trial
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
@@ -28,6 +28,10 @@ def of_tasks(
     return trial, known(trial.profile)
 
 
+def replayed_ms(spans: Sequence[TaskSpan], lengths_ms: Sequence[float], slots: int = 2) -> float:
+    return Schedule(spans, slots).replayed_ms(lengths_ms)
+
+
 class TestReplay:
     STAGES = (
         # Two stages run beside each other on two slots; the third needs both, and starts 50 ms after.
@@ -36,11 +40,11 @@ class TestReplay:
     )
 
     def test_with_their_own_lengths_tasks_end_when_they_did(self) -> None:
-        assert replayed_ms(self.STAGES, [s.lasted_ms for s in self.STAGES], slots=2) == 1_000
+        assert replayed_ms(self.STAGES, [s.lasted_ms for s in self.STAGES]) == 1_000
 
     def test_a_stage_waits_for_those_that_had_ended_before_it_and_the_driver(self) -> None:
         """The second task of stage 0 starts at once where the first one was: 100 + 10 + 300 + 50 + 250."""
-        assert replayed_ms(self.STAGES, [10, 300, 300, 200, 250], slots=2) == 710
+        assert replayed_ms(self.STAGES, [10, 300, 300, 200, 250]) == 710
 
     def test_a_stage_that_waited_for_a_slot_begins_as_soon_as_there_is_one(self) -> None:
         spans = [span(0, 0, 500), TaskSpan(1, 1, 0, 500, 300)]
@@ -48,7 +52,7 @@ class TestReplay:
 
     def test_who_did_not_wait_is_not_faster(self) -> None:
         """A task of 400 ms remains in stage 0, so 200 ms less in stage 1 save no time."""
-        assert replayed_ms(self.STAGES, [400, 100, 300, 200, 250], slots=2) == 100 + 400 + 300
+        assert replayed_ms(self.STAGES, [400, 100, 300, 200, 250]) == 100 + 400 + 300
 
     @given(
         st.lists(st.lists(st.integers(0, 50), min_size=1, max_size=9), min_size=1, max_size=5),
@@ -99,49 +103,49 @@ class TestBound:
             (span(1, 100, 800), {CSV: (1_000, 0), FETCH: (1_000, 0)}),
             wall_s=1.2,
         )
-        found = known(bound([trial]))
+        found = known(bound_of([trial]))
         assert found.replayed == pytest.approx(1.0)
         assert found.network.share == pytest.approx(0.2 / 1.2, abs=0.01)
         assert found.disk.share == pytest.approx(0, abs=0.01)
 
     def test_network_and_disk_are_bounds_of_their_own(self) -> None:
         waits = {CSV: (4_000, 0), FETCH: (0, 3_000), DISK_READ: (0, 3_000)}
-        found = known(bound([of_tasks((span(1, 0, 1_000), waits), wall_s=1.0)]))
+        found = known(bound_of([of_tasks((span(1, 0, 1_000), waits), wall_s=1.0)]))
         assert (found.network.share, found.disk.share) == pytest.approx((0.3, 0.3), abs=0.01)
 
     def test_the_time_in_which_the_driver_fetches_results_is_the_networks(self) -> None:
-        found = known(bound([of_tasks((span(1, 0, 1_000, 400), {CSV: (9_999, 0)}), wall_s=1.0)]))
+        found = known(bound_of([of_tasks((span(1, 0, 1_000, 400), {CSV: (9_999, 0)}), wall_s=1.0)]))
         assert (found.network.share, found.disk.share) == pytest.approx((0.4, 0.0), abs=0.01)
 
     def test_a_task_that_was_never_seen_waited_as_its_stage_did(self) -> None:
         tasks = [(span(1, 100 * number, 100), {FETCH: (4_000, 6_000)}) for number in range(4)]
         unseen = (span(1, 400, 100), {})
-        found = known(bound([of_tasks(*tasks, unseen, wall_s=0.5, slots=1)]))
+        found = known(bound_of([of_tasks(*tasks, unseen, wall_s=0.5, slots=1)]))
         assert found.network.share == pytest.approx(0.6, abs=0.05)
 
     def test_the_part_of_a_task_without_a_thread_is_not_removed(self) -> None:
         task = (span(1, 0, 1_000), {FETCH: (0, 10_000)})
         trial = of_tasks(task, wall_s=1.0, fetch_wait_s=0.7, scheduler_delay_s=0.3)
-        assert known(bound([trial])).network.share == pytest.approx(0.7, abs=0.01)
+        assert known(bound_of([trial])).network.share == pytest.approx(0.7, abs=0.01)
 
     def test_few_samples_and_trials_that_differ_make_the_interval_wide(self) -> None:
         def trial(waits: int, works: int) -> tuple[Trial, Profile]:
             return of_tasks((span(1, 0, 1_000), {FETCH: (works, waits)}), wall_s=1.0)
 
-        few, many = (known(bound([trial(n, n)])).network for n in (5, 5_000))
-        different = known(bound([trial(2_000, 8_000), trial(5_000, 5_000), trial(8_000, 2_000)]))
+        few, many = (known(bound_of([trial(n, n)])).network for n in (5, 5_000))
+        different = known(bound_of([trial(2_000, 8_000), trial(5_000, 5_000), trial(8_000, 2_000)]))
         assert few.interval.low < 0.3
         assert many.interval.low > 0.49
         assert different.network.interval == pytest.approx((0.0, 1.0), abs=0.3)
-        assert known(bound([trial(0, 20)])).network.interval.high > 0.02
+        assert known(bound_of([trial(0, 20)])).network.interval.high > 0.02
 
     def test_a_stage_of_many_tasks_is_not_slower_by_the_chance_of_its_samples(self) -> None:
         """Each of 16 tasks waits half of its time, but of ten samples that half is seen by chance only."""
         chances = (2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 7, 7, 8)
         tasks = [(span(1, 0, 1_000), {FETCH: (10 - waits, waits)}) for waits in chances]
-        found = known(bound([of_tasks(*tasks, wall_s=1.0, slots=16)]))
+        found = known(bound_of([of_tasks(*tasks, wall_s=1.0, slots=16)]))
         assert found.network.share == pytest.approx(0.5, abs=0.1)
 
     def test_without_the_times_of_tasks_there_is_none(self) -> None:
         trial = profiled("join", 1.0, SeenTask(1, {CSV: (9, 0)}))
-        assert bound([(trial, known(trial.profile))]) is None
+        assert bound_of([(trial, known(trial.profile))]) is None
