@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from harness.base.errors import BadInput, ToolError
 from harness.model.work import DGEMM_PEAK, Work
@@ -24,6 +25,13 @@ from harness.programs.program import (
     whole_number,
 )
 
+_PROBLEM_IN_SUMMARY = {
+    "n": "HPL_N",
+    "nb": "HPL_NB",
+    "p": "HPL_nprow",
+    "q": "HPL_npcol",
+    "processes": "CommWorldProcs",
+}
 MIN_N = 200
 """With smaller matrices, most of HPL's time is not arithmetic."""
 WORD_BYTES = 8
@@ -32,7 +40,8 @@ MAX_RESIDUAL = 16.0
 MAX_WRONG_UPDATES = 0.01
 """RandomAccess may lose this fraction of its updates, by the rules of the suite."""
 
-_INPUT, _OUTPUT = "hpccinf.txt", "hpccoutf.txt"
+_INPUT = "hpccinf.txt"
+_OUTPUT = "hpccoutf.txt"
 _SUMMARY = re.compile(
     r"^Begin of Summary section\.$(.*)^End of Summary section\.$", re.MULTILINE | re.DOTALL
 )
@@ -96,8 +105,14 @@ class Hpcc(Program):
     name = "hpcc"
     about = "HPC Challenge: HPL, and seven more workloads for processors, memory and network."
     workloads = (
-        *("hpl", "ptrans", "random-access", "fft", "ring-latency", "ring-bandwidth"),
-        *("dgemm", "stream"),
+        "hpl",
+        "ptrans",
+        "random-access",
+        "fft",
+        "ring-latency",
+        "ring-bandwidth",
+        "dgemm",
+        "stream",
     )
     controls = ("dgemm", "stream")
     per_process = ("ring-latency", "ring-bandwidth")
@@ -120,8 +135,9 @@ class Hpcc(Program):
 
     def omitted(self, placement: Placement) -> Mapping[str, str]:
         """A ring needs two processes."""
-        alone = placement.processes == 1
-        return dict.fromkeys(self.per_process, "needs two processes or more") if alone else {}
+        if placement.processes > 1:
+            return {}
+        return dict.fromkeys(self.per_process, "needs two processes or more")
 
     def reference(self, problem: Problem, placement: Placement) -> None:
         """It checks its answers itself."""
@@ -159,11 +175,9 @@ def problem_size(memory_bytes: int, block: int) -> int:
 
 def process_grid(processes: int) -> tuple[int, int]:
     """Return P and Q. Q is at least four times P, because flat grids suit plain Ethernet (HPL's FAQ)."""
-    p = max(
-        p
-        for p in range(1, processes + 1)
-        if processes % p == 0 and (p == 1 or 4 * p * p <= processes)
-    )
+    p = max(1, math.isqrt(processes // 4))
+    while processes % p:
+        p -= 1
     return p, processes // p
 
 
@@ -177,22 +191,16 @@ class _Summary:
     processes: int
 
     @classmethod
-    def read(cls, output: str, problem: Problem, processes: int) -> "_Summary":
+    def read(cls, output: str, problem: Problem, processes: int) -> Self:
         """Raise ToolError unless the output is complete, successful, and of this problem."""
         match = _SUMMARY.search(output)
         if match is None:
             raise ToolError("hpcc did not finish: its output has no summary")
-        pairs = (line.partition("=") for line in match[1].splitlines() if "=" in line)
-        summary = cls({name: value for name, _, value in pairs}, output, problem, processes)
+        pairs = [line.split("=", 1) for line in match[1].splitlines() if "=" in line]
+        summary = cls(dict(pairs), output, problem, processes)
         if summary.values.get("Success") != "1":
             raise ToolError("hpcc says that a part of it failed (Success is not 1)")
-        found = {
-            key: int(summary.number(name))
-            for key, name in (
-                *(("n", "HPL_N"), ("nb", "HPL_NB"), ("p", "HPL_nprow"), ("q", "HPL_npcol")),
-                ("processes", "CommWorldProcs"),
-            )
-        }
+        found = {key: int(summary.number(name)) for key, name in _PROBLEM_IN_SUMMARY.items()}
         # It computes another problem, without an error, if it does not like its input file.
         if found != {**problem, "processes": processes}:
             raise ToolError(f"hpcc computed {found}, not {dict(problem)} by {processes} processes")
@@ -255,12 +263,14 @@ class _Summary:
     def _fft(self) -> Achieved | str:
         """The error may grow with the logarithm of the size, as in the suite's own check."""
         limit = MAX_RESIDUAL * sys.float_info.epsilon * math.log(max(2.0, self.number("MPIFFT_N")))
-        if not 0 <= (error := self.number("MPIFFT_maxErr")) <= limit:
+        error = self.number("MPIFFT_maxErr")
+        if not 0 <= error <= limit:
             return f"the FFT's error is wrong: {error:g}, not {limit:.2g} or less"
         return _rate(self.number("MPIFFT_Gflops") * 1e9, "flop")
 
     def _ptrans(self) -> Achieved | str:
-        if not 0 <= (residual := self.number("PTRANS_residual")) <= MAX_RESIDUAL:
+        residual = self.number("PTRANS_residual")
+        if not 0 <= residual <= MAX_RESIDUAL:
             return f"the residual of PTRANS is wrong: {residual:g}, not {MAX_RESIDUAL:g} or less"
         seconds = self.number("PTRANS_time")
         return _done(seconds, self.number("PTRANS_GBs") * 1e9 * seconds, "B")
@@ -279,7 +289,7 @@ def _rate(per_second: float, unit: str) -> Achieved | str:
 
 
 def _done(seconds: float, amount: float, unit: str) -> Achieved | str:
-    """Return so much work in so many seconds; if hpcc reports 0 or -1, it did not measure it."""
+    """Return work that took these seconds; if hpcc reports 0 or -1, it did not measure it."""
     if seconds <= 0 or amount <= 0:
         return f"hpcc reports {amount:g} {unit} in {seconds:g} s"
     return Achieved(seconds, Work(amount, unit))

@@ -29,7 +29,8 @@ from harness.node import iproute2
 
 MPI_EXECUTABLES = ("mpirun", "orted")
 
-TCP, RDMA = "tcp", "rdma"
+TCP = "tcp"
+RDMA = "rdma"
 
 _LAUNCH = "clusterlift-launch"
 _OUTPUT = "clusterlift: output"
@@ -81,7 +82,7 @@ _SETTINGS = {
 }
 """Parameters of Open MPI (`ompi_info --all` describes them)."""
 
-_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+_AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 _OF_EVERY_PROCESS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """A process for each processor, and no threads beside it."""
 
@@ -131,13 +132,13 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
     number = secrets.token_hex(6)
     with RemoteProcesses() as remotes:
         command = guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
-        first_host, *others = job.placement.hosts
-        first = remotes.add(first_host, command)
+        hosts = job.placement.hosts
+        first = remotes.add(hosts[0], command)
         first.await_ready()
         first.start()
         started_s = time.monotonic()
         daemons = []
-        for index, host in enumerate(others, 1):
+        for index, host in enumerate(hosts[1:], 1):
             start = first.await_line(f"{_LAUNCH} {host.address} ")
             shell = ("sh", "-c", start.partition(f"{host.address} ")[2])
             daemons.append(remotes.add(host, guarded(f"{number}.{index}.", shell)))
@@ -151,8 +152,10 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
 
 
 def _mpirun(job: MpiJob) -> list[str]:
-    hosts, per_host = job.placement.hosts, job.placement.per_host
-    settings, environment = dict(_SETTINGS), dict(_OF_EVERY_PROCESS)
+    hosts = job.placement.hosts
+    per_host = job.placement.per_host
+    settings = dict(_SETTINGS)
+    environment = dict(_OF_EVERY_PROCESS)
     # Messages between hosts take the network under test and no other.
     if job.network == RDMA:
         settings["pml"] = "ucx"
@@ -162,16 +165,18 @@ def _mpirun(job: MpiJob) -> list[str]:
         settings["btl"] = "tcp,self,vader" if per_host > 1 else "tcp,self"
     if len(hosts) > 1:
         included = ",".join(networks(hosts))
-        settings |= {"btl_tcp_if_include": included, "oob_tcp_if_include": included}
+        settings["btl_tcp_if_include"] = included
+        settings["oob_tcp_if_include"] = included
     slots = ",".join(f"{host.address}:{per_host}" for host in hosts)
-    return [
-        *("env", *(f"{key}={value}" for key, value in _ENVIRONMENT.items()), "mpirun"),
-        *(word for key, value in settings.items() for word in ("--mca", key, value)),
-        *(word for key, value in environment.items() for word in ("-x", f"{key}={value}")),
-        *("--leave-session-attached", "--bind-to", "none", "--map-by", "slot", "--host", slots),
-        *("-np", str(job.placement.processes), "--wdir", "/"),
-        *("sh", "-c", _IN_OWN_DIRECTORY, job.directory, *job.command),
-    ]
+    words = ["env", *_AS_ROOT, "mpirun"]
+    for key, value in settings.items():
+        words += ["--mca", key, value]
+    for key, value in environment.items():
+        words += ["-x", f"{key}={value}"]
+    words += ["--leave-session-attached", "--bind-to", "none", "--map-by", "slot", "--host", slots]
+    words += ["-np", str(job.placement.processes), "--wdir", "/"]
+    words += ["sh", "-c", _IN_OWN_DIRECTORY, job.directory, *job.command]
+    return words
 
 
 def guarded(
@@ -181,8 +186,10 @@ def guarded(
     output_file: str | None = None,
 ) -> list[str]:
     """Return a command under a guard, which ends all that it started, and removes its directory."""
-    contents = [word for pair in (files or {}).items() for word in pair]
-    return ["sh", "-c", _GUARD, mark, output_file or "", *contents, "--", *command]
+    words = ["sh", "-c", _GUARD, mark, output_file or ""]
+    for name, text in (files or {}).items():
+        words += [name, text]
+    return [*words, "--", *command]
 
 
 def networks(hosts: Sequence[Host]) -> list[str]:
@@ -198,7 +205,8 @@ def networks(hosts: Sequence[Host]) -> list[str]:
             raise HostError(f"{host}: no interface has the IPv4 address {host.address}")
         network = addresses.pop(host.address).network
         # Open MPI chooses interfaces by their network.
-        if others := [name for name, address in addresses.items() if address.ip in network]:
+        others = [name for name, address in addresses.items() if address.ip in network]
+        if others:
             raise HostError(
                 f"{host}: {join_names(others)} is in the network {network}, too, and messages would take "
                 "both; give the host a single address in it"

@@ -16,7 +16,8 @@ from harness.model.work import Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import Achieved, Option, Outcomes, Problem, Program, whole_number
 
-SEQUENTIAL, OPTIMISTIC = 1, 3
+SEQUENTIAL = 1
+OPTIMISTIC = 3
 """ROSS's protocols: one process, or many that compute ahead."""
 EXTRA_EVENTS = 65_536
 """Memory of each process for events that it computed ahead; ROSS ends if it has too few."""
@@ -28,6 +29,7 @@ _LINE = re.compile(
     r"^\t(?:: )?([A-Za-z](?:[^\d=:\n]*[^\d=:\s])?)(?: =)? +(-?[0-9.]+)(?: %| seconds)?$",
     re.MULTILINE,
 )
+_FIGURES = {"rollbacks": "Total Roll Backs", "efficiency_percent": "Efficiency"}
 _NEEDED = ("Running Time", "Net Events Processed", "Event Rate (events/sec)")
 
 
@@ -77,7 +79,9 @@ class Phold(Program):
 
     def problem(self, placement: Placement, *, growing: bool) -> Problem:
         """Return ROSS's options; the objects are divided among the processes."""
-        objects = self.objects * (len(placement.hosts) if growing else 1)
+        objects = self.objects
+        if growing:
+            objects *= len(placement.hosts)
         if objects % placement.processes:
             raise BadInput(
                 f"--objects is {objects:,}, which {placement.processes} processes cannot divide; give a "
@@ -99,21 +103,14 @@ class Phold(Program):
         """Return the event rate. A simulation with another number of events than the reference failed."""
         numbers = _numbers(output)
         events = numbers["Net Events Processed"]
-        if (
-            reference is not None
-            and (right := _numbers(reference)["Net Events Processed"]) != events
-        ):
+        right = events
+        if reference is not None:
+            right = _numbers(reference)["Net Events Processed"]
+        if events != right:
             return {
                 "phold": f"{events:,.0f} events were simulated, not {right:,.0f} as by one process"
             }
-        figures = {
-            name: numbers[text]
-            for name, text in (
-                ("rollbacks", "Total Roll Backs"),
-                ("efficiency_percent", "Efficiency"),
-            )
-            if text in numbers
-        }
+        figures = {name: numbers[text] for name, text in _FIGURES.items() if text in numbers}
         return {"phold": Achieved(numbers["Running Time"], Work(events, "event", figures=figures))}
 
     @property
@@ -139,8 +136,9 @@ class Phold(Program):
 def _numbers(output: str) -> dict[str, float]:
     """Return ROSS's statistics by name. Raise ToolError unless it simulated to the end."""
     found = {name: float(value) for name, value in _LINE.findall(output)}
-    if missing := [name for name in _NEEDED if not found.get(name)]:
-        raise ToolError(f"PHOLD did not finish: its output has no {missing[0]}")
+    for name in _NEEDED:
+        if not found.get(name):
+            raise ToolError(f"PHOLD did not finish: its output has no {name}")
     return found
 
 

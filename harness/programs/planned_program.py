@@ -24,7 +24,7 @@ from harness.work.same_work import require_work_of_runs
 class ProgramRun:
     """A planned run: a program with its options, hosts, numbers of trials, and what to record.
 
-    - `growing`: whether the problem is so large for each host, or for all of them together.
+    - `growing`: whether the size of the problem is that for each host, and not the total.
     - `timeout_s`: how long a trial may take.
     - `network`: by which the processes exchange messages, TCP or RDMA.
     - `host_peak`: the operations per second that the user declares a host to be capable of; None for nothing.

@@ -45,10 +45,12 @@ class Option:
 class Program(ABC):
     """An external program that runs as processes of MPI. Its phases are workloads.
 
-    `about` is one sentence for the help. `controls` are the workloads that exchange no messages;
-    `per_process` those whose figure is that of one process among others, and no sum over all. `has_peak` says
-    whether hosts have a peak that its work relates to: arithmetic has. A subclass is a frozen dataclass with
-    a field for each of its `options`.
+    - `about` is one sentence for the help.
+    - `controls` are the workloads that exchange no messages.
+    - `per_process` are the workloads whose figure is that of one process, and no sum over all.
+    - `has_peak` says whether hosts have a peak that its work relates to: arithmetic has.
+
+    A subclass is a frozen dataclass with a field for each of its `options`.
     """
 
     name: ClassVar[str]
@@ -66,7 +68,7 @@ class Program(ABC):
 
     @abstractmethod
     def problem(self, placement: Placement, *, growing: bool) -> Problem:
-        """Return the problem to compute. A `growing` one is so large for each host, else for all together.
+        """Return the problem to compute. Its size is that for each host if it is `growing`, else the total.
 
         Raise BadInput that names the option if it is too small or too large for these hosts.
         """
@@ -93,11 +95,12 @@ class Program(ABC):
 def programs() -> dict[str, type[Program]]:
     """Return the programs by their names: each module of this room with an IMPLEMENTATION has one."""
     package = import_module(__package__)
-    modules = (
-        import_module(f"{__package__}.{module.name}") for module in iter_modules(package.__path__)
-    )
-    found = (getattr(module, "IMPLEMENTATION", None) for module in modules)
-    return {program.name: program for program in found if program}
+    found = {}
+    for module in iter_modules(package.__path__):
+        program = getattr(import_module(f"{__package__}.{module.name}"), "IMPLEMENTATION", None)
+        if program is not None:
+            found[program.name] = program
+    return found
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
