@@ -109,8 +109,11 @@ def run_to_the_end(experiment: Experiment, site: Site, file: Path) -> Experiment
 
 def _scaling_page(experiment: Experiment, results: Path) -> Document | None:
     """Return how performance grows; None without results on several numbers of nodes."""
-    names = (split_scaled_name(each.name) for each in experiment.configurations if each.nodes)
-    families = dict.fromkeys(name for name, _ in filter(None, names))
+    families: dict[str, None] = {}
+    for each in experiment.configurations:
+        split = split_scaled_name(each.name)
+        if split and each.nodes:
+            families[split[0]] = None
     with suppress(BadInput):
         found = scaling({name: find_family(name, results) for name in families})
         return scaling_page(found)
@@ -131,7 +134,8 @@ def site_of(experiment: Experiment, results: Path | None) -> Site:
 def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
     """Yield what the experiment would do."""
     yield f"{experiment.name}: {experiment.site or experiment.lab}"
-    yield from (f"data {describe_data(data)}" for data in experiment.datasets)
+    for data in experiment.datasets:
+        yield f"data {describe_data(data)}"
     runs = list(planned_runs(experiment))
     yield f"{count_of(len(runs), 'run')}: {'; '.join(map(str, runs))}"
     for configuration in experiment.configurations:

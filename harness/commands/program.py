@@ -97,8 +97,11 @@ def _subcommand(program: type[Program]) -> Command:
 
     run.__doc__ = program.about
     decorated = on_site(run)
-    common = (*_OPTIONS, _PEAK) if program.has_peak else _OPTIONS
-    for option in (*reversed(common), *map(_option, reversed(program.options))):
+    options = [_option(each) for each in program.options]
+    options += _OPTIONS
+    if program.has_peak:
+        options.append(_PEAK)
+    for option in reversed(options):
         decorated = option(decorated)
     return command(program.name)(decorated)
 
@@ -147,8 +150,9 @@ def _run(
         network=network,
         facts={**site.facts, **declared},
     )
+    every = on_first_hosts(planned, nodes) if nodes else [planned]
     makers = {}
-    for each in on_first_hosts(planned, nodes) if nodes else [planned]:
+    for each in every:
         series = series_of(each, results)
         makers[series] = program_runs(series, each)
     with locked_series(makers):

@@ -88,7 +88,9 @@ def run_command(
     if HELP.intersection(words):
         return run_script(BENCHMARK, (), ["--help"], {})
     submission = Submission.of(words)
-    submissions = [_on_nodes(submission, number) for number in nodes] if nodes else [submission]
+    submissions = [submission]
+    if nodes:
+        submissions = [_on_nodes(submission, number) for number in nodes]
     makers = {}
     for each in submissions:
         series = each.series
@@ -113,7 +115,9 @@ def time_for_runs(
         if minutes or precision:
             raise BadInput("--runs fixes what --minutes and --precision decide: give one of them")
         return None
-    minutes = minutes or (DEFAULT_PRECISION_MINUTES if precision else default)
+    if precision:
+        default = DEFAULT_PRECISION_MINUTES
+    minutes = minutes or default
     return TimeBudget(minutes * 60) if minutes else None
 
 
@@ -176,14 +180,9 @@ def _on_nodes(submission: Submission, nodes: int) -> Submission:
             "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
         )
     configuration = scaled_name(submission.given.configuration, nodes)
-    return Submission(
-        [
-            *submission.options,
-            ("--conf", f"spark.cores.max={cores * nodes}"),
-            ("--conf", f"spark.executor.instances={nodes}"),
-        ],
-        [
-            *(argument.replace("{nodes}", str(nodes)) for argument in submission.arguments),
-            *(f"--configuration={configuration}", f"--nodes={nodes}"),
-        ],
-    )
+    options = list(submission.options)
+    options.append(("--conf", f"spark.cores.max={cores * nodes}"))
+    options.append(("--conf", f"spark.executor.instances={nodes}"))
+    arguments = [argument.replace("{nodes}", str(nodes)) for argument in submission.arguments]
+    arguments += [f"--configuration={configuration}", f"--nodes={nodes}"]
+    return Submission(options, arguments)
