@@ -4,6 +4,8 @@ What is recorded or printed passes `without_credentials`. A recorded value whose
 becomes a short digest.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import hashlib
 import re
 import shlex
@@ -155,8 +157,10 @@ def without_credentials(text: str) -> str:
     if "-" in text:
         text = _OPTION.sub(_hidden, text)
         for options in _OF_PROGRAMS:
-            while (hidden := options.sub(_hidden, text)) != text:
-                text = hidden
+            before = None
+            while text != before:
+                before = text
+                text = options.sub(_hidden, before)
     if _ANNOUNCEMENT.search(text):
         for announced in (_QUOTED_NAME, _ASSIGNMENT, _BARE_NAME, _NEXT_WORD):
             text = announced.sub(_hidden, text)
@@ -196,17 +200,17 @@ def redacted(value: Any) -> Any:
 
     If a key's name announces a secret, the whole text that is its value becomes a digest.
     """
-    match value:
-        case str():
-            return without_credentials(value)
-        case dict():
-            return {
-                redacted(name): (below if below.startswith(DIGEST) else digest(below))
-                if isinstance(below, str) and SENSITIVE_NAME.search(name)
-                else redacted(below)
-                for name, below in value.items()
-            }
-        case list() | tuple():
-            return [redacted(below) for below in value]
-        case _:
-            return value
+    if isinstance(value, str):
+        return without_credentials(value)
+    if isinstance(value, (list, tuple)):
+        return [redacted(below) for below in value]
+    if isinstance(value, dict):
+        return {redacted(name): _redacted_value(name, below) for name, below in value.items()}
+    return value
+
+
+def _redacted_value(name: str, value: Any) -> Any:
+    is_secret = isinstance(value, str) and SENSITIVE_NAME.search(name)
+    if not is_secret:
+        return redacted(value)
+    return value if value.startswith(DIGEST) else digest(value)

@@ -4,6 +4,8 @@ Names and messages may come from untrusted files, so control characters are esca
 replaced. `show` prints results to standard output; `say` prints everything else to standard error.
 """
 
+from __future__ import annotations  # for Python 3.8
+
 import errno
 import os
 import sys
@@ -25,8 +27,11 @@ class OutputLost(Exception):
 
 def show(text: str) -> None:
     """Print lines, one or more, to standard output. Raise OutputLost if they cannot be written."""
+    lines = text.split("\n")
+    if lines[1:] and not lines[-1]:
+        lines.pop()
     try:
-        _write(sys.stdout, text.removesuffix("\n").split("\n"))
+        _write(sys.stdout, lines)
     except OSError as error:
         if error.errno == errno.EPIPE:
             raise OutputLost from error

@@ -5,7 +5,6 @@ from __future__ import annotations  # for Python 3.8
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, count
 from unicodedata import category, east_asian_width
 
 MAX_LISTED = 4
@@ -18,21 +17,26 @@ def visible(text: str) -> str:
     r"""Return one line without control characters: `\x1b`, `\n` and `\u202e` are escaped."""
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )
+    return "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def display_width(text: str) -> int:
     """Return how many columns of a terminal a text takes: two for a wide character, none for an accent."""
     if text.isascii():
         return len(text)
-    width, before = 0, 0
+    width = 0
+    before = 0
     for character in text:
         own = _columns(character)
         # After this selector, a character that has a picture is shown as one.
-        width += 1 if character == "\ufe0f" and before == 1 else own
+        is_widened = character == "\ufe0f" and before == 1
+        width += own + is_widened
         before = own
     return width
 
@@ -48,7 +52,9 @@ def _columns(character: str) -> int:
 def padded(text: str, width: int, side: str = "<") -> str:
     """Return a text with blanks to a width in columns; it stands on the side `<` or `>`."""
     blanks = " " * (width - display_width(text))
-    return text + blanks if side == "<" else blanks + text
+    if side == "<":
+        return text + blanks
+    return blanks + text
 
 
 def shorten(text: str, width: int) -> str:
@@ -75,13 +81,17 @@ def _beginning(text: str, width: int) -> str:
 
 def count_of(number: int, noun: str) -> str:
     """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    plural = "" if number == 1 else "s"
+    return f"{number:,} {noun}{plural}"
 
 
 def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
-    """Return `54 %` as sentences have it; what rounds to zero has no sign."""
-    sign = "+" if signed and float(f"{fraction:.{decimals + 2}f}") else ""
-    return f"{fraction:{sign}z.{decimals}%}".replace("%", " %")
+    """Return `54 %` for a sentence. A value that rounds to zero has no sign."""
+    text = f"{fraction:+.{decimals}%}".replace("%", " %")
+    is_zero = not float(f"{fraction:.{decimals + 2}f}")
+    if is_zero or (fraction > 0 and not signed):
+        return text[1:]
+    return text
 
 
 def given_percent(fraction: float) -> str:
@@ -92,15 +102,19 @@ def given_percent(fraction: float) -> str:
 def significant(value: float, digits: int = 4) -> str:
     """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
 
-    Zeros at the end of the decimals are left out; of a value nearer to 0 than a millionth, only that is said.
+    Zeros at the end of the decimals are left out. A value nearer to 0 than a millionth is `<0.000001`.
     """
     if value == 0:
         return "0"
-    if abs(value) < _MIN_SHOWN:
-        return f">-{_MIN_SHOWN:f}" if value < 0 else f"<{_MIN_SHOWN:f}"
+    if 0 < value < _MIN_SHOWN:
+        return f"<{_MIN_SHOWN:f}"
+    if -_MIN_SHOWN < value < 0:
+        return f">-{_MIN_SHOWN:f}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if decimals else text
+    if decimals:
+        text = text.rstrip("0").rstrip(".")
+    return text
 
 
 def quantity_text(value: float, unit: str) -> str:
@@ -117,9 +131,11 @@ def join_names(things: Sequence[object], number: int | None = None) -> str:
 
     `number` is how many there are, if these are only the first of them.
     """
-    more = (len(things) if number is None else number) - MAX_LISTED
+    more = (number or len(things)) - MAX_LISTED
     named = ", ".join(map(str, things[:MAX_LISTED]))
-    return f"{named} and {more} more" if more > 0 else named
+    if more > 0:
+        named += f" and {more} more"
+    return named
 
 
 def names_by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
@@ -138,10 +154,17 @@ def natural_order(name: str) -> list[tuple[int, str]]:
 
 def unique_name(name: str, taken: Collection[str]) -> str:
     """Return the name, or if it is taken the first of `name #2`, `name #3`, ... that is not."""
-    numbered = (f"{name} #{number}" for number in count(2))
-    return next(each for each in chain([name], numbered) if each not in taken)
+    free = name
+    number = 1
+    while free in taken:
+        number += 1
+        free = f"{name} #{number}"
+    return free
 
 
 def first_line(text: str, default: str = "") -> str:
     """Return the first line that is not blank, stripped; `default` if there is none."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), default)
+    for line in text.splitlines():
+        if line.strip():
+            return line.strip()
+    return default

@@ -1,7 +1,7 @@
 """Tables of where the time went: one column for each part of the wall time, narrow enough for all."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
 from harness.base.words import label
@@ -36,7 +36,7 @@ _NAME_WIDTH = 20
 
 def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
     """Return each part as a fraction of the wall time; `attributions` are by workload."""
-    kept = _kept([attribution.parts_s for attribution in attributions.values()])
+    kept = kept_parts([attribution.parts_s for attribution in attributions.values()])
     rows = []
     for workload, attribution in attributions.items():
         parts_s = attribution.parts_s
@@ -48,7 +48,7 @@ def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
     return Table(headings, rows, is_dense=True)
 
 
-def _kept(parts: Sequence[Mapping[str, float]]) -> list[str]:
+def kept_parts(parts: Collection[Mapping[str, float]]) -> list[str]:
     """Return the parts that are not 0 everywhere."""
     return [part for part in PARTS if any(each.get(part) for each in parts)]
 
@@ -70,7 +70,7 @@ def divided_table(
     """
     decimals = _decimals(rows)
     rounded_rows = [_rounded(row, decimals) for row in rows]
-    kept = _kept(rounded_rows)
+    kept = kept_parts(rounded_rows)
     headings = ["workload", _CHANGE, *(_HEADINGS[part] for part in kept), _REST]
     for width in _CHANGE_NAME_WIDTHS:
         lines = []

@@ -15,7 +15,8 @@ UNTESTED = "?"
 TOO_FEW_RUNS = "too few runs"
 """Stands in place of an interval that is as wide as the value itself, or that a single run does not have."""
 
-_LONG_S, _MAX_HOURS = HOUR // 2, 9_999
+_LONG_S = HOUR // 2
+_MAX_HOURS = 9_999
 """Longer times are shown in minutes and seconds, or hours and minutes."""
 _MAX_CHANGE = 999_999
 """In percent; the digits of more carry no information and would break the table."""
@@ -46,21 +47,23 @@ def time_text(seconds: float) -> str:
     Times below a millisecond, which are latencies, have four digits: `45.31 µs`. Long ones are `59 min 59 s`,
     `1 h`, `2 h 07 min`.
     """
-    sign, absolute = "-" if seconds < 0 else "", abs(seconds)
-    if 0 < absolute < _MIN_MILLISECOND:
+    if seconds < 0:
+        return f"-{time_text(-seconds)}"
+    if 0 < seconds < _MIN_MILLISECOND:
         return f"{significant(seconds * 1e6)} µs"
     for limit, decimals in ((1, 3), (10, 2), (_LONG_S, 1)):
-        text = f"{absolute:.{decimals}f}"
+        text = f"{seconds:z.{decimals}f}"
         if float(text) < limit:
-            return f"{sign}{text} s"
-    if absolute > _MAX_HOURS * HOUR:
-        return f"{sign}>{_MAX_HOURS} h"
-    return sign + duration_text(absolute).removesuffix(" 00 s").removesuffix(" 00 min")
+            return f"{text} s"
+    if seconds > _MAX_HOURS * HOUR:
+        return f">{_MAX_HOURS} h"
+    return duration_text(seconds).removesuffix(" 00 s").removesuffix(" 00 min")
 
 
 def signed_time(seconds: float) -> str:
     """Return `+1.25 s`, `-0.050 s`."""
-    return f"{'' if seconds < 0 else '+'}{time_text(seconds)}"
+    text = time_text(seconds)
+    return text if seconds < 0 else f"+{text}"
 
 
 def uncertainty(fraction: float | None) -> str:
@@ -70,8 +73,13 @@ def uncertainty(fraction: float | None) -> str:
     """
     if fraction is None:
         return ""
-    in_percent = fraction * 100 - _ROUNDING_ERROR
-    return TOO_FEW_RUNS if in_percent > _MAX_UNCERTAINTY else f"±{math.ceil(in_percent)}%"
+    if fraction * 100 - _ROUNDING_ERROR > _MAX_UNCERTAINTY:
+        return TOO_FEW_RUNS
+    return _rounded_up(fraction)
+
+
+def _rounded_up(fraction: float) -> str:
+    return f"±{math.ceil(fraction * 100 - _ROUNDING_ERROR)}%"
 
 
 def uncertainty_of_change(fraction: float | None, relative_change: float) -> str:
@@ -84,7 +92,7 @@ def uncertainty_of_change(fraction: float | None, relative_change: float) -> str
     ratio = max(1.0, 1.0 + relative_change)
     if uncertainty(fraction / ratio) == TOO_FEW_RUNS:
         return TOO_FEW_RUNS
-    return f"±{math.ceil(fraction * 100 - _ROUNDING_ERROR)}%"
+    return _rounded_up(fraction)
 
 
 def change(fraction: float) -> str:
@@ -98,7 +106,8 @@ def p_text(value: float) -> str:
     """Return a probability as `.017`, `<.001` or `1`: a leading zero carries no information."""
     if value < _MIN_P:
         return f"<{_MIN_P:.3f}".replace("0.", ".")
-    return f"{value:.3f}".removeprefix("0") if f"{value:.3f}" != "1.000" else "1"
+    text = f"{value:.3f}"
+    return "1" if text == "1.000" else text.removeprefix("0")
 
 
 def p_statement(shown: str) -> str:
@@ -110,11 +119,11 @@ def size_text(count: float) -> str:
     """Return a number of bytes as `0`, `950 B`, `1.2 GB`, `-34 MB`: one decimal below 10."""
     if not count:
         return "0"
-    scaled, unit = count, _BYTE_UNITS[0]
-    for unit in _BYTE_UNITS:
-        # Rounding may need the next unit: 999.6 kB is 1.0 MB.
-        if round(abs(scaled)) < _UNIT_STEP or unit == _BYTE_UNITS[-1]:
-            break
-        scaled /= _UNIT_STEP
-    whole = unit == _BYTE_UNITS[0] or round(abs(scaled), 1) >= _MIN_WITHOUT_DECIMALS
-    return f"{scaled:.0f} {unit}" if whole else f"{scaled:.1f} {unit}"
+    step = 0
+    # Rounding may need the next unit: 999.6 kB is 1.0 MB.
+    while round(abs(count)) >= _UNIT_STEP and step < len(_BYTE_UNITS) - 1:
+        count /= _UNIT_STEP
+        step += 1
+    is_whole = step == 0 or round(abs(count), 1) >= _MIN_WITHOUT_DECIMALS
+    decimals = 0 if is_whole else 1
+    return f"{count:.{decimals}f} {_BYTE_UNITS[step]}"

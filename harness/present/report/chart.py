@@ -6,15 +6,16 @@ without a browser and without a network. The functions here write the parts that
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, cycle
 from typing import Any
 
 import vl_convert
 
-from harness.base.words import shorten, unique_name, visible
+from harness.base.words import label, unique_name
 
 Spec = dict[str, Any]
 """A specification of Vega-Lite, or a part of one."""
-Rows = Iterable[Mapping[str, Any]]
+Rows = Sequence[Mapping[str, Any]]
 """The data of a picture: the fields of each mark, by name."""
 
 _SHAPES = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
@@ -40,21 +41,21 @@ class Series:
 
 def series_of(names: Iterable[str]) -> dict[str, Series]:
     """Return a series for each name. The first is the baseline's; no other has the same colour."""
-    return {name: _series(number) for number, name in enumerate(names)}
-
-
-def _series(number: int) -> Series:
-    colour = 0 if number == 0 else 1 + (number - 1) % (COLOURS - 1)
-    shape, glyph = list(_SHAPES.items())[number % len(_SHAPES)]
-    return Series(f"var(--series-{colour})", shape, glyph)
+    found = {}
+    colours = chain([0], cycle(range(1, COLOURS)))
+    for name, colour, (shape, glyph) in zip(names, colours, cycle(_SHAPES.items())):
+        found[name] = Series(f"var(--series-{colour})", shape, glyph)
+    return found
 
 
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 TEXT_PX = 12
 
-INK, SOFT, FAINT, PAPER, ALARM = (
-    f"var(--{name})" for name in ("ink", "soft", "faint", "paper", "alarm")
-)
+INK = "var(--ink)"
+SOFT = "var(--soft)"
+FAINT = "var(--faint)"
+PAPER = "var(--paper)"
+ALARM = "var(--alarm)"
 DASHES = [5, 4]
 
 FAILED = "\N{MULTIPLICATION SIGN}"
@@ -83,16 +84,14 @@ _STYLE: Spec = {
 }
 
 
-def quantity(
-    field: str, *, ends: Sequence[float] = (), scale: Spec | None = None, **options: Any
-) -> Spec:
-    """Return the encoding of a field of numbers; without a title, unless the options name one.
+def quantity(field: str, **options: Any) -> Spec:
+    """Return the encoding of a field of numbers; without a title, unless the options name one."""
+    return {"field": field, "type": "quantitative", "title": None, **options}
 
-    `ends` are the ends of the scale; without them, the scale includes all numbers.
-    """
-    scale = {"domain": ends, "nice": False, **(scale or {})} if ends else scale
-    scaled = {} if scale is None else {"scale": scale}
-    return {"field": field, "type": "quantitative", "title": None, **scaled, **options}
+
+def scale(low: float, high: float) -> Spec:
+    """Return a scale with exactly these ends; without it, a scale includes all numbers."""
+    return {"domain": (low, high), "nice": False}
 
 
 def category(field: str, **options: Any) -> Spec:
@@ -113,7 +112,7 @@ def mark(kind: str, encoding: Spec, *, rows: Rows | None = None, **style: Any) -
     """Return a layer with a mark for each row; by default, the rows are the picture's."""
     layer: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
     if rows is not None:
-        layer["data"] = _data(rows)
+        layer["data"] = {"values": rows}
     return layer
 
 
@@ -123,13 +122,11 @@ def layered(rows: Rows, *layers: Spec, px: tuple[int, int], title: str = "") -> 
     A layer with rows of its own is left out if it has none.
     """
     width, height = px
-    titled = {"title": {"text": title, "frame": "bounds"}} if title else {}
-    drawn = [layer for layer in layers if layer.get("data") != _data([])]
-    return {"data": _data(rows), "layer": drawn, "width": width, "height": height, **titled}
-
-
-def _data(rows: Rows) -> Spec:
-    return {"values": list(rows)}
+    drawn = [layer for layer in layers if "data" not in layer or layer["data"]["values"]]
+    spec = {"data": {"values": rows}, "layer": drawn, "width": width, "height": height}
+    if title:
+        spec["title"] = {"text": title, "frame": "bounds"}
+    return spec
 
 
 def svg(spec: Spec) -> str:
@@ -142,6 +139,5 @@ def labels(names: Iterable[str], width: int) -> dict[str, str]:
     chosen: dict[str, str] = {}
     for name in names:
         if name not in chosen:
-            label = shorten(visible(name), width) or "(empty)"
-            chosen[name] = unique_name(label, chosen.values())
+            chosen[name] = unique_name(label(name, width) or "(empty)", chosen.values())
     return chosen

@@ -1,7 +1,8 @@
 """The environments of all configurations, side by side."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.analysis.observed import environment
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -9,7 +10,7 @@ from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.interference import interference_facts
 from harness.analysis.observed.machines import values_by_name
 from harness.model.link import rate_text
-from harness.model.run import Facts, Run
+from harness.model.run import Facts, RecordedRun, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
@@ -30,17 +31,19 @@ class FactRow:
 
 def fact_rows(columns: Sequence[ConfigurationRuns]) -> tuple[FactRow, ...]:
     """Return all that any run recorded of what was declared and observed, and of its trials."""
-    groups = [
-        [[read(recorded.run) for recorded in column.runs] for column in columns] for read in _OF_RUN
-    ]
-    disturbances: list[list[Facts]] = [
-        [interference_facts([recorded]) for recorded in column.runs] for column in columns
-    ]
-    return tuple(row for by_column in (*groups, disturbances) for row in _rows(by_column))
+    rows: list[FactRow] = []
+    for read in _SOURCES:
+        by_column = [[read(recorded) for recorded in column.runs] for column in columns]
+        rows += _rows(by_column)
+    return tuple(rows)
 
 
 def _rows(by_column: Sequence[Sequence[Facts]]) -> Iterator[FactRow]:
-    for name in dict.fromkeys(name for runs in by_column for facts in runs for name in facts):
+    names: dict[str, None] = {}
+    for runs in by_column:
+        for facts in runs:
+            names.update(dict.fromkeys(facts))
+    for name in names:
         values = tuple(_joined(name, runs) for runs in by_column)
         if set(values) != {UNKNOWN}:
             yield FactRow(name, values)
@@ -56,24 +59,26 @@ def _joined(name: str, runs: Sequence[Facts]) -> str:
 
 def _links(run: Run) -> Facts:
     """Return rates, MTUs and drivers by interface, with the nodes where they differ."""
-    rates, mtus = environment.link_rates(run), environment.link_mtus(run)
-    drivers = environment.link_drivers(run)
-    nodes = {
-        node: {
-            **{f"rate of {link}": rate_text(rate) for link, rate in rates.get(node, {}).items()},
-            **{f"MTU of {link}": f"{mtu:,}" for link, mtu in mtus.get(node, {}).items()},
-            **{f"driver of {link}": driver for link, driver in drivers.get(node, {}).items()},
-        }
-        for node in dict.fromkeys((*rates, *mtus, *drivers))
+    kinds: dict[str, tuple[Mapping[str, Mapping[str, Any]], Callable[[Any], str]]] = {
+        "rate": (environment.link_rates(run), rate_text),
+        "MTU": (environment.link_mtus(run), "{:,}".format),
+        "driver": (environment.link_drivers(run), str),
     }
+    nodes: dict[str, dict[str, str]] = {}
+    for kind, (by_node, text_of) in kinds.items():
+        for node, links in by_node.items():
+            facts = nodes.setdefault(node, {})
+            for link, value in links.items():
+                facts[f"{kind} of {link}"] = text_of(value)
     return values_by_name(nodes)
 
 
-_OF_RUN: Sequence[Callable[[Run], Facts]] = (
-    lambda run: {f"{_DECLARED}{name}": value for name, value in run.facts.items()},
-    _links,
-    environment.dataset_facts,
-    environment.client_facts,
-    environment.parameter_facts,
-    environment.environment_facts,
+_SOURCES: Sequence[Callable[[RecordedRun], Facts]] = (
+    lambda recorded: {f"{_DECLARED}{name}": value for name, value in recorded.run.facts.items()},
+    lambda recorded: _links(recorded.run),
+    lambda recorded: environment.dataset_facts(recorded.run),
+    lambda recorded: environment.client_facts(recorded.run),
+    lambda recorded: environment.parameter_facts(recorded.run),
+    lambda recorded: environment.environment_facts(recorded.run),
+    lambda recorded: interference_facts([recorded]),
 )

@@ -6,6 +6,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.present.change_table import ChangeCell, change_text
 from harness.present.comparison_table import comparison_table
 from harness.statistics.change import Change, Verdict
+from harness.statistics.interval import Interval
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Outcome:
     def relative_change(self) -> float:
         """The change of the time, 0 if it cannot be compared."""
         return self.change.relative_change if self.change else 0.0
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of that change."""
+        return self.change.interval if self.change else None
 
     @property
     def verdict(self) -> Verdict | None:

@@ -5,7 +5,7 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.explain.timeline import disk_uses, trial_disks
+from harness.analysis.explain.timeline import FullTime, disk_uses, trial_disks
 from harness.analysis.observed.sample import measured_trials
 from harness.model.cache import cache_text, disk_share
 from harness.present.blocks import table_of
@@ -27,19 +27,29 @@ def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
     """Yield a row for each workload and configuration, in the order of the table; none of controls."""
     controls = comparison.common_controls
     uses = {column.name: disk_uses(trial_disks(column, controls)) for column in comparison.columns}
-    for workload in (row.workload for row in comparison.rows if row.workload not in controls):
+    for row in comparison.rows:
+        if row.workload in controls:
+            continue
         for column in comparison.columns:
-            trials = [each for each in measured_trials(column.runs) if each.workload == workload]
-            if moved := [each.disk for each in trials if each.disk]:
-                use = uses[column.name].get(workload)
+            measured = measured_trials(column.runs)
+            trials = [trial for trial in measured if trial.workload == row.workload]
+            moved = [trial.disk for trial in trials if trial.disk]
+            if moved:
                 yield {
-                    "workload": workload,
+                    "workload": row.workload,
                     "configuration": column.name,
                     "read": size_text(median(disk.read_bytes for disk in moved)),
                     "written": size_text(median(disk.written_bytes for disk in moved)),
                     "input": if_known(disk_share(trials), cache_text),
-                    "busiest disk": use.busiest if use else UNKNOWN,
-                    "disk full": if_known(use.full_s if use else None, time_text),
-                    "of the time": if_known(use.full_share if use else None, share),
-                    "mostly during stage": (use.stage if use else None) or UNKNOWN,
+                    **_use(uses[column.name].get(row.workload)),
                 }
+
+
+def _use(use: FullTime | None) -> dict[str, str]:
+    known = use or FullTime(UNKNOWN, None, None, None)
+    return {
+        "busiest disk": known.busiest,
+        "disk full": if_known(known.full_s, time_text),
+        "of the time": if_known(known.full_share, share),
+        "mostly during stage": known.stage or UNKNOWN,
+    }

@@ -1,8 +1,8 @@
 """The link of the busiest node over the time of one trial, for each workload and configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
@@ -12,8 +12,16 @@ from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.blocks import table_of
 from harness.present.report import chart
-from harness.present.report.chart import Series, Spec, layered, mark, quantity
-from harness.present.report.figure import Evidence, Figure, Measured, Section, grouped, picture
+from harness.present.report.chart import Series, layered, mark, quantity, scale
+from harness.present.report.figure import (
+    Evidence,
+    Figure,
+    Measured,
+    Picture,
+    Section,
+    grouped,
+    picture,
+)
 
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}
@@ -54,16 +62,16 @@ class UsedLink(NamedTuple):
 def used_links(comparison: Comparison, measured: Measured) -> list[UsedLink]:
     """Return the links in the order of the table; there are none of controls, or without timelines."""
     controls = comparison.common_controls
-    uses = {
-        column.name: link_uses(trial_links(column, measured.get(column.name, ()), controls))
-        for column in comparison.columns
-    }
-    return [
-        UsedLink(row.workload, name, of_column[row.workload])
-        for row in comparison.rows
-        for name, of_column in uses.items()
-        if row.workload in of_column
-    ]
+    uses = {}
+    for column in comparison.columns:
+        links = trial_links(column, measured.get(column.name, ()), controls)
+        uses[column.name] = link_uses(links)
+    found = []
+    for row in comparison.rows:
+        for name, of_column in uses.items():
+            if row.workload in of_column:
+                found.append(UsedLink(row.workload, name, of_column[row.workload]))
+    return found
 
 
 @partial(Section, 50, "links", "The busiest link over time")
@@ -72,13 +80,12 @@ def figure(evidence: Evidence) -> Figure | None:
     found = used_links(evidence.comparison, evidence.measured)
     if not found:
         return None
+    pictures = []
+    for of_workload in grouped(found, lambda link: link.workload).values():
+        pictures += _pictures(of_workload)
     return Figure(
         alternative="Lines over time: what the busiest node received and sent.",
-        pictures=tuple(
-            picture(drawn, heading=link.name)
-            for of_workload in grouped(found, lambda link: link.workload).values()
-            for link, drawn in _drawn(of_workload)
-        ),
+        pictures=tuple(pictures),
         numbers=table_of([_numbers(link) for link in found]),
         keys=_KEYS,
         remarks=(LEGEND, *_sources(found)),
@@ -86,16 +93,20 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def _sources(found: Sequence[UsedLink]) -> Iterator[str]:
+def _sources(found: Sequence[UsedLink]) -> list[str]:
+    sentences = []
     for name, of_name in grouped(found, lambda link: link.configuration).items():
-        goodputs = (link.use.typical.goodput for link in of_name)
-        for text in dict.fromkeys(map(str, filter(None, goodputs))):
-            yield f"Links carry in {name}: {text}."
+        for link in of_name:
+            goodput = link.use.typical.goodput
+            if goodput:
+                sentences.append(f"Links carry in {name}: {goodput}.")
+    return list(dict.fromkeys(sentences))
 
 
 def _numbers(link: UsedLink) -> dict[str, str]:
-    use, typical = link.use, link.use.typical
-    rates = [rate for of_direction in _rates(typical).values() for rate in of_direction if rate]
+    use = link.use
+    typical = use.typical
+    limits = _limits(typical)
     return {
         "workload": link.workload,
         "configuration": link.configuration,
@@ -105,47 +116,63 @@ def _numbers(link: UsedLink) -> dict[str, str]:
         "of the time": quantities.if_known(use.full_share, quantities.share),
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
-        "highest": throughput_text(max(rates, default=0) * _MBIT),
-        "link carries": quantities.if_known(
-            min(_limits(typical), default=None), "{:.1f} Mbit/s".format
-        ),
+        "highest": throughput_text(_highest(typical) * _MBIT),
+        "link carries": f"{min(limits):.1f} Mbit/s" if limits else quantities.UNKNOWN,
     }
 
 
-def _rates(link: TrialLink) -> Mapping[str, list[float | None]]:
-    """Return the Mbit/s of each slice, by direction; None is unknown."""
-    return {
-        way: [None if (rate := part.bit_s(way)) is None else rate / _MBIT for part in link.slices]
-        for way in _COLOURS
-    }
+def _rates(link: TrialLink, way: str) -> list[float | None]:
+    """Return the Mbit/s of each slice in a direction; None is unknown."""
+    rates = []
+    for part in link.slices:
+        bit_s = part.bit_s(way)
+        rates.append(None if bit_s is None else bit_s / _MBIT)
+    return rates
+
+
+def _highest(link: TrialLink) -> float:
+    """Return the highest known rate in Mbit/s, 0 if there is none."""
+    rates = [*_rates(link, RECEIVES), *_rates(link, SENDS)]
+    return max((rate for rate in rates if rate), default=0)
 
 
 def _limits(link: TrialLink) -> list[float]:
     """Return the Mbit/s that the link can carry: one number, or one each way; none if unknown."""
     if link.goodput is None:
         return []
-    both = (link.goodput.received_bit_s, link.goodput.sent_bit_s)
-    return [round(bit_s / _MBIT, 1) for bit_s in dict.fromkeys(both)]
+    both = dict.fromkeys([link.goodput.received_bit_s, link.goodput.sent_bit_s])
+    return [round(bit_s / _MBIT, 1) for bit_s in both]
 
 
-def _drawn(of_workload: Sequence[UsedLink]) -> Iterator[tuple[UsedLink, Spec]]:
-    """Yield each link of one workload with its picture, all on the same scales."""
-    links = [link.use.typical for link in of_workload]
+def _pictures(of_workload: Sequence[UsedLink]) -> list[Picture]:
+    """Return a picture for each link of one workload, all on the same scales."""
+    links = [used.use.typical for used in of_workload]
     longest_s = max(link.timeline.length_s for link in links)
-    rates = [rate for link in links for way in _rates(link).values() for rate in way if rate]
-    limits = [limit for link in links for limit in _limits(link)]
-    highest = 1.05 * max([*rates, *limits, 1.0])
-    x = quantity("s", ends=(0, longest_s), axis={"grid": False, "tickCount": 5})
-    y = quantity("value", ends=(0, highest), axis={"tickCount": 3, "minExtent": 28})
+    highest = 1.0
+    for link in links:
+        highest = max([highest, _highest(link), *_limits(link)])
+    x = quantity("s", scale=scale(0, longest_s), axis={"grid": False, "tickCount": 5})
+    y = quantity("value", scale=scale(0, 1.05 * highest), axis={"tickCount": 3, "minExtent": 28})
+    place = {"x": x, "y": y, **chart.COLOUR}
+    pictures = []
     for used, link in zip(of_workload, links, strict=True):
-        rows = [
-            {"s": number * link.timeline.interval_s, "value": value, "colour": _COLOURS[way]}
-            for way, values in _rates(link).items()
-            for number, value in enumerate((*values, values[-1]))
-        ]
-        line = mark(
-            "line", {"x": x, "y": y, **chart.COLOUR}, interpolate="step-after", strokeWidth=1.5
+        rows = [*_points(link, RECEIVES), *_points(link, SENDS)]
+        limits = [{"value": limit} for limit in _limits(link)]
+        spec = layered(
+            rows,
+            mark("line", place, interpolate="step-after", strokeWidth=1.5),
+            mark("rule", {"y": y}, rows=limits, color=chart.INK, strokeDash=chart.DASHES),
+            px=_PX,
         )
-        limit_rows = [{"value": limit} for limit in _limits(link)]
-        limit = mark("rule", {"y": y}, rows=limit_rows, color=chart.INK, strokeDash=chart.DASHES)
-        yield used, layered(rows, line, limit, px=_PX)
+        pictures.append(picture(spec, heading=used.name))
+    return pictures
+
+
+def _points(link: TrialLink, way: str) -> list[dict[str, Any]]:
+    """Return the beginning of each slice, and the end of the last one."""
+    rates = _rates(link, way)
+    interval_s = link.timeline.interval_s
+    return [
+        {"s": number * interval_s, "value": value, "colour": _COLOURS[way]}
+        for number, value in enumerate([*rates, rates[-1]])
+    ]

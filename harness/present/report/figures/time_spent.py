@@ -8,13 +8,14 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.attribution import PARTS, Parts, attribute, explain
 from harness.base.errors import BadInput
 from harness.present import quantities
-from harness.present.attribution_tables import NAMES
-from harness.present.blocks import table_of
+from harness.present.attribution_tables import NAMES, kept_parts
+from harness.present.blocks import Table
 from harness.present.explanation_page import sentence
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
 
-_WIDTH_PX, _BAR_PX = 180, 22
+_WIDTH_PX = 180
+_BAR_PX = 22
 _NAME_WIDTH = 14
 _COLOURS: Mapping[str, str] = {
     "fetch_wait_s": "var(--series-2)",
@@ -39,15 +40,13 @@ def parts_by_workload(comparison: Comparison) -> dict[str, dict[str, Parts]]:
 
     Both are in the order of the table; those without task metrics are left out.
     """
-    found = {
-        row.workload: {
-            column.name: attribution.parts_s
-            for column in comparison.columns
-            if (attribution := attribute(column.runs, row.workload))
-        }
-        for row in comparison.rows
-    }
-    return {workload: parts for workload, parts in found.items() if parts}
+    found: dict[str, dict[str, Parts]] = {}
+    for row in comparison.rows:
+        for column in comparison.columns:
+            attribution = attribute(column.runs, row.workload)
+            if attribution:
+                found.setdefault(row.workload, {})[column.name] = attribution.parts_s
+    return found
 
 
 @partial(Section, 40, "time", "Where the time went")
@@ -56,27 +55,22 @@ def figure(evidence: Evidence) -> Figure | None:
     found = parts_by_workload(evidence.comparison)
     if not found:
         return None
-    bars = [
-        (workload, *bar) for workload, of_workload in found.items() for bar in of_workload.items()
-    ]
-    kept = [part for part in PARTS if any(parts_s.get(part) for _, _, parts_s in bars)]
+    bars = {}
+    pictures = []
+    for workload, of_workload in found.items():
+        pictures.append(picture(_drawn(of_workload), heading=workload))
+        for name, parts_s in of_workload.items():
+            bars[workload, name] = parts_s
+    kept = {part: NAMES[part] for part in kept_parts(bars.values())}
+    rows = []
+    for names, parts_s in bars.items():
+        cells = [quantities.if_known(parts_s.get(part), quantities.time_text) for part in kept]
+        rows.append([*names, *cells])
     return Figure(
         alternative="Stacked bars: the parts of the time of each workload.",
-        pictures=tuple(picture(_drawn(bars), heading=workload) for workload, bars in found.items()),
-        numbers=table_of(
-            [
-                {
-                    "workload": workload,
-                    "configuration": name,
-                    **{
-                        NAMES[part]: quantities.if_known(parts_s.get(part), quantities.time_text)
-                        for part in kept
-                    },
-                }
-                for workload, name, parts_s in bars
-            ]
-        ),
-        keys={NAMES[part]: chart.Series(_COLOURS[part], "square", "■") for part in kept},
+        pictures=tuple(pictures),
+        numbers=Table(["workload", "configuration", *kept.values()], rows),
+        keys={name: chart.Series(_COLOURS[part], "square", "■") for part, name in kept.items()},
         remarks=(LEGEND,),
         lines=tuple(_sentences(evidence)),
     )
@@ -86,35 +80,35 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     """Yield what each change against the baseline consists of, where that is known; without controls."""
     comparison = evidence.comparison
     for index, column in enumerate(comparison.columns[1:], 1):
-        pair = replace(
-            comparison,
-            columns=(comparison.columns[0], column),
-            rows=tuple(
-                replace(row, cells=(row.cells[0], row.cells[index]))
-                for row in comparison.rows
-                if row.workload not in comparison.common_controls
-            ),
-        )
+        rows = [
+            replace(row, cells=(row.cells[0], row.cells[index]))
+            for row in comparison.rows
+            if row.workload not in comparison.common_controls
+        ]
+        pair = replace(comparison, columns=(comparison.columns[0], column), rows=tuple(rows))
         try:
             explained = explain(pair).rows
         except BadInput:  # no workload has task metrics in both configurations
             continue
-        yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
+        for row in explained:
+            if row.parts_s:
+                yield f"{column.name}: {sentence(row)}"
 
 
 def _drawn(bars: Mapping[str, Parts]) -> chart.Spec:
     names = chart.labels(bars, _NAME_WIDTH)
-    rows = [
-        {"name": names[name], "seconds": max(0, seconds), "order": order, "colour": _COLOURS[part]}
-        for name, parts_s in bars.items()
-        for order, part in enumerate(PARTS)
-        if (seconds := parts_s.get(part))
-    ]
-    place = {
+    rows = []
+    for name, parts_s in bars.items():
+        for order, part in enumerate(PARTS):
+            seconds = parts_s.get(part)
+            if seconds:
+                place = {"name": names[name], "order": order, "colour": _COLOURS[part]}
+                rows.append({"seconds": max(0, seconds), **place})
+    encoding = {
         "y": chart.category("name", sort=list(names.values()), axis={"minExtent": 64}),
         "x": chart.quantity("seconds", axis={"tickCount": 4, "labelFlush": False}),
         **chart.COLOUR,
         "order": {"field": "order", "type": "ordinal"},
     }
-    stacks = chart.mark("bar", place, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
+    stacks = chart.mark("bar", encoding, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
     return chart.layered(rows, stacks, px=(_WIDTH_PX, _BAR_PX * len(names)))

@@ -10,7 +10,7 @@ from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.blocks import Table
 from harness.present.report import chart
-from harness.present.report.figure import Evidence, Figure, Section, grouped, picture
+from harness.present.report.figure import Evidence, Figure, Section, picture
 
 _PX = (262, 100)
 _MAX_LARGE_MARKS = 60
@@ -28,6 +28,10 @@ class Mark(NamedTuple):
     run: str
     trial: Trial
 
+    def of_run(self) -> tuple[str, str]:
+        """Return the configuration and the run."""
+        return self.configuration, self.run
+
     @property
     def text(self) -> str:
         """Return `12.3 s` or `failed`; in brackets if the trial does not count."""
@@ -41,18 +45,16 @@ def marks(comparison: Comparison) -> dict[str, list[Mark]]:
 
     Those of profile rounds are left out: their times are not meant to be compared.
     """
-    found = [
-        Mark(column.name, recorded.run.id, trial)
-        for column in comparison.columns
-        for recorded in column.runs
-        for trial in recorded.trials
-        if trial.phase is not Phase.PROFILE
-    ]
-    by_workload = grouped(
-        sorted(found, key=lambda mark: mark.trial.started_at), lambda mark: mark.trial.workload
-    )
-    names = (row.workload for row in comparison.rows)
-    return {name: by_workload[name] for name in names if name in by_workload}
+    by_workload: dict[str, list[Mark]] = {row.workload: [] for row in comparison.rows}
+    for column in comparison.columns:
+        for recorded in column.runs:
+            for trial in recorded.trials:
+                if trial.phase is not Phase.PROFILE and trial.workload in by_workload:
+                    mark = Mark(column.name, recorded.run.id, trial)
+                    by_workload[trial.workload].append(mark)
+    for of_workload in by_workload.values():
+        of_workload.sort(key=lambda mark: mark.trial.started_at)
+    return {name: of_workload for name, of_workload in by_workload.items() if of_workload}
 
 
 @partial(Section, 30, "trials", "Every trial")
@@ -62,38 +64,40 @@ def figure(evidence: Evidence) -> Figure | None:
     if not found:
         return None
     keys = chart.series_of(column.name for column in evidence.comparison.columns)
+    pictures = []
+    rows = []
+    for workload, of_workload in found.items():
+        pictures.append(picture(_drawn(of_workload, keys), heading=workload))
+        for of_run, trials in groupby(of_workload, Mark.of_run):
+            rows.append([workload, *of_run, ", ".join(mark.text for mark in trials)])
     return Figure(
         alternative="Dots: the time of every trial of a workload, in the order of measurement.",
-        pictures=tuple(
-            picture(_drawn(marks, keys), heading=workload) for workload, marks in found.items()
-        ),
-        numbers=Table(
-            ("workload", "configuration", "run", "trials in order"),
-            tuple(
-                (workload, *of_run, ", ".join(mark.text for mark in trials))
-                for workload, marks in found.items()
-                for of_run, trials in groupby(marks, lambda mark: mark[:2])
-            ),
-        ),
+        pictures=tuple(pictures),
+        numbers=Table(("workload", "configuration", "run", "trials in order"), rows),
         keys=keys,
         remarks=(_LEGEND,),
     )
 
 
 def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.Spec:
-    failed: list[dict[str, Any]] = []
-    timed: list[dict[str, Any]] = []
-    for order, (configuration, _, trial) in enumerate(marks, 1):
-        look = series[configuration]
-        row = {"order": order, "wall_s": trial.wall_s, "counts": trial.counts, **look.mark}
-        row["fill"] = look.colour if trial.counts else chart.PAPER
-        (failed if trial.wall_s is None else timed).append(row)
-    boundaries = [
-        {"order": order + 0.5}
-        for order, (before, after) in enumerate(pairwise(marks), 1)
-        if before[:2] != after[:2]
-    ]
-    x = {"x": chart.quantity("order", axis=None, ends=(0.5, len(marks) + 0.5))}
+    failed = []
+    counted = []
+    others = []
+    for order, mark in enumerate(marks, 1):
+        look = series[mark.configuration]
+        trial = mark.trial
+        row = {"order": order, "wall_s": trial.wall_s, **look.mark, "fill": look.colour}
+        if trial.wall_s is None:
+            failed.append(row)
+        elif trial.counts:
+            counted.append(row)
+        else:
+            others.append({**row, "fill": chart.PAPER})
+    boundaries = []
+    for order, (before, after) in enumerate(pairwise(marks), 1):
+        if before.of_run() != after.of_run():
+            boundaries.append({"order": order + 0.5})
+    x = {"x": chart.quantity("order", axis=None, scale=chart.scale(0.5, len(marks) + 0.5))}
     y = chart.quantity(
         "wall_s",
         axis={"tickCount": 4, "minExtent": 28},
@@ -101,12 +105,11 @@ def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.S
     )
     place = {**x, "y": y, **chart.COLOUR, **chart.SHAPE, "fill": chart.as_is("fill")}
     size = 18 if len(marks) <= _MAX_LARGE_MARKS else 8
-    style: dict[str, Any] = {"size": size, "opacity": 1, "strokeWidth": 1.2}
     cross: dict[str, Any] = {"text": chart.FAILED, "fontSize": 16, "fontWeight": "bold"}
     return chart.layered(
-        sorted(timed, key=lambda row: row["counts"]),
+        [*others, *counted],
         chart.mark("rule", x, rows=boundaries, color=chart.FAINT, strokeWidth=1.5),
-        chart.mark("point", place, **style),
+        chart.mark("point", place, size=size, opacity=1, strokeWidth=1.2),
         chart.mark("text", {**x, "y": {"value": 4}}, rows=failed, color=chart.ALARM, **cross),
         px=_PX,
     )
@@ -117,9 +120,8 @@ def domain(marks: Sequence[Mark]) -> list[float]:
 
     Others, if included, would flatten the rest.
     """
-    timed = [(mark.trial.wall_s, mark.trial.counts) for mark in marks]
-    every = [wall_s for wall_s, _ in timed if wall_s is not None]
-    counted = [wall_s for wall_s, counts in timed if wall_s is not None and counts]
-    shown = counted or every or [1.0]
-    margin = (max(shown) - min(shown)) * 0.06 or max(shown) * 0.01
-    return [min(shown) - margin, max(shown) + margin]
+    timed = [mark.trial for mark in marks if mark.trial.wall_s is not None]
+    shown = [trial for trial in timed if trial.counts] or timed
+    times_s = [trial.wall_s or 0.0 for trial in shown] or [1.0]
+    margin = (max(times_s) - min(times_s)) * 0.06 or max(times_s) * 0.01
+    return [min(times_s) - margin, max(times_s) + margin]
