@@ -42,9 +42,11 @@ def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
         parts_s = attribution.parts_s
         wall_s = math.fsum(parts_s.values())
         shares = {part: seconds / wall_s for part, seconds in parts_s.items() if wall_s}
-        cells = [quantities.if_known(shares.get(part), quantities.share) for part in kept]
-        rows.append([label(workload, _NAME_WIDTH), *cells])
-    headings = ["workload", *(_HEADINGS[part] for part in kept)]
+        row = [label(workload, _NAME_WIDTH)]
+        row += [quantities.if_known(shares.get(part), quantities.share) for part in kept]
+        rows.append(row)
+    headings = ["workload"]
+    headings += [_HEADINGS[part] for part in kept]
     return Table(headings, rows, is_dense=True)
 
 
@@ -71,12 +73,14 @@ def divided_table(
     decimals = _decimals(rows)
     rounded_rows = [_rounded(row, decimals) for row in rows]
     kept = kept_parts(rounded_rows)
-    headings = ["workload", _CHANGE, *(_HEADINGS[part] for part in kept), _REST]
+    shown = [_CHANGE, *kept, _REST]
+    headings = ["workload"]
+    headings += [_HEADINGS.get(part, part) for part in shown]
     for width in _CHANGE_NAME_WIDTHS:
         lines = []
         for row, rounded in zip(rows, rounded_rows, strict=True):
             name = label(row.workload, width) + marks[row.workload]
-            cells = [_signed(rounded.get(key), decimals) for key in (_CHANGE, *kept, _REST)]
+            cells = [_signed(rounded.get(part), decimals) for part in shown]
             cells[0] = _noise_mark(row) + cells[0]
             lines.append([name, *cells])
         table = Table(headings, lines, is_dense=True)
@@ -90,10 +94,11 @@ def _noise_mark(row: ExplainedRow) -> str:
 
 
 def _decimals(rows: Sequence[ExplainedRow]) -> int:
-    largest_s = 0.0
+    seconds: list[float] = []
     for row in rows:
-        seconds = [row.change_s or 0, row.rest_s or 0, *row.parts_s.values()]
-        largest_s = max(largest_s, *map(abs, seconds))
+        seconds += [row.change_s or 0, row.rest_s or 0]
+        seconds += row.parts_s.values()
+    largest_s = max(map(abs, seconds))
     for limit_s, decimals in _DECIMALS:
         if largest_s < limit_s:
             return decimals
@@ -142,8 +147,14 @@ NO_NODE = "no node"
 """Shown instead of a fraction if the input is on no node: on a mounted directory, or cached."""
 
 _NETWORK_HEADINGS = (
-    *("workload", "", "input", "node- local"),
-    *("wire", "of it shuffle", "per input byte", "longest / median task"),
+    "workload",
+    "",
+    "input",
+    "node- local",
+    "wire",
+    "of it shuffle",
+    "per input byte",
+    "longest / median task",
 )
 
 

@@ -12,9 +12,9 @@ def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
     """Yield `Input was cold (98 % from disks).`, by column if they differ; nothing if that is unknown."""
     shares = {column.name: disk_share(measured_trials(column.runs)) for column in columns}
     known = {name: cache_text(share) for name, share in shares.items() if share is not None}
-    texts = [
-        text if len(own) == len(shares) else f"{text} in {', '.join(own)}"
-        for text, own in names_by_text(known).items()
-    ]
+    texts = []
+    for text, own in names_by_text(known).items():
+        differs = len(own) < len(shares)
+        texts.append(f"{text} in {', '.join(own)}" if differs else text)
     if texts:
         yield f"Input was {'; '.join(texts)}."

@@ -89,18 +89,21 @@ def change_cell(
     value: str,
     uncertainty: float | None,
     change: Change | None,
-    n: str = "",
+    notes: tuple[str, ...],
+    counts: Counts | None = None,
     *,
     needs_interval: bool = False,
 ) -> ChangeCell:
     """Return the words of what was measured.
 
     `needs_interval` says that other cells of the table have an interval, so that one without says why.
+    `counts` are shown unless they are None.
     """
     interval = quantities.uncertainty(uncertainty)
     if needs_interval and not interval:
         interval = quantities.TOO_FEW_RUNS
-    cell = ChangeCell(value, interval, n=n)
+    n = "" if counts is None else str(counts)
+    cell = ChangeCell(value, interval, n=n, notes=notes)
     if change is None:
         return cell
     return replace(

@@ -96,7 +96,8 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
 
 def _json_performance(cell: Cell) -> dict[str, Any] | None:
     """Return what is done in a second, with its change; None if the workload does not count its work."""
-    found, change = cell.performance, cell.shown_change
+    found = cell.performance
+    change = cell.shown_change
     if found is None:
         return None
     return {

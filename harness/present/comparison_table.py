@@ -39,7 +39,9 @@ _CONTROL = (
 
 def comparison_table(comparison: Comparison) -> ChangeTable:
     """Return the table with a line for each workload and a column for each configuration."""
-    cells = [cell for row in comparison.rows for cell in row.cells]
+    cells: list[Cell] = []
+    for row in comparison.rows:
+        cells += row.cells
     every = []
     trials_of_runs: set[int] = set()
     for cell in cells:
@@ -106,21 +108,27 @@ def workload_cell(cell: Cell, *, with_n: bool = False, needs_interval: bool = Fa
     else:
         value = _performance_text(performance)
         uncertainty = performance.uncertainty
-    n = str(Counts(summary.runs, summary.trials)) if with_n else ""
-    words = change_cell(value, uncertainty, cell.shown_change, n, needs_interval=needs_interval)
-    return replace(words, notes=cell.notes)
+    counts = Counts(summary.runs, summary.trials) if with_n else None
+    return change_cell(
+        value, uncertainty, cell.shown_change, cell.notes, counts, needs_interval=needs_interval
+    )
 
 
 def _performance_text(found: Performance) -> str:
     """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
     text = quantity_text(found.value, f"{found.unit}/s")
     peak = _peak_of(found)
-    return f"{text} ({quantities.share(found.efficiencies[peak], 1)})" if peak else text
+    if peak:
+        text += f" ({quantities.share(found.efficiencies[peak], 1)})"
+    return text
 
 
 def _peak_of(found: Performance) -> str | None:
     """Return the source of the peak to which the shown efficiency relates; None if no peak is known."""
-    return next((source for source in _PEAKS if source in found.efficiencies), None)
+    for source in _PEAKS:
+        if source in found.efficiencies:
+            return source
+    return None
 
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
@@ -136,26 +144,28 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:
     """Return the lines above the table: a warning for each column whose controls moved."""
-    return tuple(
-        _control_warning(column.name, shift, relative=comparison.relative_to_controls)
-        for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True)
-        if shift and shift.moved
-    )
+    found = []
+    for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True):
+        if shift and shift.moved:
+            relative = comparison.relative_to_controls
+            found.append(_control_warning(column.name, shift, relative=relative))
+    return tuple(found)
 
 
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
-    change, interval = shift.change, ""
+    change = shift.change
+    moved = percent(change.relative_change, 1, signed=True)
     if change.interval:
-        low, high = (percent(end, 1, signed=True) for end in change.interval)
-        interval = f" ({low} to {high})"
-    advice = (
-        "The changes below are relative to that of the controls."
-        if relative
-        else "It may have affected the other workloads too: --adjust controls shows each change "
-        "relative to that of the controls."
-    )
+        moved += f" ({' to '.join(percent(end, 1, signed=True) for end in change.interval)})"
+    if relative:
+        advice = "The changes below are relative to that of the controls."
+    else:
+        advice = (
+            "It may have affected the other workloads too: --adjust controls shows each change "
+            "relative to that of the controls."
+        )
     return (
-        f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
-        f"{percent(change.relative_change, 1, signed=True)}{interval}, p {quantities.p_text(change.p or 0)}. "
-        f"Network and storage cannot affect them, so something else changed. {advice}"
+        f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: {moved}, p "
+        f"{quantities.p_text(change.p or 0)}. Network and storage cannot affect them, so something else "
+        f"changed. {advice}"
     )

@@ -85,8 +85,10 @@ def _answer(
     for row in explanation.rows:
         mark = marks[row.workload]
         if row.workload not in controls:
-            full = [*_full("link", row.workload, links), *_full("disk", row.workload, disks)]
-            yield "; ".join([sentence(row, mark), *full])
+            clauses = [sentence(row, mark)]
+            clauses += _full("link", row.workload, links)
+            clauses += _full("disk", row.workload, disks)
+            yield "; ".join(clauses)
         elif row.verdict is Verdict.NOISE:
             quiet.append(row.workload + mark)
         else:

@@ -1,7 +1,7 @@
 """How the files of a directory are stored."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.base.words import count_of
@@ -37,13 +37,23 @@ def _layouts(observed: Mapping[str, Any]) -> Table:
         size = sum(file["bytes"] for file in files)
         row = [layout, f"{len(files):,}", f"{size:,}"]
         if is_known:
-            stored = sum(sum(file["placement"].values()) for file in files)
-            row += [f"{stored:,}", f"{stored / size:.3f}" if size else "-"]
-            row += [f"{sum(file[fault] for file in files):,}" for fault in _FAULTS]
+            row += _stored(files, size)
         else:
             row += ["unknown"] * (len(_HEADINGS) - len(row))
         rows.append(row)
     return Table(_HEADINGS, rows)
+
+
+def _stored(files: Sequence[Mapping[str, Any]], size: int) -> list[str]:
+    """Return the bytes stored, in all and per byte, and the faults."""
+    stored = 0
+    faults = dict.fromkeys(_FAULTS, 0)
+    for file in files:
+        stored += sum(file["placement"].values())
+        for fault in faults:
+            faults[fault] += file[fault]
+    per_byte = f"{stored / size:.3f}" if size else "-"
+    return [f"{stored:,}", per_byte, *(f"{number:,}" for number in faults.values())]
 
 
 def _nodes(placement: Mapping[str, int]) -> Table:

@@ -1,7 +1,5 @@
 """Comparisons of probes as tables."""
 
-from dataclasses import replace
-
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
 from harness.base.words import significant
 from harness.present.change_table import (
@@ -70,6 +68,5 @@ def _probe_cell(cell: ProbeCell, size: float, *, with_n: bool) -> ChangeCell:
     if cell.value is None:
         return ChangeCell("failed", notes=notes)
     uncertainty = cell.interval and cell.interval.relative_distance(cell.value)
-    n = str(_counts(cell)) if with_n else ""
-    shown = change_cell(significant(cell.value / size), uncertainty, cell.change, n)
-    return replace(shown, notes=notes)
+    counts = _counts(cell) if with_n else None
+    return change_cell(significant(cell.value / size), uncertainty, cell.change, notes, counts)

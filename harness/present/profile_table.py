@@ -36,16 +36,16 @@ def profile_tables(profiles: Mapping[str, Sides]) -> Iterator[Block]:
 def profile_table(workload: str, sides: Sides) -> Table:
     """Return the table of a workload that has a profile on a side, or on both."""
     largest: dict[str, float] = {}
-    for side in sides:
-        if side:
-            for name, time in side.by_class.items():
-                largest[name] = max(largest.get(name, 0.0), time.share)
+    for side in filter(None, sides):
+        for name, time in side.by_class.items():
+            largest[name] = max(largest.get(name, 0.0), time.share)
     ordered = sorted(largest, key=lambda name: -largest[name])
     kept = [name for name in ordered if largest[name] >= MIN_SHARE] or ordered[:1]
     small = ordered[len(kept) :]
-    rows = [[_short(name), *_cells(sides, [name])] for name in kept]
+    rows = [_row(_short(name), sides, [name]) for name in kept]
     if small:
-        rows.append([f"less than {percent(MIN_SHARE)} each ({len(small)})", *_cells(sides, small)])
+        together = f"less than {percent(MIN_SHARE)} each ({len(small)})"
+        rows.append(_row(together, sides, small))
     headings = _ALONE if len(sides) == 1 else _HEADINGS
     return Table(
         [label(workload, _NAME_WIDTH), *headings],
@@ -63,9 +63,9 @@ def _short(name: str) -> str:
     return UNKNOWN + label(end, _NAME_WIDTH - len(UNKNOWN))
 
 
-def _cells(sides: Sides, names: Sequence[str]) -> list[str]:
-    """Return the cells of classes together: three of each side, and the difference of two sides."""
-    cells = []
+def _row(title: str, sides: Sides, names: Sequence[str]) -> list[str]:
+    """Return the row of classes together: three cells of each side, and the difference of two sides."""
+    cells = [title]
     seconds = []
     for side in sides:
         time = _together(side, names) if side else None
@@ -94,8 +94,9 @@ def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
     if len(names) == 1:
         return times[0]
     seconds = math.fsum(time.seconds for time in times)
-    waiting = math.fsum(time.seconds * time.waiting for time in times) / seconds if seconds else 0.0
-    return ClassTime(seconds, math.fsum(time.share for time in times), None, waiting)
+    waiting_s = math.fsum(time.seconds * time.waiting for time in times)
+    share = math.fsum(time.share for time in times)
+    return ClassTime(seconds, share, None, waiting_s / seconds if seconds else 0.0)
 
 
 def _remarks(sides: Sides) -> Iterator[str]:
@@ -110,7 +111,9 @@ def _remarks(sides: Sides) -> Iterator[str]:
     for name, side in known.items():
         if side.bound:
             yield f"{name}{bound_text(side.bound)}"
-    silent = dict.fromkeys(line for side in known.values() for line in side.silent)
+    silent: dict[str, None] = {}
+    for side in known.values():
+        silent.update(dict.fromkeys(side.silent))
     yield from silent
 
 

@@ -12,8 +12,13 @@ from harness.statistics.power import MAX_RUNS, POWER
 
 _SDS = "SD: the standard deviation of the trials of a run, and of the medians of these runs."
 _HEADINGS = (
-    *("workload", "runs", "SD of trials", "SD of runs"),
-    *("faster by", "slower by", "runs needed"),
+    "workload",
+    "runs",
+    "SD of trials",
+    "SD of runs",
+    "faster by",
+    "slower by",
+    "runs needed",
 )
 _NAME_WIDTH = 36
 _TEXT_WIDTH = 72
@@ -68,7 +73,7 @@ def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:
     """Return the change to a shorter and to a longer time; half the time is as far as double."""
     change = found.min_change
     if change is None:
-        return ("none",) * 2
+        return "none", "none"
     if change >= 1:
-        return (quantities.TOO_FEW_RUNS,) * 2
+        return quantities.TOO_FEW_RUNS, quantities.TOO_FEW_RUNS
     return quantities.change(-change / (1 + change)), quantities.change(change)

@@ -29,18 +29,19 @@ def scaling_page(scaling: Scaling) -> Iterator[Block]:
             for point in points:
                 of_column = scaling.notes.get(f"{base}-n{point.nodes}", ())
                 marks = notes.mark([*point.cell.notes, *of_column])
-                rows.append([name, *_row(point, marks)])
+                rows.append(_row(name, point, marks))
                 name = ""
         yield Table([visible(workload), *_HEADINGS], rows)
     yield Paragraph(_EXPLANATION, notes.texts)
 
 
-def _row(point: Point, marks: str) -> list[str]:
+def _row(name: str, point: Point, marks: str) -> list[str]:
     cell = workload_cell(point.cell)
-    row = [str(point.nodes), f"{cell.value}{marks}", cell.interval]
     growth = point.growth
     if growth is None:
-        return [*row, quantities.UNKNOWN, "", quantities.UNKNOWN]
-    distance = growth.interval and growth.interval.relative_distance(growth.speed_up)
-    row += [f"{growth.speed_up:.2f}", quantities.uncertainty(distance)]
-    return [*row, quantities.share(growth.efficiency, 1)]
+        grown = [quantities.UNKNOWN, "", quantities.UNKNOWN]
+    else:
+        distance = growth.interval and growth.interval.relative_distance(growth.speed_up)
+        grown = [f"{growth.speed_up:.2f}", quantities.uncertainty(distance)]
+        grown.append(quantities.share(growth.efficiency, 1))
+    return [name, str(point.nodes), f"{cell.value}{marks}", cell.interval, *grown]

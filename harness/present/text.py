@@ -17,7 +17,7 @@ from harness.present.blocks import (
     Sentences,
     Table,
 )
-from harness.present.change_table import ChangeCell, ChangeTable, abbreviated
+from harness.present.change_table import ChangeCell, ChangeLine, ChangeTable, abbreviated
 from harness.present.footnotes import Footnotes, superscript
 from harness.present.grid import WIDTH, fill, grid
 
@@ -64,16 +64,14 @@ def _block(block: Block) -> str:
     return "\n".join(lines)
 
 
-def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain table; all columns with a heading except the first are right-aligned."""
-    align = "<" + "".join(">" if heading else "<" for heading in headings[1:])
-    return "\n".join(_table(Table(headings, rows, align)))
-
-
 def fits(table: Table) -> bool:
     """Return whether a table is no wider than the terminal."""
-    lines = "\n".join(_table(table)).split("\n")
-    return all(display_width(line) <= WIDTH for line in lines)
+    return _is_narrow(_table(table))
+
+
+def _is_narrow(texts: Sequence[str]) -> bool:
+    lines = "\n".join(texts).split("\n")
+    return max(map(display_width, lines)) <= WIDTH
 
 
 def _paragraph(paragraph: Paragraph) -> list[str]:
@@ -96,7 +94,8 @@ def _table(table: Table) -> list[str]:
         for heading, side in zip(table.headings, align, strict=False):  # some tables have none
             headings.append(f"  {heading}" if side == ">" else f"{heading}  ")
     lines = grid(headings, rows, align, gap=" " if table.is_dense else "  ")
-    return [*lines, *(fill(remark, INDENT) for remark in table.remarks)]
+    lines += [fill(remark, INDENT) for remark in table.remarks]
+    return lines
 
 
 def _cell(text: str) -> str:
@@ -106,9 +105,9 @@ def _cell(text: str) -> str:
 
 def _facts(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
     """Yield a line for each fact; nested facts are indented below their name."""
-    names = [visible(str(name)) for name in facts]
-    width = max(map(len, names), default=0)
-    for name, value in zip(names, facts.values(), strict=True):
+    named = {visible(str(name)): value for name, value in facts.items()}
+    width = max(map(len, named), default=0)
+    for name, value in named.items():
         match value:
             case Mapping() if value:
                 yield f"{indent}{name}"
@@ -144,12 +143,12 @@ def _change_table(table: ChangeTable) -> str:
     for form, beside, widths, gap in _forms(table):
         notes = Footnotes()
         parts = [_part(part, widths, gap, notes) for part in _parts(form, beside)]
-        lines = "\n".join(parts).split("\n")
-        if all(display_width(line) <= WIDTH for line in lines):
+        if _is_narrow(parts):
             break
-    warnings = [fill(warning) for warning in table.warnings]
-    caption = "\n".join(_paragraph(Paragraph(form.caption, notes.texts)))
-    return "\n\n".join(filter(None, [*warnings, *parts, caption]))
+    blocks = [fill(warning) for warning in table.warnings]
+    blocks += parts
+    blocks.append("\n".join(_paragraph(Paragraph(form.caption, notes.texts))))
+    return "\n\n".join(filter(None, blocks))
 
 
 def _forms(table: ChangeTable) -> Iterator[tuple[ChangeTable, int, tuple[int, int], str]]:
@@ -167,37 +166,35 @@ def _parts(table: ChangeTable, beside: int) -> Iterator[ChangeTable]:
     count = len(table.columns)
     for start in range(1, max(2, count), beside):
         part = slice(start, start + beside)
-        yield replace(
-            table,
-            columns=table.columns[:1] + table.columns[part],
-            lines=tuple(
-                replace(line, cells=line.cells[:1] + line.cells[part]) for line in table.lines
-            ),
-        )
+        lines = [replace(line, cells=line.cells[:1] + line.cells[part]) for line in table.lines]
+        columns = table.columns[:1] + table.columns[part]
+        yield replace(table, columns=columns, lines=tuple(lines))
 
 
 def _part(table: ChangeTable, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
     column_width, line_width = widths
     heading_marks = [notes.mark(column.notes) for column in table.columns]
-    names = [_marked(line.name, line_width, line.notes, notes) for line in table.lines]
+    columns = [[_marked(line, line_width, notes) for line in table.lines]]
     marks = [[notes.mark(cell.notes) for cell in line.cells] for line in table.lines]
     headings = [shorten(visible(table.heading), WIDTH)]
-    columns = [names]
     for index, column in enumerate(table.columns):
-        cells = [table.headings, *(line.cells[index] for line in table.lines)]
-        heading, *below = _column(cells, ["", *(each[index] for each in marks)], gap)
-        width = max(column_width, display_width(heading), *map(display_width, below))
+        cells = [line.cells[index] for line in table.lines]
+        cell_marks = [of_line[index] for of_line in marks]
+        words = _column([table.headings, *cells], ["", *cell_marks], gap)
+        width = max(column_width, *map(display_width, words))
         name = textwrap.wrap(visible(column.name), width, drop_whitespace=False)
-        headings.append("\n".join(name) + f"{heading_marks[index]}\n{heading}")
-        columns.append(below)
+        headings.append("\n".join(name) + f"{heading_marks[index]}\n{words[0]}")
+        columns.append(words[1:])
     return "\n".join(grid(headings, list(zip(*columns, strict=True)), "<" * len(columns)))
 
 
-def _marked(name: str, width: int, about: Sequence[str], notes: Footnotes) -> str:
-    """Shorten a name to `width` and mark its notes; the full name becomes the first of them."""
-    shown = shorten(visible(name), width)
-    full = [] if shown == visible(name) else [f"full name: {name}"]
-    return shown + notes.mark([*full, *about])
+def _marked(line: ChangeLine, width: int, notes: Footnotes) -> str:
+    """Return a name, shortened, and the marks of its notes; the full name becomes the first of them."""
+    name = visible(line.name)
+    shown = shorten(name, width)
+    if shown == name:
+        return name + notes.mark(line.notes)
+    return shown + notes.mark([f"full name: {line.name}", *line.notes])
 
 
 def _column(cells: Sequence[ChangeCell], marks: Sequence[str], gap: str) -> list[str]:

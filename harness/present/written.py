@@ -22,12 +22,15 @@ def written_sentences(explanation: Explanation) -> Iterator[str]:
         if texts:
             name = visible(row.workload)
             sentences.append(f"For each byte that {name} wrote: {'; '.join(texts)}.")
-    yield from (*sentences, _MEANING) if sentences else ()
+    yield from sentences
+    if sentences:
+        yield _MEANING
 
 
 def _text(ratios: PerWrittenByte) -> str:
-    promised = f"{visible(ratios.layouts)} takes {ratios.promised:.2f}" if ratios.promised else ""
-    stored = f"stored ({promised})" if promised else "stored"
+    stored = "stored"
+    if ratios.promised:
+        stored += f" ({visible(ratios.layouts)} takes {ratios.promised:.2f})"
     bytes_ = {stored: ratios.stored, "sent": ratios.sent, "to disks": ratios.to_disks}
     known = [f"{ratio:.2f} {what}" for what, ratio in bytes_.items() if ratio is not None]
     return ", ".join(known) or "unknown"

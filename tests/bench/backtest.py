@@ -28,7 +28,8 @@ from harness.analysis.predict.target import known_link, target_of
 from harness.analysis.predict.waits import network_times
 from harness.model.link import rate_of_goodput
 from harness.model.run import Phase
-from harness.present.text import simple_table
+from harness.present import text
+from harness.present.blocks import Table
 from harness.records.directories import results_files
 from harness.records.lookup import check_no_run_twice
 
@@ -132,7 +133,7 @@ def table(backcasts: Sequence[Backcast]) -> str:
         ]
         for found, of_pair in zip(backcasts, errors, strict=True)
     ]
-    return simple_table(("from", "to", "faster by", *workloads), rows)
+    return text.render([Table(("from", "to", "faster by", *workloads), rows)])
 
 
 def summaries(backcasts: Sequence[Backcast]) -> str:
@@ -159,7 +160,7 @@ def summaries(backcasts: Sequence[Backcast]) -> str:
         if (summary := summarise([found.score for found in group]))
     ]
     headings = ("faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
-    return simple_table((*headings, "no change", "1/rate"), rows)
+    return text.render([Table((*headings, "no change", "1/rate"), rows)])
 
 
 @click.command()  # noqa: TID251  not one of clusterlift's
@@ -172,7 +173,7 @@ def main(configurations: Sequence[str], results: Path, *, by_full_links: bool) -
     columns = [find_configuration(name, results) for name in sorted(names)]
     columns = [column for column in columns if known_link(column)]
     backcasts = list(backtest(map(without_profiles, columns) if by_full_links else columns))
-    print(table(backcasts), summaries(backcasts), sep="\n\n")
+    print(table(backcasts), summaries(backcasts), sep="\n", end="")
 
 
 if __name__ == "__main__":
