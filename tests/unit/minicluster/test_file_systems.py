@@ -1,13 +1,11 @@
 """What HDFS and QFS need to start, how their state is read, and how a missing file is reported."""
 
 import json
-import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,7 +17,6 @@ from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import MINICLUSTER_SHA256, minicluster_jar
 from harness.minicluster.qfs import QfsCluster
 from harness.submit.local_spark import hadoop_version, spark_home
-from harness.submit.spark_configuration import with_properties
 from tests.programs import shell_program
 from tests.refusal import refusal
 from tests.web import server
@@ -295,38 +292,3 @@ class TestQfs:
         assert QfsCluster().live_servers(cluster) == live
         (qfs / "bin/tools/qfsping").unlink()
         assert QfsCluster().live_servers(cluster) is None
-
-
-class TestSparkConfiguration:
-    ADDED: ClassVar = {"spark.driver.extraClassPath": "/q.jar", "spark.hadoop.fs.qfs.impl": "Q"}
-
-    def test_the_user_s_properties_are_kept(self) -> None:
-        assert with_properties("spark.ui.enabled false", self.ADDED) == (
-            "spark.ui.enabled false\nspark.driver.extraClassPath /q.jar\nspark.hadoop.fs.qfs.impl Q\n"
-        )
-
-    @pytest.mark.parametrize("between", [" ", "=", " : ", "\t"])
-    def test_the_user_s_class_path_is_kept(self, between: str) -> None:
-        text = (
-            f"#spark.driver.extraClassPath /no\n  spark.driver.extraClassPath{between}/a.jar:/b \n"
-        )
-        *_, class_path, last = with_properties(text, self.ADDED).splitlines()
-        assert class_path == "spark.driver.extraClassPath /q.jar:/a.jar:/b"
-        assert last == "spark.hadoop.fs.qfs.impl Q"
-
-    def test_the_copy_can_be_changed_and_removed_whatever_the_user_s_own_files_are(
-        self, qfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        own = tmp_path / "own"
-        (own / "more").mkdir(parents=True)
-        (own / "spark-defaults.conf").write_bytes(b"# f\xfcr uns\nspark.a b\n")
-        for path in (own / "spark-defaults.conf", own / "more", own):
-            path.chmod(0o555)
-        monkeypatch.setenv("SPARK_CONF_DIR", str(own))
-        cluster = empty_cluster("qfs", (7000, 7001, 7002), 1)
-        QfsCluster().prepare(cluster)
-        conf = cluster.conf_directory
-        text = (conf / "spark-defaults.conf").read_bytes()
-        assert text.startswith(b"# f\xfcr uns\nspark.a b\nspark.driver.extraClassPath ")
-        changeable = (conf, conf / "more", conf / "spark-defaults.conf")
-        assert all(path.stat().st_mode & stat.S_IWUSR for path in changeable)
