@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ExecutorAnswers(Generic[T]):
-    """What each executor answered, by its id, and why each of the others did not."""
+    """The answer of each executor, by its id, and why each of the others did not answer."""
 
     found: Mapping[str, T] = field(default_factory=dict)
     silent: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class ExecutorAnswers(Generic[T]):
 
 @dataclass(frozen=True)
 class NodeAnswers(Generic[T]):
-    """What each node answered.
+    """The answers of nodes.
 
     - `found`: host and answer by the node's identity.
     - `executors`: each executor's host and the identity of its node, None if it did not answer.
@@ -238,7 +238,7 @@ def _ask(
 def _silent_executors(
     spark: SparkSession, hosts: Mapping[str, str], error: Exception
 ) -> dict[str, str]:
-    """Return which executors failed in the last job, and why; if Spark does not say which, all of them."""
+    """Return which executors failed in the last job, and why. If Spark does not say which, return all."""
     cause = reason_of(root_cause(error))
     try:
         wait_for_events(spark)
@@ -296,7 +296,10 @@ def last_own_stage(spark: SparkSession) -> int:
     """Return the number of the last stage that ran outside of trials; -1 if none did."""
     tracker: Any = spark.sparkContext.statusTracker()
     jobs = tracker.getJobIdsForGroup(JOB_GROUP)
-    return max(tracker.getJobInfo(max(jobs)).stageIds) if jobs else -1
+    if not jobs:
+        return -1
+    stages: list[int] = tracker.getJobInfo(max(jobs)).stageIds
+    return max(stages)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from jobs.executors import (
 )
 
 _PRINT_VERSION = 'cat > /dev/null; "$0" --version 2>&1 || true'
-"""What Spark pipes into the shell is read to its end: else its thread would find the pipe broken."""
+"""The shell reads all that Spark pipes into it: else Spark's thread would find the pipe broken."""
 _VERSION = re.compile(r"^Python (\d+\.\d+)", re.MULTILINE)
 
 
@@ -61,7 +61,9 @@ def python_fault(faults: Mapping[str, tuple[str | None, str]], own: str, program
 def _fault(version: str | None, reason: str, own: str) -> str:
     if version and version != own:
         return f"Python {version} there, and {own} on the driver"
-    return f"Python {version} there, but {reason}" if version else reason
+    if version:
+        return f"Python {version} there, but {reason}"
+    return reason
 
 
 def python_versions(spark: SparkSession, hosts: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What hosts do at this moment, and what is wrong with this machine before trials begin."""
+"""The state of hosts at this moment, and the faults of this machine before trials begin."""
 
 import platform
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from harness.present.findings import finding_lines
 
 
 def warn_of_faults() -> None:
-    """Print the faults of this machine, before trials begin; if nothing can be looked at, none."""
+    """Print the faults of this machine, before trials begin. Print none if it cannot be looked at."""
     with suppress(ClusterliftError):
         findings = health(known_states(read_states([this_machine()])))
         for line in finding_lines([finding for finding in findings if finding.is_fault]):
@@ -29,7 +29,8 @@ def this_machine() -> Host:
 def read_states(hosts: Sequence[Host]) -> list[NodeState | HostError]:
     """Return the state of every host, in order, or why it is unknown. All look at the same moment."""
     commands = {host: (host, state_command()) for host in hosts}
-    return [*ask(commands, lambda host, done: read_state(host.name, done.output)).values()]
+    states = ask(commands, lambda host, done: read_state(host.name, done.output))
+    return list(states.values())
 
 
 def known_states(states: Sequence[NodeState | HostError]) -> list[NodeState]:

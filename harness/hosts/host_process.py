@@ -29,24 +29,24 @@ ANSWER_S = 30.0
 MAX_ANSWER_BYTES = 2**20
 """Many times what the longest answer has. What is parsed takes up to 30 times as much memory."""
 _LINE_BYTES = 64
-"""What a line takes here beside its text."""
+"""The memory that a line takes here beside its text."""
 _PIECE_BYTES = 2**16
 _POLL_S = 0.05
 PAUSES_S = (1, 2, 4, 8, 16)
 """Between attempts to reach a host whose sshd, or whose jump host, turned us away. `ufw limit` forgets what
 is older than 30 seconds."""
 _REFUSED_PAUSES_S = PAUSES_S[:2]
-"""Where nothing says that it is not just down."""
+"""For a host that was not reached before, and so may just be down."""
 _SSH_FAILED = 255
 NOT_FOUND = 127
 NOT_STARTED = (126, NOT_FOUND)
 """Codes of a shell, and of docker, for a program that it cannot start."""
 _THROUGH_ANOTHER = "UNKNOWN port"
-"""What ssh calls the other end of a connection through a jump host."""
+"""The other end of a connection through a jump host, in the words of ssh."""
 BEGUN = "clusterlift: begun"
 # A login shell may have printed something that has no line feed at its end.
 _BEGIN = f'echo; echo {BEGUN}; echo >&2; echo {BEGUN} >&2; IFS= read -r line && eval "$(printf %b "$line")"'
-_EXPORT = f"export {' '.join(map('='.join, ENGLISH.items()))}"
+_EXPORT = f"export {' '.join(f'{name}={value}' for name, value in ENGLISH.items())}"
 
 _again = threading.BoundedSemaphore(MAX_OPENING)
 _reached: set[Host] = set()
@@ -93,7 +93,7 @@ class HostProcess:
         self._unfinished = bytearray()
         self._error_bytes = bytearray()
         command = self.host.argv("sh", "-c", _BEGIN)
-        if any("\0" in word for word in (*command, *self._waiting)):
+        if "\0" in "".join(command + self._waiting):
             raise BadInput(f"{self.host}: its name or command has a NUL character; leave that out")
         try:
             self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
@@ -111,7 +111,7 @@ class HostProcess:
             ) from error
 
     def renew(self) -> None:
-        """Let the shell wait for another lease; do not wait for a host that takes nothing any more."""
+        """Let the shell wait for another lease. Do not wait for a host that takes nothing any more."""
         if not self._has_begun or not self._writing.acquire(blocking=False):
             return
         try:
@@ -124,14 +124,14 @@ class HostProcess:
             self._writing.release()
 
     def close_stdin(self) -> None:
-        """Close our end of the connection, which makes the shell end; do not wait for that."""
+        """Close our end of the connection, which makes the shell end, and return at once."""
         with self._opening:
             self._is_closed.set()
         with suppress(OSError):  # it may have ended already
             self._stdin.close()
 
     def close(self, timeout_s: float) -> None:
-        """Make the shell end and wait for its end; kill our side of it if that takes too long."""
+        """Make the shell end and wait for its end. If that takes too long, kill our side of it."""
         self.close_stdin()
         try:
             self._process.wait(timeout_s)
@@ -184,7 +184,7 @@ class HostProcess:
             self._changed.notify_all()
 
     def _open_again(self) -> bool:
-        """Try to reach the host again, with few others at the same time, unless nobody wants that."""
+        """Try to reach the host again, with few others at the same time, unless it was closed."""
         _again.acquire()
         self._has_turn = True
         with self._opening:
@@ -206,22 +206,25 @@ class HostProcess:
         return is_lost_connection(self._login_failure())
 
     def _pause(self, pause_s: float) -> None:
-        """Wait before another attempt, unless nobody wants one. Whoever waits for us waits longer."""
+        """Wait before another attempt, unless it was closed. Whoever waits for the host waits longer."""
         self._paused_s += pause_s
         self._is_closed.wait(pause_s)
 
     def _read(self) -> None:
         """Take what comes by both pipes until the process has ended, or has printed too much."""
-        output, errors = (
-            cast("IO[bytes]", pipe) for pipe in (self._process.stdout, self._process.stderr)
-        )
+        output = cast("IO[bytes]", self._process.stdout)
+        errors = cast("IO[bytes]", self._process.stderr)
         with output, errors, selectors.PollSelector() as selector:
             selector.register(output, selectors.EVENT_READ, self._take_output)
             selector.register(errors, selectors.EVENT_READ, self._error_bytes.extend)
-            while (pipes := selector.get_map()) and self._left_bytes >= 0:
+            pipes = selector.get_map()
+            while pipes and self._left_bytes >= 0:
                 # Something that stays in the background, as a shared connection of ssh, may keep its errors.
                 has_ended = output not in pipes and self._process.poll() is not None
-                ready = selector.select(None if output in pipes else 0 if has_ended else _POLL_S)
+                timeout_s: float | None = None
+                if output not in pipes:
+                    timeout_s = 0 if has_ended else _POLL_S
+                ready = selector.select(timeout_s)
                 for key, _ in ready:
                     piece = os.read(key.fd, _PIECE_BYTES)
                     self._take(piece, key.data)
@@ -333,7 +336,9 @@ class HostProcess:
 
     @property
     def _errors(self) -> str:
-        """What the commands printed as errors; before they begin, what ssh and a login shell did."""
+        """The errors that the commands printed; before they begin, those of ssh and of a login shell."""
         printed = self._error_bytes.decode(errors="replace")
         _, mark, after = printed.partition(f"{BEGUN}\n")
-        return after if mark else printed
+        if mark:
+            return after
+        return printed

@@ -1,4 +1,4 @@
-"""What each host reports about the interface through which its peers reach it."""
+"""The interface of each host through which its peers reach it, as the host describes it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,22 +14,19 @@ LINK_PROGRAMS = ("ip",)
 def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLink | HostError]:
     """Return the link of every host, in order, or why it is unknown.
 
-    It is the interface `device`; without one, that of the route to the next host, and for a single host that
-    of its default route.
+    It is the interface `device`. Without one, it is that of the route to the next host; a single host has its
+    default route.
     """
-    found = dict.fromkeys(hosts, device) if device else _devices(hosts)
-    devices = {host: each for host, each in found.items() if isinstance(each, str)}
-    links = ask(
-        {host: (host, describing_command(each)) for host, each in devices.items()},
-        lambda host, done: parse_link(host.name, devices[host], done.output),
-    )
-    unknown = {host: each for host, each in found.items() if isinstance(each, HostError)}
+    if device:
+        found: Mapping[Host, str | HostError] = dict.fromkeys(hosts, device)
+    elif len(hosts) == 1:
+        found = ask_all(hosts, iproute2.DEFAULT_ROUTE, iproute2.read_route)
+    else:
+        peers = next_hosts(hosts)
+        routes = {host: (host, iproute2.route_to(peer.address)) for host, peer in peers.items()}
+        found = ask(routes, lambda _, done: iproute2.read_route(done.output))
+    devices = {host: name for host, name in found.items() if isinstance(name, str)}
+    commands = {host: (host, describing_command(name)) for host, name in devices.items()}
+    links = ask(commands, lambda host, done: parse_link(host.name, devices[host], done.output))
+    unknown = {host: error for host, error in found.items() if isinstance(error, HostError)}
     return [unknown.get(host) or links[host] for host in hosts]
-
-
-def _devices(hosts: Sequence[Host]) -> Mapping[Host, str | HostError]:
-    if len(hosts) == 1:
-        return ask_all(hosts, iproute2.DEFAULT_ROUTE, iproute2.read_route)
-    peers = next_hosts(hosts).items()
-    routes = {host: (host, iproute2.route_to(peer.address)) for host, peer in peers}
-    return ask(routes, lambda _, done: iproute2.read_route(done.output))

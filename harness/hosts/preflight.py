@@ -34,10 +34,14 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     checked = {host.name: found for host, found in ask(commands, _equipped).items()}
     equipped = [host for host in checked.values() if isinstance(host, Host)]
     checked |= _with_addresses(equipped)
-    return Preflight(
-        tuple(host for host in checked.values() if isinstance(host, Host)),
-        {name: error for name, error in checked.items() if isinstance(error, HostError)},
-    )
+    usable = []
+    excluded = {}
+    for name, host in checked.items():
+        if isinstance(host, Host):
+            usable.append(host)
+        else:
+            excluded[name] = host
+    return Preflight(tuple(usable), excluded)
 
 
 def missing_programs(programs: Iterable[str]) -> Sequence[str]:
@@ -47,7 +51,8 @@ def missing_programs(programs: Iterable[str]) -> Sequence[str]:
 
 def _equipped(host: Host, completed: CompletedCommand) -> Host:
     missing = completed.output.split()
-    if files := [program for program in missing if "/" in program]:
+    files = [program for program in missing if "/" in program]
+    if files:
         raise ToolError(f"{', '.join(files)} is not there, or cannot be executed")
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES.get(program, program) for program in missing))
@@ -116,8 +121,11 @@ def _look_up(
 
 
 def _read_lookup(_: Host, completed: CompletedCommand) -> list[iproute2.IPAddress]:
-    words = (line.split()[0] for line in completed.output.splitlines() if line.strip())
-    return [IPv4Address(word) for word in dict.fromkeys(words)]
+    found: dict[iproute2.IPAddress, None] = {}
+    for line in completed.output.splitlines():
+        for word in line.split()[:1]:
+            found[IPv4Address(word)] = None
+    return list(found)
 
 
 def _at_given_address(host: Host, own: _OwnAddresses | HostError) -> Host | HostError:

@@ -88,9 +88,14 @@ class RemoteProcess(HostProcess):
     def __init__(
         self, host: Host, command: Sequence[str] | Script, max_bytes: int = MAX_ANSWER_BYTES
     ) -> None:
-        words: Sequence[str] = () if isinstance(command, Script) else command
-        self._program = words[0] if words else "the script"
-        self._start_line = as_line(command) if isinstance(command, Script) else ""
+        words: Sequence[str] = ()
+        self._program = "the script"
+        self._start_line = ""
+        if isinstance(command, Script):
+            self._start_line = as_line(command)
+        else:
+            words = command
+            self._program = command[0]
         self.started_s = time.monotonic()
         self.is_ready = False
         """Whether the host has answered, so that the command can be started."""
@@ -134,7 +139,8 @@ class RemoteProcess(HostProcess):
             if not self._has_ended:
                 took_s = time.monotonic() - self.started_s
                 raise self._host_error(f"{self._program} took longer than {took_s:.0f} s")
-        if flood := self._flood():
+        flood = self._flood()
+        if flood:
             raise flood
         code = self._process.wait()
         if not self.is_ready or code == NOT_FOUND:
@@ -250,7 +256,7 @@ def parse_completed(
     if completed.code:
         printed = failure_reason(completed.errors, stated_error(completed.output), least=Rank.TEXT)
     if printed and completed.code > SIGNALLED:
-        reason, printed = f"{reason} ({printed})", ""
+        return HostError(f"{subject}: {reason} ({printed})")
     return HostError(f"{subject}: {printed or reason}")
 
 
@@ -275,7 +281,7 @@ def ask_all(
 def answers_of_all(
     hosts: Iterable[Host], command: Sequence[str], parse: Callable[[str], T]
 ) -> dict[Host, T]:
-    """Do the same, but raise the HostError of the first host without an answer."""
+    """Return what `ask_all` returns, but raise the first HostError."""
     answers = {}
     for host, answer in ask_all(hosts, command, parse).items():
         if isinstance(answer, HostError):

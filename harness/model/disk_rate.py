@@ -1,11 +1,14 @@
 """Rates of disks: how they are written."""
 
+from __future__ import annotations
+
 import re
 
 from harness.base.errors import BadInput
 from harness.model.link import UNITS
 
-MIN_BYTES_S, MAX_BYTES_S = 10**6, 10**11
+MIN_BYTES_S = 10**6
+MAX_BYTES_S = 10**11
 
 
 def parse_disk_rate(option: str, text: str) -> int:
@@ -15,7 +18,7 @@ def parse_disk_rate(option: str, text: str) -> int:
         raise BadInput(f"{option} {text!r} is not the rate of a disk; write for example 50MB/s")
     bytes_s = round(float(match[1]) * UNITS[match[2]])
     if not MIN_BYTES_S <= bytes_s <= MAX_BYTES_S:
-        bounds = " and ".join(map(disk_rate_text, (MIN_BYTES_S, MAX_BYTES_S)))
+        bounds = f"{disk_rate_text(MIN_BYTES_S)} and {disk_rate_text(MAX_BYTES_S)}"
         raise BadInput(f"{option} {text!r} is not between {bounds}")
     return bytes_s
 

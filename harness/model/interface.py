@@ -1,5 +1,7 @@
 """The network interfaces of hosts, as the hosts describe them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
@@ -14,14 +16,16 @@ from harness.model.link import (
 )
 
 LACP = "802.3ad"
-ACTIVE_BACKUP, BROADCAST = "active-backup", "broadcast"
-TEAM, OPEN_VSWITCH = "team", "openvswitch"
+ACTIVE_BACKUP = "active-backup"
+BROADCAST = "broadcast"
+TEAM = "team"
+OPEN_VSWITCH = "openvswitch"
 """Drivers of devices that may be bonds, of a mode that the kernel does not tell."""
 _ROUND_ROBIN = ("round-robin", "balance-rr")
 NO_AGGREGATOR = 0
 """Linux counts the aggregators of a bond from 1."""
 DEVICE_NAME = "[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}"
-"""A regular expression of names of network interfaces; a kernel would allow more of them."""
+"""A regular expression of names of network interfaces. A kernel allows more names."""
 
 INBOUND_DEVICE = "clusterlift0"
 """Packets that a host receives pass through it, too, while we limit the host's link."""
@@ -92,10 +96,15 @@ class Bond:
         """
         if self.has_one_rate or self.spreads_a_connection:
             return []
-        in_use = [member for member in self.members if self._is_in_use(member)]
-        speeds = [member.speed_mbit_s for member in in_use if member.speed_mbit_s]
-        are_known = len(speeds) == len(in_use)
-        return sorted(speeds, reverse=True) if are_known and len(speeds) > 1 else []
+        speeds = []
+        for member in self.members:
+            if self._is_in_use(member):
+                if not member.speed_mbit_s:
+                    return []
+                speeds.append(member.speed_mbit_s)
+        if len(speeds) > 1:
+            return sorted(speeds, reverse=True)
+        return []
 
     def _is_in_use(self, member: BondMember) -> bool:
         """Whether a member is up and, as far as that is known, in the active aggregator."""
@@ -105,7 +114,7 @@ class Bond:
 
 @dataclass(frozen=True)
 class SlowPort:
-    """What a card is plugged into, such as `USB port 1-4`, if that carries less than the card."""
+    """The port of a card, such as `USB port 1-4`, if that carries less than the card."""
 
     device: str
     name: str
@@ -172,9 +181,9 @@ class HostLink:
         """
         if self.has_unknown_limit:
             return None
-        card_mbit_s = self.card_mbit_s
-        rates = (card_mbit_s and card_mbit_s * 10**6, self.shaped_bit_s)
-        return min(filter(None, rates), default=None)
+        card_bit_s = (self.card_mbit_s or 0) * 10**6
+        known = [rate for rate in (card_bit_s, self.shaped_bit_s) if rate]
+        return min(known, default=None)
 
     def connections_bit_s(self, connections: int) -> int | None:
         """The most that some connections can carry over a bond that gives each of them one member.
@@ -185,8 +194,9 @@ class HostLink:
         speeds = self.bond.sharing_mbit_s if self.bond else []
         if not speeds:
             return None
-        chosen = speeds[-1:] if connections == 1 else speeds[:connections]
-        return sum(chosen) * 10**6
+        if connections == 1:
+            return speeds[-1] * 10**6
+        return sum(speeds[:connections]) * 10**6
 
     @property
     def why_unknown(self) -> str:
@@ -217,8 +227,11 @@ def max_goodput_bit_s(
     if not (sender.mtu_bytes and receiver.mtu_bytes):
         return None
     rates = [sender.rate_bit_s, receiver.rate_bit_s]
-    shares = [link.connections_bit_s(connections) for link in (sender, receiver)]
-    rate_bit_s = min(*rates, *filter(None, shares))
+    for link in (sender, receiver):
+        share_bit_s = link.connections_bit_s(connections)
+        if share_bit_s:
+            rates.append(share_bit_s)
+    rate_bit_s = min(rates)
     return goodput_bit_s(rate_bit_s, min(sender.mtu_bytes, receiver.mtu_bytes))
 
 
@@ -226,7 +239,9 @@ def usual_max_goodput_bit_s(links: Iterable[HostLink]) -> float | None:
     """Return the most that TCP can deliver between two hosts with the usual link; None if none is known."""
     allowed = [max_goodput_bit_s(link, link) for link in links]
     known = [rate for rate in allowed if rate is not None]
-    return median_low(known) if known else None
+    if known:
+        return median_low(known)
+    return None
 
 
 def counter_growth(before: HostLink, after: HostLink, kind: str) -> int | None:
@@ -238,4 +253,6 @@ def counter_growth(before: HostLink, after: HostLink, kind: str) -> int | None:
         return None
     names = [name for name in after.counters if name.endswith(kind) and name in before.counters]
     grown = sum(after.counters[name] - before.counters[name] for name in names)
-    return grown if names and grown >= 0 else None
+    if names and grown >= 0:
+        return grown
+    return None

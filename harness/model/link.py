@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from harness.base.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
-MIN_BIT_S, MAX_SHAPED_BIT_S, MAX_BIT_S = 10**6, 40 * 10**9, 10**12
+MIN_BIT_S = 10**6
+MAX_SHAPED_BIT_S = 40 * 10**9
+MAX_BIT_S = 10**12
 SAME_RATE_TOLERANCE = 0.02
-MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
+MIN_MTU = 576
+TYPICAL_MTU = 1500
+MAX_MTU = 9000
 MIN_IPV6_MTU = 1280
 """RFC 8200."""
 
@@ -27,7 +31,7 @@ VIRTUAL_NIC_DRIVERS = frozenset(
         *("vif", "xen_netfront", "xen-netfront", "ibmveth", "ena", "gve"),
     }
 )
-"""Drivers of virtual interfaces without others below; the speed that they report is not that of a link."""
+"""Drivers of virtual interfaces without others below. The speed that they report is not that of a link."""
 OFTEN_EMULATED_DRIVERS = frozenset(
     {"e1000", "pcnet32", "8139cp", "8139too", "ne2k-pci", "ne2k_pci", "tulip"}
 )
@@ -41,10 +45,10 @@ machine (SR-IOV) mostly have others, and report the speed of the real port."""
 IPOIB_CONNECTED_MTU = 65520
 """The MTU of IP over InfiniBand in connected mode."""
 _8B_10B = 8 / 10
-_INFINIBAND_8B_10B_MBIT_S = frozenset(
-    lanes * speed for lanes in (1, 2, 4, 8, 12) for speed in (2500, 5000, 10000)
-)
-_INFINIBAND_FDR_MBIT_S = frozenset(lanes * 14000 for lanes in (1, 2, 4, 8, 12))
+_INFINIBAND_LANES = (1, 2, 4, 8, 12)
+_SDR_MBIT_S = 2500
+_FDR_MBIT_S = 14000
+"""The speeds of a lane that Linux reports. DDR has twice that of SDR, and QDR four times."""
 _FDR = 14.0625 / 14 * 64 / 66
 """Linux rounds the 14.0625 Gbit/s of a lane. Of 66 bits, 64 are data."""
 USB_2_MBIT_S = 480
@@ -52,11 +56,11 @@ _USB_3_MBIT_S = 5000
 _LAST_8B_10B_GT_S = 5.0
 
 COUNTED_BYTES = 14
-"""What the kernel counts of a frame beyond the IP packet."""
+"""The bytes of a frame that the kernel counts beyond the IP packet."""
 ON_WIRE_BYTES = 8 + 14 + 4 + 12
-"""What the wire carries of a frame beyond the IP packet."""
+"""The bytes of a frame that the wire carries beyond the IP packet."""
 HEADERS_BYTES = 20 + 20 + 12
-"""What is not TCP payload in an IP packet."""
+"""The bytes of an IP packet that are not TCP payload."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,9 @@ class Link:
     @property
     def rate(self) -> str:
         """The rate for people: `100mbit`, or `unshaped`."""
-        return "unshaped" if self.rate_bit_s is None else rate_text(self.rate_bit_s)
+        if self.rate_bit_s is None:
+            return "unshaped"
+        return rate_text(self.rate_bit_s)
 
     def __str__(self) -> str:
         return f"{self.rate}, MTU {self.mtu}"
@@ -89,16 +95,20 @@ def infiniband_mbit_s(speed_mbit_s: int, name: str = "") -> int:
     Faster ones, and FDR10, are those of data. `name` is what the kernel calls it, such as `4X FDR10`, if
     that is known: FDR10 has the speed of QDR.
     """
-    if speed_mbit_s in _INFINIBAND_FDR_MBIT_S:
-        return round(_FDR * speed_mbit_s)
-    if speed_mbit_s in _INFINIBAND_8B_10B_MBIT_S and "FDR10" not in name:
-        return round(_8B_10B * speed_mbit_s)
+    for lanes in _INFINIBAND_LANES:
+        if speed_mbit_s == lanes * _FDR_MBIT_S:
+            return round(_FDR * speed_mbit_s)
+        is_encoded = speed_mbit_s in [lanes * faster * _SDR_MBIT_S for faster in (1, 2, 4)]
+        if is_encoded and "FDR10" not in name:
+            return round(_8B_10B * speed_mbit_s)
     return speed_mbit_s
 
 
 def usb_mbit_s(speed_mbit_s: int) -> int:
     """Return the bytes that a port of USB carries, times 8: USB 3 of 5 Gbit/s encodes them by 8b/10b."""
-    return round(_8B_10B * speed_mbit_s) if speed_mbit_s == _USB_3_MBIT_S else speed_mbit_s
+    if speed_mbit_s == _USB_3_MBIT_S:
+        return round(_8B_10B * speed_mbit_s)
+    return speed_mbit_s
 
 
 def pcie_mbit_s(gigatransfers_s: float, lanes: int) -> int:
@@ -129,12 +139,14 @@ def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
 
 
 def with_bond(rates: Mapping[str, int]) -> dict[str, int]:
-    """Return the rates of a host's links, and of several that are alike what they carry `together`.
+    """Return the rates of a host's links; if several are alike, also what they carry `together`.
 
     They may be a bond: runs record the cards that lead to other machines, and not what they are members of.
     """
-    alike = len(rates) > 1 and len(set(rates.values())) == 1
-    return {**rates, **({"together": sum(rates.values())} if alike else {})}
+    found = dict(rates)
+    if len(rates) > 1 and len(set(rates.values())) == 1:
+        found["together"] = sum(rates.values())
+    return found
 
 
 def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
@@ -152,10 +164,12 @@ def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int
 
 
 def rate_text(bit_s: float, digits: int = 6) -> str:
-    """Return the rate as tc writes it, with at most so many significant digits: `100mbit`, `2.5gbit`."""
+    """Return the rate as tc writes it, with at most `digits` significant digits: `100mbit`, `2.5gbit`."""
     bit_s = float(f"{bit_s:.{digits}g}")
-    unit, size = next((u, s) for u, s in reversed(UNITS.items()) if bit_s >= s or u == "k")
-    return f"{bit_s / size:g}{unit}bit"
+    for unit in ("g", "m"):
+        if bit_s >= UNITS[unit]:
+            return f"{bit_s / UNITS[unit]:g}{unit}bit"
+    return f"{bit_s / UNITS['k']:g}kbit"
 
 
 def throughput_text(bit_s: float) -> str:

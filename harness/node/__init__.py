@@ -1,4 +1,4 @@
-"""What a node reports about itself: its machine, its network interfaces, and their counters.
+"""Facts, counters and state of a node: its machine, its network interfaces, its disks and its processes.
 
 Standard library only: part of it runs on Spark's executors.
 """

@@ -1,4 +1,4 @@
-"""What a network card really carries: what its port and the encoding of its signals leave of its speed.
+"""The rate that a network card really carries: its port and the encoding of its signals take their part.
 
 Everything is read from the parts that program.sh prints.
 """
@@ -44,7 +44,7 @@ class _Port:
 
 
 def with_card(link: HostLink, parts: Mapping[str, str], files: Mapping[str, str]) -> HostLink:
-    """Return a link with what its card carries; a link without a card as it is."""
+    """Return a link with what its card carries. A link without a card stays as it is."""
     if link.bus is None:
         return link
     is_virtual = _is_virtual_machine(parts)
@@ -80,7 +80,7 @@ def _is_virtual_machine(parts: Mapping[str, str]) -> bool | None:
 
 
 def _is_emulated(driver: str | None, *, is_virtual: bool | None) -> bool:
-    """Whether a card is one that a hypervisor emulates; of those that all emulate, unless that is denied."""
+    """Whether a hypervisor emulates the card. If that is unknown, old cards count as emulated."""
     if is_virtual:
         return driver in EMULATED_DRIVERS
     return driver in OFTEN_EMULATED_DRIVERS and is_virtual is None

@@ -1,7 +1,7 @@
-"""The control group of this process: its limits, what it used, and when a limit stopped it; versions 1 and 2.
+"""The control group of this process: limits, use, and when a limit stopped it; versions 1 and 2.
 
-A container sees its own group, at the root of what is mounted there. Limits of groups above that it
-cannot see. Cpusets of both versions, and taskset, show in what the kernel allows the process itself.
+A container sees its own group, at the root of what is mounted there, and no limits of groups above it.
+Cpusets of both versions, and taskset, show in what the kernel allows the process itself.
 
 program.sh gives this file to the Python of a node, where it prints the limits. So it imports nothing of ours,
 and keeps to the language of Python 3.6.
@@ -38,7 +38,9 @@ def cpu_allowed(root: Path = Path("/")) -> Optional[int]:
     if listed is None:
         return None
     allowed = _numbers_in(listed[1]) & online
-    return len(allowed) if 0 < len(allowed) < len(online) else None
+    if 0 < len(allowed) < len(online):
+        return len(allowed)
+    return None
 
 
 def throttling(root: Path = Path("/")) -> Dict[str, float]:
@@ -79,7 +81,9 @@ def cpu_used_s(root: Path = Path("/")) -> Optional[float]:
     if text.isdecimal():
         return int(text) * _NANOSECONDS
     used = _numbers(group / "cpu.stat").get("usage_usec")
-    return None if used is None else used * _MICROSECONDS
+    if used is None:
+        return None
+    return used * _MICROSECONDS
 
 
 def io_group(process: int, root: Path = Path("/")) -> Optional[Path]:
@@ -103,7 +107,9 @@ def _quota(group: Path) -> Optional[float]:
     if not period:
         quota = read_text(group / "cpu.cfs_quota_us")
         period = read_text(group / "cpu.cfs_period_us")
-    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
+    if quota.isdecimal() and period.isdecimal():
+        return int(quota) / int(period)
+    return None
 
 
 def _numbers_in(text: str) -> Set[int]:
@@ -150,8 +156,12 @@ def _below(mounted_path: str, path: str) -> str:
     """Return the path of the group below the one that is mounted; `` if it is that, or outside."""
     if mounted_path == "/":
         below = path.lstrip("/")
-        return "" if below.startswith("..") else below
-    return path[len(mounted_path) :].lstrip("/") if path.startswith(mounted_path) else ""
+        if below.startswith(".."):
+            return ""
+        return below
+    if path.startswith(mounted_path):
+        return path[len(mounted_path) :].lstrip("/")
+    return ""
 
 
 def _mounted(kind: str, controller: str, root: Path) -> Optional[Tuple[Path, str]]:
@@ -166,7 +176,7 @@ def _mounted(kind: str, controller: str, root: Path) -> Optional[Tuple[Path, str
 
 
 def read_text(file: Path) -> str:
-    """Return the content of a file; nothing if it cannot be read, or is of a feature that is off."""
+    """Return the content of a file; nothing if it cannot be read, or if its feature is off."""
     try:
         return file.read_text(errors="replace").strip()
     except OSError:

@@ -1,6 +1,6 @@
-"""What a node has counted since it booted: everything that may disturb a trial.
+"""The counters of a node since it booted: everything that may disturb a trial.
 
-All counters grow: the difference of two readings is what happened between them. Unknown counters are
+All counters grow, so the difference of two readings shows what happened between them. Unknown counters are
 missing. `read_node` runs on executors, and returns Python's built-in types.
 """
 
@@ -139,7 +139,9 @@ def _heat(root: Path) -> dict[str, int]:
     files = root.glob("sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count")
     texts = [cgroup.read_text(file) for file in files]
     counts = [int(text) for text in texts if text.isdecimal()]
-    return {"heat_throttles": sum(counts)} if counts else {}
+    if counts:
+        return {"heat_throttles": sum(counts)}
+    return {}
 
 
 def _usage(application: Application, root: Path) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 DIRECTORIES = {"local_dirs": "SPARK_LOCAL_DIRS", "data_dir": "CLUSTERLIFT_DATA_DIR"}
-"""What directories are for, and the variable that has them, with commas between. Spark tells Python workers
-the first."""
+"""Uses of directories, and the variable that lists each, with commas between. Spark sets the first one for
+Python workers."""
 _SECTOR = 512
 _NO_DISK = re.compile(r"(fd|sr|mtdblock)\d|mmcblk\d+(boot|gp|rpmb)")
 """How the names of floppy disks, of optical drives, and of parts of flash chips begin."""
@@ -22,7 +22,7 @@ _EXPLAINING = {
     *("barrier", "commit", "compress", "data"),
     *("nconnect", "proto", "rsize", "vers", "wsize"),
 }
-"""Mount options whose values may explain times; others may have names of hosts, users and secrets."""
+"""Mount options whose values may explain times. The values of others may name hosts, users and secrets."""
 _FULL = 0.9
 MEMORY, PAGE_CACHE, ZFS = "memory", "page cache", "zfs"
 _FILES_IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"}
@@ -89,7 +89,7 @@ def _below(device: Path) -> List[Path]:
 
 
 def _description(disk: Path) -> str:
-    """Return what a disk is: `ST4000NM0035 (4,001 GB, rotational)`; without a model, its driver or kind."""
+    """Return the model, size and kind of a disk: `ST4000NM0035 (4,001 GB, rotational)`."""
     model = _model(disk)
     gigabytes = int(_text(disk / "size") or 0) * _SECTOR / 1e9
     kind = ", rotational" if _text(disk / "queue/rotational") == "1" else ""
@@ -97,11 +97,13 @@ def _description(disk: Path) -> str:
 
 
 def _model(disk: Path) -> str:
-    """Return the model of a disk, or else what it is; never the name of a volume."""
+    """Return the model of a disk, or else its driver or kind; never the name of a volume."""
     model = _text(disk / "device/model")
     vendor = _text(disk / "device/vendor")
     if model:
-        return vendor if vendor.startswith(_NAMES_AS_MODELS) else model
+        if vendor.startswith(_NAMES_AS_MODELS):
+            return vendor
+        return model
     # Flash chips have their model there, and volumes of Ceph their own names.
     name = _text(disk / "device/name")
     if disk.name.startswith("mmcblk") and name:
@@ -129,13 +131,15 @@ def _disks_below(device: Path) -> Set[Path]:
 
 
 def _whole(device: Path) -> Path:
-    """Return a device without links, and for a partition the device that it is a part of."""
+    """Return a device without links; in place of a partition, the device that has it."""
     device = device.resolve()
-    return device.parent if (device / "partition").exists() else device
+    if (device / "partition").exists():
+        return device.parent
+    return device
 
 
 class Mount(NamedTuple):
-    """A mounted file system; `number` is that of its device, such as `8:1`; `0:30` is of none."""
+    """A mounted file system. `number` is that of its device, such as `8:1`; `0:30` belongs to no device."""
 
     point: str
     number: str
@@ -145,7 +149,7 @@ class Mount(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """What has the bytes of a directory in the end: MEMORY, PAGE_CACHE, ZFS; another kind is not known.
+    """The last place that has the bytes of a directory: MEMORY, PAGE_CACHE or ZFS. Other kinds are unknown.
 
     PAGE_CACHE: a loop device without direct I/O, whose file the page cache has. ZFS has a cache of its own.
     """
@@ -155,7 +159,7 @@ class Holder(NamedTuple):
 
 
 def holders_of(directory: Path, root: Path = Path("/")) -> Iterator[Holder]:
-    """Yield what has the bytes of new files of a directory, whatever stands between.
+    """Yield the holders of the bytes of new files of a directory, whatever stands between.
 
     Nothing is yielded where the kernel does not tell.
     """
@@ -165,7 +169,7 @@ def holders_of(directory: Path, root: Path = Path("/")) -> Iterator[Holder]:
 
 
 def _holders_of(mount: Mount, root: Path, above: FrozenSet[str]) -> Iterator[Holder]:
-    """Yield what has the bytes of a file system; `above` are the numbers of those that stand on it."""
+    """Yield the holders of the bytes of a file system. `above` has the numbers of those that stand on it."""
     if mount.number in above:
         return
     above |= {mount.number}
@@ -182,12 +186,14 @@ def _holders_of(mount: Mount, root: Path, above: FrozenSet[str]) -> Iterator[Hol
 
 
 def _mount_below(mount: Mount, root: Path) -> Optional[Mount]:
-    """Return the file system that has what is written to another one; None if none is seen."""
+    """Return the file system to which another one passes its writes; None if none is seen."""
     if mount.type == "overlay":
         return _upper_mount(mount, root)
-    # What stands on a directory, such as ecryptfs, has it as its source.
+    # A file system that stands on a directory, such as ecryptfs, has it as its source.
     is_on_directory = mount.source.startswith("/") and _is_directory(mount.source)
-    return mount_of(Path(mount.source), root) if is_on_directory else None
+    if is_on_directory:
+        return mount_of(Path(mount.source), root)
+    return None
 
 
 def _upper_mount(overlay: Mount, root: Path) -> Optional[Mount]:
@@ -235,7 +241,7 @@ def _holders_of_device(device: Path, root: Path, above: FrozenSet[str]) -> Itera
 
 
 def why_memory(directory: Path, root: Path = Path("/")) -> str:
-    """Return why a directory is in memory even past the page cache; empty if it is not, or if unknown."""
+    """Return why a directory is in memory even past the page cache; empty if that is not so, or unknown."""
     for kind, name in holders_of(directory, root):
         if kind == MEMORY:
             return name
@@ -248,7 +254,7 @@ def why_memory(directory: Path, root: Path = Path("/")) -> str:
 
 
 def _disks_of(mount: Mount, root: Path) -> Set[Path]:
-    """Return the disks that have the bytes of a file system; none if that is unknown, as of ZFS."""
+    """Return the disks that have the bytes of a file system; none if they are unknown, as with ZFS."""
     found: Set[Path] = set()
     for device in _devices_of(mount, root):
         found |= _disks_below(device)
@@ -256,11 +262,11 @@ def _disks_of(mount: Mount, root: Path) -> Set[Path]:
 
 
 def _devices_of(mount: Mount, root: Path) -> List[Path]:
-    """Return the block devices of a file system; none if it has none, or if that is unknown."""
+    """Return the block devices of a file system; none if it has none, or if they are unknown."""
     device = root / "sys/dev/block" / mount.number
     if device.exists():
         return [device]
-    # The number of a Btrfs or a bcachefs is of no device. Of each Btrfs, the kernel lists the devices.
+    # The number of a Btrfs or a bcachefs belongs to no device. The kernel lists the devices of each Btrfs.
     sources = [
         root / "sys/class/block" / (root / source.lstrip("/")).resolve().name
         for source in mount.source.split(":")

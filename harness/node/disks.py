@@ -1,9 +1,9 @@
 """The bytes that a node's disks read and wrote, each counted once although block devices stand on others.
 
-The disks count, and not the partitions and volumes on them, which count the same bytes again. But each disk
-of a RAID array counts its part of what was written once: there, the array counts, as in /proc/PID/io. Arrays
-are those of md, of LVM, which makes a volume for each copy, and of dmraid. The copies that a Btrfs or a ZFS
-makes are not seen: each counts.
+The disks count, and not the partitions and volumes on them, which count the same bytes again. Each disk of a
+RAID array counts a copy of what was written once, so there the array counts, as in /proc/PID/io. Arrays are
+those of md, of LVM, which makes a volume for each copy, and of dmraid. The copies that a Btrfs or a ZFS makes
+are not seen, so each of them counts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def disk_growth(before: NodeReading, after: NodeReading) -> DiskBytes | None:
     """Return what a node's disks read and wrote between two readings; None if that is unknown."""
     read = growth(before, after, READ)
     written = growth(before, after, WRITTEN)
-    return None if read is None or written is None else DiskBytes(read, written)
+    if read is None or written is None:
+        return None
+    return DiskBytes(read, written)
 
 
 def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
@@ -79,7 +81,7 @@ def disk_bytes(root: Path = Path("/")) -> tuple[int, int] | None:
 
 
 class _Sectors(NamedTuple):
-    """What was read and written."""
+    """The sectors that were read and written."""
 
     read: int
     written: int

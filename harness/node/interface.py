@@ -35,7 +35,7 @@ OFFLOADS = (
     "generic-receive-offload",
     "large-receive-offload",
 )
-"""What the network card can do instead of the processor, as `ethtool -k` calls it."""
+"""Work that the network card can do instead of the processor, in the words of `ethtool -k`."""
 _FEATURE = re.compile(r"^([a-z0-9-]+): (on|off)(?: \[[a-z ]+\])?$", re.MULTILINE)
 
 _SHARING = frozenset({"bond", TEAM, OPEN_VSWITCH})
@@ -56,7 +56,7 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
     links: dict[str, HostLink] = {}
     # Each device comes after the ones above it, so all that is below a device is known already.
     for name, parts in reversed(list(answer.devices.items())):
-        # A device that has disappeared is unknown, and so is one that was not asked any more.
+        # A device that has disappeared, or that was not asked any more, is unknown.
         below = answer.below.get(name, ())
         lower = [links.get(each) or _unknown(host, each) for each in below]
         described = {**parts, **answer.host}
@@ -149,10 +149,14 @@ def _speed(link: HostLink, up: Sequence[HostLink], ways: Sequence[HostLink]) -> 
     if link.driver == "bond":
         return _bond_speed(link, _active(link, up) or up)
     if link.bus or not link.driver:
-        return None if link.driver in VIRTUAL_NIC_DRIVERS else link.speed_mbit_s
+        if link.driver in VIRTUAL_NIC_DRIVERS:
+            return None
+        return link.speed_mbit_s
     speeds = {each.card_mbit_s for each in ways}
     is_shared = link.driver in _SHARING and len(ways) > 1
-    return speeds.pop() if len(speeds) == 1 and not is_shared else None
+    if len(speeds) == 1 and not is_shared:
+        return speeds.pop()
+    return None
 
 
 def _active(link: HostLink, lower: Sequence[HostLink]) -> list[HostLink]:
@@ -163,7 +167,7 @@ def _active(link: HostLink, lower: Sequence[HostLink]) -> list[HostLink]:
 
 
 def _bond_speed(link: HostLink, in_use: Sequence[HostLink]) -> int | None:
-    """Return the speed that Linux reckons, less what the ports and the signals of its members take."""
+    """Return the speed that Linux computes, less what the ports and the signals of its members take."""
     carried = [each.card_mbit_s for each in in_use]
     known_speeds = [speed for speed in carried if speed is not None]
     if len(known_speeds) < len(carried):
@@ -171,7 +175,9 @@ def _bond_speed(link: HostLink, in_use: Sequence[HostLink]) -> int | None:
     if known_speeds == [each.speed_mbit_s for each in in_use]:
         return link.speed_mbit_s
     has_one_rate = link.bond is not None and link.bond.has_one_rate
-    return min(known_speeds) if has_one_rate else sum(known_speeds)
+    if has_one_rate:
+        return min(known_speeds)
+    return sum(known_speeds)
 
 
 def _counted(lower: Sequence[HostLink], link: HostLink) -> Mapping[str, int] | None:

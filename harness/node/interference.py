@@ -52,7 +52,10 @@ def _interference(pair: _Pair, pairs: _Pairs) -> NodeInterference:
 
 
 def _beyond_own(whole: Any, pair: _Pair, pairs: _Pairs, own: _Growth) -> Any:
-    """Return what is not our own of a node's growth; the kernel writes later what a process wrote."""
+    """Return the part of a node's growth that is not our own; 0 if less was seen than we used.
+
+    The kernel writes to disks later than a process does, so our own part may be larger.
+    """
     part = _on_machine(pair, pairs, own)
     if whole is None or part is None:
         return None
@@ -62,7 +65,9 @@ def _beyond_own(whole: Any, pair: _Pair, pairs: _Pairs, own: _Growth) -> Any:
 def _disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
     """Return what the disks read and wrote; None if it is unknown."""
     found = disk_growth(before, after)
-    return found.read_bytes + found.written_bytes if found else None
+    if found:
+        return found.read_bytes + found.written_bytes
+    return None
 
 
 def _own_disk_bytes(before: NodeReading, after: NodeReading) -> int | None:
@@ -94,7 +99,9 @@ def _on_machine(node: _Pair, pairs: _Pairs, grown: _Growth) -> Any:
     shared = {pair[0].namespace: pair for pair in pairs if boot_of(pair[0].namespace) == boot}
     shared[node[0].namespace] = node
     parts = [grown(*pair) for pair in shared.values()]
-    return None if None in parts else sum(parts)
+    if None in parts:
+        return None
+    return sum(parts)
 
 
 def _loops(before: NodeReading, after: NodeReading) -> tuple[Any, Any]:

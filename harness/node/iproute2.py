@@ -1,4 +1,4 @@
-"""What `ip -j` and `tc -j` print: routes, addresses and devices. What the kernel does not know is None."""
+"""Routes, addresses and devices, as `ip -j` and `tc -j` print them. None means unknown to the kernel."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_route(text: str) -> str:
 
 
 def _devices_of(route: Mapping[str, Any]) -> list[str]:
-    """Return the devices of a route, or of its next hops, each once; none where the kernel sends nothing."""
+    """Return the devices of a route, or of its next hops, each once; none if the kernel sends nothing."""
     hops = _objects(route, "nexthops") if isinstance(route.get("nexthops"), list) else [route]
     devices: dict[str, None] = {}
     for hop in hops:
@@ -157,7 +157,9 @@ def read_device(host: str, text: str) -> HostLink:
 
 def _text(value: Any) -> str | None:
     """Return a text as it is printed; None if it is empty or missing."""
-    return shorten(str(value), MAX_TEXT) if value else None
+    if value:
+        return shorten(str(value), MAX_TEXT)
+    return None
 
 
 def json_rows(text: str, command: str) -> list[dict[str, Any]]:

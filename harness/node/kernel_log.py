@@ -72,14 +72,14 @@ _WORDS = (
 _SIGNS = (
     "tx_?timeout|carrier off|unregister .|link status is: 0|link change old [0-9]+ new 0",
     "rtl_[a-z_]{1,40}cond|(^|[^a-z])warn[: ]",
-    # What a function of the kernel returns if it fails, such as `status -71`.
+    # A negative code of a function of the kernel, such as `status -71`.
     "[^0-9a-z.-]-[1-9][0-9]{0,2}([^-0-9a-z.:%]|$)",
 )
 TROUBLE = f"(^|[^a-z])({'|'.join(_WORDS)})([^a-z]|$)|{'|'.join(_SIGNS)}"
 """Words of lines that tell of trouble."""
 _HARMLESS = "|".join(
     (
-        # What was corrected, the lines that explain it, and what is announced at the start.
+        # Corrected errors, the lines that explain them, and features that are announced at the start.
         r"(^|[^a-z])correct(ed|able)([^a-z]|$)|error status/mask=|: +\[ *[0-9]+\] |reported first",
         "error (reporting|containment capabilit)",
         # Drivers do without firmware that is missing, and without power management that the BIOS keeps.
@@ -143,7 +143,9 @@ class KernelLog:
 def newest_moment(line: str) -> float | None:
     """Return the moment of a log's newest line; None without one."""
     last = _log_line(line)
-    return last.clock_s if last else None
+    if last:
+        return last.clock_s
+    return None
 
 
 def kernel_trouble(log: str, cards: Collection[str] = ()) -> Iterator[LogLine]:

@@ -1,6 +1,6 @@
-"""What a host counts of an interface and of those below it, what its kernel logs, and what has changed.
+"""Counters of an interface and of those below it, the kernel's log about them, and what has changed.
 
-What cannot be read is said to be unread.
+A reading names what could not be read, with the reason.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NO_DEVICES = "no devices"
 _MAX_NAMES = 100
 _CHANGES_SPEED = (LinkEventKind.SPEED, LinkEventKind.CARRIER, LinkEventKind.REPLUGGED)
 _COUNTS_NOTHING = re.compile("no stats available|not supported", re.IGNORECASE)
-"""What ethtool says of interfaces that have no counters of their own, such as bridges."""
+"""Words of ethtool for interfaces that have no counters of their own, such as bridges."""
 
 
 class Event(NamedTuple):
-    """What happened, in words, and how often or to how many packets."""
+    """Something that happened, in words, and how often or to how many packets."""
 
     kind: LinkEventKind
     text: str
@@ -39,7 +39,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class DeviceReading:
-    """What a host counted of an interface; None means unknown.
+    """The counters of an interface; None means unknown.
 
     - `errors`, `drops`, `pauses`: packets or frames.
     - `index`, `usb_number`: what the kernel gives an interface, or a USB device, when it is plugged in.
@@ -59,7 +59,7 @@ class DeviceReading:
 
 @dataclass(frozen=True)
 class LinkReading(DeviceReading):
-    """What a host counted of a link's own device and of those below it, and what it logged.
+    """The counters of a link's own device and of those below it, and the log of the host.
 
     - `lower`: those below, by name; each comes after all that are above it.
     - `below`: the names of the devices just below each device.
@@ -153,7 +153,7 @@ def _unread_counters(
 
 
 def _why_no_log(host: Parts) -> str:
-    """Return what was said of a log that cannot be read, or not all of it; empty if it was read."""
+    """Return the complaint about a log that was not read, or not wholly; empty if it was read."""
     if "kernel log" not in host:
         return "the answer ends before it"
     return first_line(host.get("no log", ""))
@@ -179,7 +179,7 @@ def _why_not(program: str, said: str) -> str:
 def link_events(before: LinkReading, after: LinkReading) -> Iterator[Event]:
     """Yield what happened between two readings.
 
-    What happens to an interface also shows in those above it. It is reported once: of the lowest one.
+    An event of an interface also shows in the interfaces above it. It is reported once, for the lowest one.
     """
     if _was_restarted(before, after):
         yield Event(LinkEventKind.LOST, "it was restarted")
@@ -243,7 +243,9 @@ def _device_events(
 
 
 def _grown(before: int | None, after: int | None) -> int:
-    return 0 if before is None or after is None else after - before
+    if before is None or after is None:
+        return 0
+    return after - before
 
 
 def _speed_text(reading: DeviceReading) -> str:

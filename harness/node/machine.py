@@ -50,7 +50,7 @@ _CPU_NUMBERS = (
 )
 """In /proc/cpuinfo, by architecture. The numbers tell processors apart that have one name, or none."""
 _CLOCK_STATES = range(6)
-"""What adjtimex(2) returns."""
+"""The states of a clock that adjtimex(2) returns."""
 _UNSYNCHRONISED_US = 16_000_000
 """The kernel's NTP_PHASE_LIMIT, which the greatest error of a clock that nothing sets reaches in hours."""
 
@@ -82,7 +82,7 @@ def _field(name: str) -> Callable[[Sequence[str]], str | None]:
 
 
 def _cpu_fields(lines: Sequence[str], keys: Sequence[str]) -> dict[str, str]:
-    """Return the fields of /proc/cpuinfo with these keys; where processors differ, `0xd05/0xd0b`."""
+    """Return the fields of /proc/cpuinfo with these keys. Processors that differ have `0xd05/0xd0b`."""
     found: dict[str, dict[str, None]] = {key: {} for key in keys}
     for line in lines:
         # s390x has `processor 0: version = FF,  identification = 133EF7,  machine = 3906`.
@@ -101,7 +101,9 @@ def _cpu_model(lines: Sequence[str]) -> str | None:
 
 def _cpu_version(lines: Sequence[str]) -> str | None:
     """Return the numbers that tell processors of one name apart."""
-    return _cpu_numbers(lines) if _cpu_fields(lines, _CPU_NAMES) else None
+    if _cpu_fields(lines, _CPU_NAMES):
+        return _cpu_numbers(lines)
+    return None
 
 
 def _cpu_numbers(lines: Sequence[str]) -> str | None:
@@ -117,12 +119,16 @@ def _one_of(**texts: str) -> Callable[[Sequence[str]], str | None]:
 def _memory(lines: Sequence[str]) -> str | None:
     """Round up to whole GiB: the kernel keeps some for itself, and not always as much."""
     digits, _, _ = (_field("MemTotal")(lines) or "").partition(" ")
-    return f"{math.ceil(int(digits) / 2**20)} GiB" if digits.isdecimal() else None
+    if digits.isdecimal():
+        return f"{math.ceil(int(digits) / 2**20)} GiB"
+    return None
 
 
 def _least(lines: Sequence[str]) -> str | None:
     least = min(float(line) for line in lines)
-    return f"{least:g}" if 0 < least < math.inf else None
+    if 0 < least < math.inf:
+        return f"{least:g}"
+    return None
 
 
 def _gib(lines: Sequence[str]) -> str | None:
@@ -138,7 +144,9 @@ def _counted(lines: Sequence[str]) -> str | None:
 
 
 def _array_state(lines: Sequence[str]) -> str | None:
-    return "degraded" if any(int(line) for line in lines) else "complete"
+    if any(int(line) for line in lines):
+        return "degraded"
+    return "complete"
 
 
 def _mhz(lines: Sequence[str]) -> str | None:
@@ -164,7 +172,9 @@ def _is_synchronised(lines: Sequence[str]) -> str | None:
     state, greatest_error_us = lines[0].split()
     if int(state) not in _CLOCK_STATES:
         return None
-    return "yes" if int(greatest_error_us) < _UNSYNCHRONISED_US else "no"
+    if int(greatest_error_us) < _UNSYNCHRONISED_US:
+        return "yes"
+    return "no"
 
 
 def _mitigations(lines: Sequence[str]) -> str | None:
@@ -327,7 +337,7 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the facts of every node of a run, of an older one those of its driver; empty without any."""
+    """Return the facts of every node of a run. Older runs have those of the driver alone, or none."""
     found: dict[str, dict[str, str]] = {}
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:

@@ -1,8 +1,8 @@
-"""Files of which disks may have fewer bytes than they have, and how much of them is in memory.
+"""Files that take fewer bytes on disks than their size, and how much of them is in memory.
 
-File systems compress files, leave out what is only zeros, or keep small files beside their names. What disks
-read of such a file is less than its size, although nothing of it was in memory. So it is asked of the page
-cache what it has. The functions run on executors, which have Python alone, and return built-in types.
+File systems compress files, leave out zeros, or keep small files beside their names. Disks then read fewer
+bytes than such a file has, although nothing of it was in memory. So the page cache is asked what it has. The
+functions run on executors, which have Python alone, and return built-in types.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from harness.node.devices import mounts
 
 _COMPRESSING = {"bcachefs", "btrfs", "f2fs", "zfs"}
 _HAS_COMPRESSING = ("sys/fs/btrfs/*-*", "sys/fs/bcachefs/*-*", "proc/spl/kstat/zfs/*/")
-"""What the kernel has of mounted file systems that compress, also if a container does not see the mount."""
+"""Files of the kernel for mounted file systems that compress, even if a container does not see the mount."""
 _BLOCK = 512
 _PLAIN = 0.95
 """The share of a file for which it has blocks: the last bytes may be beside its name."""
@@ -142,6 +142,8 @@ def _cached_pages(file: int, start: int, length: int) -> int | None:
     try:
         states = ctypes.create_string_buffer(-(-length // os.sysconf("SC_PAGE_SIZE")))
         failed = libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(length), states)
-        return None if failed else states.raw.count(b"\1")
+        if failed:
+            return None
+        return states.raw.count(b"\1")
     finally:
         libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(length))

@@ -1,7 +1,7 @@
 """Put files out of a node's page cache, so that the next read of them reaches its disks.
 
-The kernel keeps what is not on the disk yet: so that is written first. The functions run on executors, which
-have Python alone, and return why it failed, an empty text if it did not.
+The kernel keeps bytes that are not on the disk yet, so they are written first. The functions run on
+executors, which have Python alone. They return why they failed, or an empty text.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ def _direction(name: str) -> str:
 def _kind(name: str) -> str:
     if name.lower().endswith(_ALL):
         return _ALL
-    return "priority" if _PRIORITY.search(name) else "link"
+    if _PRIORITY.search(name):
+        return "priority"
+    return "link"
 
 
 def _frames(kinds: dict[str, dict[str, int]]) -> int:

@@ -77,7 +77,9 @@ def jvm_of(process: int, root: Path = Path("/")) -> int | None:
     found = processes.get(process)
     while found and found.name != "java":
         found = processes.get(found.parent)
-    return found.pid if found else None
+    if found:
+        return found.pid
+    return None
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def read_process(text: str) -> Process:
 
 
 def own_identity(root: Path = Path("/")) -> str:
-    """Return what names this process among those of all machines; empty where there is no /proc."""
+    """Return what identifies this process on all machines; empty where there is no /proc."""
     try:
         own = read_process((root / "proc/self/stat").read_text(errors="replace"))
         return f"{process_namespace(root)} {own.key}"

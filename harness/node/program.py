@@ -31,7 +31,7 @@ _OF_HOST = ("maker", "host", "cards", "newest", "kernel log", "no log")
 """Parts about the whole host, which an answer about links has once."""
 
 Parts = Mapping[str, str]
-"""Texts by the names of the parts; what stands before the first heading has the name ``."""
+"""Texts by the names of the parts. The text before the first heading has the name ``."""
 
 
 def section(name: str, *arguments: str) -> list[str]:
@@ -65,7 +65,7 @@ def first_lines(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LinkAnswer:
-    """What a host printed of a link: of the host, and of each device.
+    """The parts that a host printed about a link, by device, and those about the whole host.
 
     - `devices`: the parts of the link's own device, and of those below it, by name. Each comes after all
       devices that are above it.

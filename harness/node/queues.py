@@ -34,9 +34,9 @@ _RECOUNTED = ("overhead", "mpu", "linklayer", "packetoverhead", "cellsize", "cel
 def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None, Limit]:
     """Return the kind of a device's root queue, and the limit of what passes through it.
 
-    What filters do, or limits below the root queue, is not followed. `parts` come from program.sh; `kind`
-    is the root queue by ip, in case tc prints no JSON. Then NO_LIMIT says nothing of limits that ip does not
-    show: what program.sh prints of `no limits` is the reason.
+    With filters, or limits below the root queue, the limit is unknown. `parts` come from program.sh. `kind`
+    is the root queue as ip names it, in case tc prints no JSON. Then NO_LIMIT proves little, because ip shows
+    few limits: the part `no limits` has the reason.
     """
     queues: list[dict[str, Any]] = []
     with suppress(ToolError):
@@ -57,7 +57,9 @@ def _own_limit(queue: Mapping[str, Any]) -> Limit:
     options = mapping(queue, "options")
     if kind in _UNLIMITED:
         # fq may limit each flow, and mqprio each class of traffic.
-        return None if options.get("maxrate") or options.get("max_rate") else NO_LIMIT
+        if options.get("maxrate") or options.get("max_rate"):
+            return None
+        return NO_LIMIT
     if kind == "netem" and options:
         options = {"rate": "unlimited", **options, **mapping(options, "rate")}
     if kind not in _RATES or any(options.get(option) for option in _RECOUNTED):
@@ -66,4 +68,6 @@ def _own_limit(queue: Mapping[str, Any]) -> Limit:
     if rate == "unlimited":
         return NO_LIMIT
     bytes_s = positive(rate)
-    return 8 * bytes_s if bytes_s else None
+    if bytes_s:
+        return 8 * bytes_s
+    return None

@@ -1,10 +1,10 @@
 """Measures all the time how fast a node's processors are, and what the node does, in a small process.
 
-Processors change their speed: a neighbour works on the same core, it is hot, its clock is lowered. Often
-no counter of the kernel shows it; a loop that is always the same does. About 15 times a second the process
-runs one and adds up the CPU time that it took, so that only the speed of the processor counts and not how
-long the process waited for one. It is not niced: a niced process would run in the moments that the
-trials leave, and measure those.
+Processors change their speed: a neighbour works on the same core, the core is hot, or its clock is lowered.
+Often no counter of the kernel shows that, but a loop that is always the same does. About 15 times a second,
+the process runs such a loop and adds up its CPU time. So the speed of the processor counts, and not how long
+the process waited for one. The process is not niced: a niced one would run, and measure, in the moments that
+trials leave.
 
 About five times a second it also reads what the node's links and disks have counted, and keeps it
 until the end of the trial.
@@ -60,7 +60,7 @@ _DISK = 2
 _BUSY_MS = 12
 """Columns of /proc/diskstats."""
 _DISKS = "/"
-"""Separates interfaces from disks in a request; it is the name of neither."""
+"""Separates interfaces from disks in a request. Neither has this name."""
 
 Answer = Dict[str, Any]
 """`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
@@ -79,8 +79,8 @@ def begin(interfaces: Iterable[str], disks: Iterable[str]) -> str:
 def ask(address: str, request: str, watched: int, program: str) -> Answer | None:
     """Return the answer of the sampler at an address, None if there is none and it cannot be started.
 
-    If there is none, start it with the text of this file as its `program`; it ends soon after the
-    process `watched`.
+    If there is none, start it with the text of this file as its `program`. It ends soon after the process
+    `watched`.
     """
     answer = _ask(address, request)
     if answer is None and _start(address, watched, program):
@@ -100,7 +100,9 @@ def _ask(address: str, request: str) -> Answer | None:
                 found = json.loads(answer.read(_MAX_ANSWER))
         except (OSError, ValueError):
             return None
-    return found if isinstance(found, dict) else None
+    if isinstance(found, dict):
+        return found
+    return None
 
 
 def _user(connection: socket.socket) -> int:
@@ -113,7 +115,7 @@ def _user(connection: socket.socket) -> int:
 
 
 def _start(address: str, watched: int, program: str) -> bool:
-    """Start the process; it listens when this returns. Return whether that worked."""
+    """Start the process, and return whether that worked. Then it listens already."""
     command = [sys.executable, "-I", "-S", "-c", program, address, str(watched)]
     nothing = subprocess.DEVNULL
     try:
@@ -198,7 +200,7 @@ class Samples:
 
 
 class Disks:
-    """For how long disks were busy since they were named; which of them is the busiest may change."""
+    """How long disks were busy since they were named. Now one and now another may be the busiest."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
@@ -245,8 +247,8 @@ def _read(path: str) -> str:
 def interface_bytes(lines: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Return the bytes that each interface received and sent, by the lines of /proc/net/dev.
 
-    What a limit of ours drops would not have come over a link of that rate. If the node has one interface,
-    only bytes that passed the limit count as received.
+    A slower link would not have carried the packets that a limit of ours drops. So if the node has one
+    interface, only bytes that passed the limit count as received.
     """
     found = {}
     for line in lines:
@@ -309,7 +311,9 @@ def start_time(process: int) -> str | None:
     except OSError:
         return None
     state, *fields = text.rpartition(")")[2].split()
-    return None if state in "ZX" else fields[18]
+    if state in "ZX":
+        return None
+    return fields[18]
 
 
 if __name__ == "__main__":

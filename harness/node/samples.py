@@ -1,7 +1,7 @@
 """Turns the samples of all nodes into slices of a trial's time.
 
-A node has a clock of its own. It reads its clock in a job, so that the driver knows two moments between
-which that was. The jobs before and after the trial both limit how far the clocks are apart.
+A node has a clock of its own, and reads it in a job. The driver knows that this was between the beginning and
+the end of the job. So the jobs before and after the trial both limit how far the clocks are apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.model.timeline import (
 from harness.node.snapshot import NodeReading, NodesSnapshot
 
 MAX_STAGES = 16
-"""The longest are kept. A trial of several executions has as many of each stage."""
+"""The longest are kept. A trial of several executions has each stage several times."""
 
 
 def trial_timeline(

@@ -12,9 +12,9 @@ Traffic = Tuple[int, int]
 """Bytes that an interface has received and sent since it exists."""
 
 Counters = Mapping[str, Any]
-"""Numbers by name; a counter whose growth is a field of NodeInterference has the name of the field.
+"""Numbers by name. A counter whose growth is a field of NodeInterference has the name of that field.
 
-Only `own` is no number, but the ProcessorTimes of the application."""
+Only `own` is no number: it is the ProcessorTimes of the application."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class NodesSnapshot:
     - `executors`: host and node identity of each executor, by the executor's id. The identity is None if
       the executor did not answer.
     - `asked_s`, `answered_s`: when the driver asked, and when it had all answers, by its own monotonic clock.
-    - `boot`: of the driver's machine; the identities of all nodes there begin with it.
+    - `boot`: that of the driver's machine. The identities of all nodes there begin with it.
     - `silent`: why a node did not answer, by its host.
     """
 
@@ -64,7 +64,9 @@ def growth(before: NodeReading, after: NodeReading, name: str) -> Any:
         return None
     first = before.counters[name]
     then = after.counters[name]
-    return then - first if then >= first else None
+    if then >= first:
+        return then - first
+    return None
 
 
 def pairs(
@@ -108,4 +110,6 @@ def _why_silent(host: str, before: NodesSnapshot, after: NodesSnapshot) -> str:
     is_known = host in {known for known, _ in after.executors.values()}
     if was_known == is_known:
         return CHANGED
-    return WENT if was_known else CAME
+    if was_known:
+        return WENT
+    return CAME

@@ -29,7 +29,7 @@ from typing import Any, Dict, NamedTuple
 
 INTERVAL_S = 0.1
 PAUSE = 5
-"""The pause after a dump is at least so many times as long as the dump took."""
+"""The pause after a dump is at least this many times as long as the dump took."""
 TIMEOUT_S = 10.0
 POLL_S = 0.02
 MAX_NODES = 200_000
@@ -72,11 +72,11 @@ Answer = Dict[str, Any]
 
 
 class Silent(Exception):
-    """A virtual machine gives no stacks; the message says why."""
+    """A virtual machine gives no stacks. The message says why."""
 
 
 def start(jvm: int | None, program: str) -> Answer:
-    """Start to ask a virtual machine, and return what `stop` needs; it has answered once, or will not.
+    """Start to ask a virtual machine, and return what `stop` needs. Wait for its first answer.
 
     `program` is the text of this file.
     """
@@ -191,9 +191,9 @@ def _wait_for_reader(jvm: int, directory: Path) -> None:
 
 
 def attached(jvm: int, tmp: Path = Path("/tmp")) -> str:  # noqa: S108  where every HotSpot looks
-    """Return the address of the socket at which a virtual machine answers; it listens when this returns.
+    """Return the address of the socket at which a virtual machine answers, which listens already.
 
-    Raises Silent if it is none that would.
+    Raise Silent if the process is none that would answer.
     """
     address = tmp / f".java_pid{jvm}"
     if not address.exists():
@@ -251,12 +251,14 @@ class Kernel:
         return _state(f"{self._jvm}/task/{thread}")
 
     def wait(self, thread: int) -> str:
-        """Return the function of the kernel in which a thread waits; nothing if that is not to be known."""
+        """Return the function of the kernel in which a thread waits; nothing if that is unknown."""
         found = _read(f"{self._jvm}/task/{thread}/wchan")
-        return "" if found == "0" else found
+        if found == "0":
+            return ""
+        return found
 
     def workers(self) -> Iterator[bool]:
-        """Yield whether it runs, or is ready to, for each Python worker; running ones come first."""
+        """Yield for each Python worker whether it runs, or is ready to. Running ones come first."""
         if not any(Path(f"/proc/{daemon}").exists() for daemon in self._daemons):
             self._daemons = _children(self._jvm)
         running = []
@@ -267,7 +269,9 @@ class Kernel:
 
 def _state(process: str) -> str | None:
     fields = _read(f"{process}/stat").rpartition(")")[2].split()
-    return fields[0] if fields else None
+    if fields:
+        return fields[0]
+    return None
 
 
 def _children(process: int) -> list[int]:
@@ -279,7 +283,7 @@ def _children(process: int) -> list[int]:
 
 
 def _read(path: str) -> str:
-    """Return the text of a file below /proc; nothing if it is not there, or not for us."""
+    """Return the text of a file below /proc; nothing if it is not there, or if we may not read it."""
     try:
         return (Path("/proc") / path).read_text(errors="replace")
     except OSError:
@@ -322,14 +326,16 @@ def _asks_python(frames: Sequence[str]) -> bool:
 
 
 def _innermost(thread: TaskThread, kernel: Kernel, workers: Iterator[bool]) -> list[str]:
-    """Return the frame that says for what a task waits in the kernel; none if that is not to be known."""
+    """Return the frame that says for what a task waits in the kernel; none if that is unknown."""
     if _asks_python(thread.frames):
-        # Nobody knows which worker is its own: as many tasks have one that runs as workers run.
+        # Nobody knows which worker a task has: as many tasks get a running one as there are.
         for runs in workers:
             return [WORKER_RUNS if runs else WORKER_WAITS]
         return []
     function = kernel.wait(thread.number)
-    return [f"{KERNEL}{function}]"] if function else []
+    if function:
+        return [f"{KERNEL}{function}]"]
+    return []
 
 
 class Stacks:

@@ -1,4 +1,4 @@
-"""What a node does at this moment, from its kernel's files: before a trial, while nothing of ours runs."""
+"""The state of a node at this moment, before a trial, while nothing of ours runs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def read_state(host: str, text: str) -> NodeState:
 
 
 class _Moment:
-    """What a node counted until one of the two moments, and its processes then."""
+    """One of the two moments: the counters of the node until then, and its processes."""
 
     def __init__(self, host: str, text: str, facts: MachineFacts) -> None:
         self.processes = _processes(lines_by_path(text)["processes"])
@@ -116,7 +116,10 @@ def _processes(lines: Sequence[str]) -> dict[str, Process]:
 def _shares(
     before: Mapping[str, Process], after: Mapping[str, Process], whole_s: float
 ) -> dict[str, float]:
-    """Return what processes of each name used between two moments, the most first; not the kernel's."""
+    """Return the shares of the processors that processes used, by name, the largest first.
+
+    The threads of the kernel do not count.
+    """
     used: dict[str, float] = {}
     for key, process in after.items():
         if not process.is_kernel:

@@ -50,8 +50,8 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
 
     These are the interfaces with hardware. A container has none: there they are all but the
     loopback, the ifb devices of shaped links, and interfaces that consist of others, such as a bridge.
-    In the virtual machines of some clouds, one interface with hardware passes its packets through
-    another one; its counters have both (Linux's netvsc and net_failover). Bytes are counted once.
+    In the virtual machines of some clouds, one interface with hardware passes its packets through another one
+    (Linux's netvsc and net_failover). Its counters include those of the other, so that one does not count.
     """
     counted = interface_bytes((root / "proc/self/net/dev").read_text().splitlines())
     net = root / "sys/class/net"

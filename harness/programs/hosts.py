@@ -22,7 +22,7 @@ UNKNOWN_PROCESSORS = 10**6
 
 @dataclass(frozen=True)
 class Machines:
-    """The facts of the hosts, by their names; and which share a machine.
+    """The facts of the hosts, by their names, and which hosts share a machine.
 
     `mpi` is the version of Open MPI, all of them if they differ. `hosts` and `processors` are by machine.
     """

@@ -1,1 +1,1 @@
-"""What an experiment sets on hosts for the length of a run, and how each host puts it back by itself."""
+"""Settings that an experiment makes on hosts for the length of a run. Each host puts them back by itself."""

@@ -1,7 +1,7 @@
 """How many bytes a second the processes of a control group may read from a disk, and write to it.
 
-Groups of version 2 have `io.max` for it, with a line for each disk. Those of version 1 have a file for each
-way: there, the kernel limits reads and direct writes, and not what it writes back later.
+Groups of version 2 have `io.max` for it, with a line for each disk. Those of version 1 have a file for reads
+and one for writes. With version 1, the kernel does not limit what it writes back later.
 """
 
 import re
@@ -18,7 +18,7 @@ OLD_GROUPS = f"{GROUPS}/blkio"
 """Where groups of version 2 are, and those of version 1."""
 
 _UNLIMITED = "max"
-# Limits are of whole disks; the directory of a partition is in that of its disk.
+# Limits are those of whole disks. The directory of a partition is in that of its disk.
 _FIND = f"""say() {{ echo "clusterlift: error: $1" >&2; }}
 [ -e "$at" ] || {{ say "$at does not exist"; exit 1; }}
 if [ -b "$at" ]; then disk=/sys/class/block/$(basename "$(readlink -f "$at")")
@@ -56,7 +56,8 @@ def disk_rate(what: str, at: str, group: str, bytes_s: int) -> Setting:
     find = f"at={shlex.quote(at)} group={shlex.quote(group)}\n{_FIND}"
 
     def commands(value: str, _: str) -> Sequence[ShellCommand]:
-        read, written = (limit.partition("=")[2] for limit in value.split())
+        _, _, limits = value.partition("rbps=")
+        read, _, written = limits.partition(" wbps=")
         line = f"(\n{find}read={read} written={written}\n{_SET}\n)"
         return (ShellCommand(line, title=name),)
 
@@ -73,8 +74,9 @@ def disk_rate(what: str, at: str, group: str, bytes_s: int) -> Setting:
 def _limits(completed: CompletedCommand) -> str:
     if completed.code:
         raise ToolError(failure_reason(completed.errors) or "the limit of its disk cannot be read")
-    if new := re.search(r" rbps=(\w+) wbps=(\w+)", completed.output):
-        return _value(*new.groups())
+    new = re.search(r" rbps=(\w+) wbps=(\w+)", completed.output)
+    if new:
+        return _value(new[1], new[2])
     old = dict(re.findall(r"\.(read|write)_bps_device:\S+ (\d+)", completed.output))
     return _value(old.get("read", _UNLIMITED), old.get("write", _UNLIMITED))
 

@@ -1,4 +1,4 @@
-"""A guard on a host: it sets what we ask for, and puts it back when we are gone, however that happened.
+"""A guard on a host sets what we ask for, and puts it back when we are gone, however that happened.
 
 The guard is a shell on the host, which holds a lock while it lives, so that a host has one at most. We write
 a line to it every few seconds. It puts everything back as soon as we ask for it, as our end of the connection
@@ -34,9 +34,11 @@ ATTEMPT_S = 60
 PUT_BACK_S = 120.0
 """A network card that negotiates anew, several times perhaps, takes a minute."""
 
-_ARMED, _BUSY = "clusterlift: armed", "clusterlift: busy"
-_SET, _PUT_BACK = "clusterlift: set ", "clusterlift: put back "
-"""Before the exit code. What the script printed as errors comes before."""
+_ARMED = "clusterlift: armed"
+_BUSY = "clusterlift: busy"
+_SET = "clusterlift: set "
+_PUT_BACK = "clusterlift: put back "
+"""The beginnings of the guard's answers. The last two have an exit code, and errors stand before them."""
 _CODE = re.compile("[0-9]{1,3}")
 _SCRIPT = HEAR + (files(__package__) / "guard.sh").read_text()
 
@@ -58,11 +60,11 @@ class Guard(HostProcess):
             return self._has_ended or self._is_there(_PUT_BACK)
 
     def prepare(self, script: str) -> None:
-        """Tell the guard how to put everything back; do not wait for it."""
+        """Tell the guard how to put everything back, and return at once."""
         self._write(f"revert {as_line(script)} end")
 
     def start_setting(self, script: str) -> None:
-        """Make the guard run a script, whose effects it will put back; do not wait for it."""
+        """Make the guard run a script, whose effects it will put back, and return at once."""
         self._write(f"set {as_line(script)} end")
 
     def await_set(self, timeout_s: float) -> tuple[int, str]:
@@ -76,7 +78,7 @@ class Guard(HostProcess):
         return self._answer(_SET)
 
     def start_putting_back(self) -> None:
-        """Make the guard put everything back; do not wait for it."""
+        """Make the guard put everything back, and return at once."""
         self._write("put back")
 
     def await_put_back(self, timeout_s: float = PUT_BACK_S) -> None:
@@ -90,13 +92,16 @@ class Guard(HostProcess):
         return self._place(answer) is not None
 
     def _place(self, answer: str) -> int | None:
-        return next((n for n, line in enumerate(self._lines) if line.startswith(answer)), None)
+        for number, line in enumerate(self._lines):
+            if line.startswith(answer):
+                return number
+        return None
 
     def _answer(self, answer: str) -> tuple[int, str]:
         """Return the code of an answer that has come, and the lines between it and the one before."""
         with self._changed:
             lines = self._lines[: self._place(answer)]
-            code = self._lines[len(lines)].removeprefix(answer)
+            code = self._lines[len(lines)][len(answer) :]
         before = [n for n, line in enumerate(lines) if line.startswith((_ARMED, _SET))]
         if not before or not _CODE.fullmatch(code):
             raise self._host_error("the answer of its guard cannot be read")
@@ -183,7 +188,7 @@ class Guards:
         return failed
 
     def _close(self, hosts: Iterable[Host], timeout_s: float = PUT_BACK_S) -> None:
-        """End the guards of hosts; all of them together have `timeout_s` to end."""
+        """End the guards of hosts. All of them together have `timeout_s` to end."""
         ending = [self._guards.pop(host) for host in hosts if host in self._guards]
         for guard in ending:
             guard.start_putting_back()

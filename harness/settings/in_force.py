@@ -8,11 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
 
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import failure_reason
-from harness.hosts.parallelism import MAX_OPENING, batches
+from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import Script, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import DEVICE_NAME
@@ -22,6 +21,7 @@ from harness.settings.journal import PUT_BACK, SET, Entry, Journal
 from harness.settings.setting import (
     Change,
     Setting,
+    ShellCommand,
     failed_command,
     script,
     script_to_put_back,
@@ -32,7 +32,7 @@ SET_S = 90.0
 _OF_DEVICE = re.compile(rf".* of (?P<device>{DEVICE_NAME})( at MTU (?P<mtu>[0-9]{{1,5}}))?")
 
 Settings = Mapping[Host, Sequence[Setting]]
-"""What is to be set on each host, in order."""
+"""The settings that each host gets, in order."""
 KnownSettings = Callable[[str, int], Iterable[Setting]]
 """Returns all that may be put back, if a device of this name, with this MTU, leads to the other hosts."""
 
@@ -43,7 +43,7 @@ class NotPutBack(ClusterliftError):
 
 @dataclass(frozen=True)
 class InForce:
-    """What is set while a block runs: all that is `wanted`, and the `changes` that this took."""
+    """The settings that are in force while a block runs (`wanted`), and the `changes` that this took."""
 
     wanted: Settings
     changes: tuple[Change, ...]
@@ -58,7 +58,9 @@ class InForce:
             if value != setting.value:
                 why = ": its guard has ended" if host in gone else ""
                 return f"{host}: {setting.name} is {value}, not {setting.value}{why}"
-        return f"{gone[0]}: its guard has ended" if gone else None
+        if gone:
+            return f"{gone[0]}: its guard has ended"
+        return None
 
 
 def plan(settings: Settings) -> list[Change]:
@@ -82,8 +84,8 @@ def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
     """Set everything on its host, verify that it is set, and put it back when the block is left.
 
     Each host puts it back by itself if this process ends before. Meanwhile, every host refuses other
-    experiments, even if nothing changes there. Raise HostError, with nothing set, if
-    something cannot be set; NotPutBack at the end if something could not be put back.
+    experiments, even if nothing changes there. If something cannot be set, raise HostError with nothing
+    set. If something could not be put back at the end, raise NotPutBack.
     """
     with Guards(settings) as guards:
         for error in guards.unarmed.values():
@@ -119,19 +121,23 @@ def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> l
     NotPutBack if something cannot be put back, or is not of these hosts, or not of the known settings.
     """
     by_name = {str(host): host for host in hosts}
-    pairs = [(entry, _known_change(entry, by_name, known)) for entry in journal.outstanding()]
-    problems = [
-        f"{entry}, which was {entry.before!r} before, is not in the experiment's file: use the file as it "
-        "was, or put it back yourself and remove its line from the journal"
-        for entry, change in pairs
-        if change is None
-    ]
-    outstanding = [change for _, change in pairs if change is not None]
+    problems = []
+    outstanding = []
+    for entry in journal.outstanding():
+        change = _known_change(entry, by_name, known)
+        if change is not None:
+            outstanding.append(change)
+        else:
+            problems.append(
+                f"{entry}, which was {entry.before!r} before, is not in the experiment's file: use the file "
+                "as it was, or put it back yourself and remove its line from the journal"
+            )
     with Guards(dict.fromkeys(change.host for change in outstanding)) as guards:
         failed = dict(guards.unarmed)
         reached = [change for change in outstanding if change.host not in failed]
-        ours, tried = [], []
-        for change, value in zip(reached, _values(reached), strict=True):
+        ours = []
+        tried = []
+        for change, value in _values(reached):
             if isinstance(value, HostError):
                 failed[change.host] = value
             elif value == change.setting.value:
@@ -149,16 +155,20 @@ def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> l
 
 def _known_change(entry: Entry, hosts: Mapping[str, Host], known: KnownSettings) -> Change | None:
     """Return what an entry of a journal says, unless its host or setting is unknown, or its value is none."""
+    device = ""
+    mtu = TYPICAL_MTU
     match = _OF_DEVICE.fullmatch(entry.setting)
-    device, mtu = (
-        (match["device"], int(match["mtu"] or TYPICAL_MTU)) if match else ("", TYPICAL_MTU)
-    )
+    if match:
+        device = match["device"]
+        mtu = int(match["mtu"] or TYPICAL_MTU)
     for setting in known(device, mtu):
         is_valid = setting.can_be(entry.value) and setting.can_be(entry.before)
         if entry.host in hosts and setting.name == entry.setting and is_valid:
             change = Change(hosts[entry.host], replace(setting, value=entry.value), entry.before)
             with suppress(BadInput):  # a rate that is out of bounds
-                return change if change.to_put_back else None
+                if change.to_put_back:
+                    return change
+                return None
     return None
 
 
@@ -169,9 +179,11 @@ def _put_back_again(
 
     A guard that is still there goes on trying, and lets no other one do it.
     """
-    left = [change for change in changes if change.host in failed]
-    with Guards(_by_host(left)) as guards:
-        guards.prepare(_scripts_to_put_back([c for c in left if c.host not in guards.unarmed]))
+    scripts = _scripts_to_put_back([change for change in changes if change.host in failed])
+    with Guards(scripts) as guards:
+        for host in guards.unarmed:
+            del scripts[host]
+        guards.prepare(scripts)
         return {host: failed[host] for host in (*guards.unarmed, *guards.put_back())}
 
 
@@ -182,20 +194,21 @@ def _record_put_back(
     problems: Sequence[str] = (),
 ) -> None:
     """Record the changes whose former value is seen to be back. Raise NotPutBack if one is not."""
-    tried = [change for change in changes if change.host not in failed]
-    seen, problems = [], [*problems, *map(str, failed.values())]
-    for change, value in zip(tried, _values(tried), strict=True):
+    seen = []
+    found = list(problems)
+    found += [str(error) for error in failed.values()]
+    for change, value in _values([change for change in changes if change.host not in failed]):
         if value == change.before:
             seen.append(change)
         elif isinstance(value, HostError):
-            problems.append(str(value))
+            found.append(str(value))
         else:
-            problems.append(f"{change} is {value}, and was {change.before} before")
+            found.append(f"{change} is {value}, and was {change.before} before")
     try:
         journal.record(PUT_BACK, seen)
     finally:
-        if problems:
-            raise NotPutBack(f"not put back: {'; '.join(problems)}")
+        if found:
+            raise NotPutBack(f"not put back: {'; '.join(found)}")
 
 
 def _by_host(changes: Sequence[Change]) -> dict[Host, list[Change]]:
@@ -212,9 +225,7 @@ def _scripts_to_put_back(changes: Sequence[Change]) -> dict[Host, str]:
 def _read(settings: Settings) -> dict[tuple[Host, Setting], str | HostError]:
     """Return the current value of each setting, or why it is unknown."""
     values: dict[tuple[Host, Setting], str | HostError] = {}
-    by_host = ([(host, setting) for setting in found] for host, found in settings.items())
-    for turn in zip_longest(*(batches(own, MAX_OPENING) for own in by_host), fillvalue=()):
-        wanted = list(chain.from_iterable(turn))
+    for wanted in _in_turns(settings):
         printed = run_all([(host, Script(setting.reading)) for host, setting in wanted])
         for (host, setting), completed in zip(wanted, printed, strict=True):
             subject = f"{host}: {setting.name}"
@@ -222,20 +233,28 @@ def _read(settings: Settings) -> dict[tuple[Host, Setting], str | HostError]:
     return values
 
 
-def _values(changes: Sequence[Change]) -> list[str | HostError]:
-    """Return the current value of each setting that is changed, in order."""
-    found = _read(
-        {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
-    )
-    return [found[change.host, change.setting] for change in changes]
+def _in_turns(settings: Settings) -> Iterator[list[tuple[Host, Setting]]]:
+    """Yield the settings that are read together: at most MAX_OPENING of each host, which take connections."""
+    most = max((len(found) for found in settings.values()), default=0)
+    for start in range(0, most, MAX_OPENING):
+        turn = []
+        for host, found in settings.items():
+            turn += [(host, setting) for setting in found[start : start + MAX_OPENING]]
+        yield turn
+
+
+def _values(changes: Sequence[Change]) -> list[tuple[Change, str | HostError]]:
+    """Return each change with the current value of its setting."""
+    settings = {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
+    found = _read(settings)
+    return [(change, found[change.host, change.setting]) for change in changes]
 
 
 def _set_all(changes: Sequence[Change], guards: Guards) -> None:
     """Set everything, on all hosts at the same time, and verify it. Raise HostError for the first failure."""
-    commands = {
-        host: [command for change in own for command in change.to_set]
-        for host, own in _by_host(changes).items()
-    }
+    commands: dict[Host, list[ShellCommand]] = {}
+    for change in changes:
+        commands.setdefault(change.host, []).extend(change.to_set)
     ended = guards.set({host: script(lines) for host, lines in commands.items()}, SET_S)
     for host, answer in ended.items():
         if isinstance(answer, HostError):
@@ -245,7 +264,7 @@ def _set_all(changes: Sequence[Change], guards: Guards) -> None:
             command = failed_command(commands[host], code)
             line = failure_reason(errors) or f"exit code {code}"
             raise HostError(f"{host}: {why_it_failed(command, line) if command else line}")
-    for change, value in zip(changes, _values(changes), strict=True):
+    for change, value in _values(changes):
         if isinstance(value, HostError):
             raise value
         if value != change.setting.value:

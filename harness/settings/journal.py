@@ -96,7 +96,7 @@ class Journal:
             change = entry.change
             former = found.pop((change.host, change.setting), change)
             if entry.state == SET:
-                # What was set twice is put back to what was there first.
+                # A setting that was set twice gets its first value back.
                 found[change.host, change.setting] = msgspec.structs.replace(
                     change, before=former.before
                 )

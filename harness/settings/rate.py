@@ -8,6 +8,7 @@ is shaped like the outgoing one.
 import shlex
 from collections.abc import Iterator, Sequence
 
+from harness.base.checked import mapping, positive
 from harness.base.errors import ToolError
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.interface import INBOUND_DEVICE
@@ -23,7 +24,7 @@ BURST_S = 1e-3
 LATENCY = "5ms"
 UNLIMITED = "unlimited"
 ROUNDING = 1e-4
-"""Relative: tc prints five digits of whole bytes; a wanted rate may have more."""
+"""Relative: tc prints five digits of whole bytes, and a wanted rate may have more."""
 
 _DEFAULT_HANDLE = "0:"
 _INGRESS = frozenset({"ingress", "clsact"})
@@ -40,7 +41,9 @@ def rate(device: str, bit_s: int | None, mtu: int) -> Setting:
         if limit_bit_s is None:
             return UNLIMITED
         is_wanted = bit_s is not None and abs(limit_bit_s - bit_s) <= ROUNDING * bit_s
-        return value if is_wanted else rate_text(limit_bit_s)
+        if is_wanted:
+            return value
+        return rate_text(limit_bit_s)
 
     def commands(wanted: str, before: str) -> Sequence[ShellCommand]:
         if wanted == UNLIMITED:
@@ -106,12 +109,12 @@ def limited_bit_s(text: str, mtu: int) -> int | None:
     Raise ToolError if the text cannot be read, or shows a queue that is neither ours nor the default one.
     """
     queues = json_rows(text, "tc qdisc")
-    ours = next((queue for queue in queues if queue.get("handle") == HANDLE), None)
-    if ours is not None:
-        try:
-            return wire_bit_s(ours["options"]["rate"] * 8, mtu)
-        except (KeyError, TypeError) as error:
-            raise ToolError(f"tc printed no rate for the queue {HANDLE}") from error
+    for queue in queues:
+        if queue.get("handle") == HANDLE:
+            bytes_s = positive(mapping(queue, "options").get("rate"))
+            if bytes_s is None:
+                raise ToolError(f"tc printed no rate for the queue {HANDLE}")
+            return wire_bit_s(bytes_s * 8, mtu)
     for queue in queues:
         is_root = queue.get("root") is True and queue.get("kind") != "noqueue"
         has_own_root = is_root and queue.get("handle") != _DEFAULT_HANDLE

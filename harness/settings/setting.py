@@ -77,16 +77,17 @@ def script(commands: Sequence[ShellCommand]) -> str:
 
     Its exit code tells which one: see `failed_command`.
     """
-    return "\n".join(
-        f"{command.line} 2>/dev/null || :"
-        if command.may_fail
-        else f"{command.line} || exit {_FIRST_CODE + number}"
-        for number, command in enumerate(commands)
-    )
+    lines = []
+    for number, command in enumerate(commands):
+        if command.may_fail:
+            lines.append(f"{command.line} 2>/dev/null || :")
+        else:
+            lines.append(f"{command.line} || exit {_FIRST_CODE + number}")
+    return "\n".join(lines)
 
 
 def script_to_put_back(changes: Sequence[Change]) -> str:
-    """Return a script that puts a host's settings back, the last first; it tries each, whatever fails."""
+    """Return a script that puts a host's settings back, the last first. It tries each, whatever fails."""
     parts = [f"(\n{script(change.to_put_back)}\n) || failed=1" for change in reversed(changes)]
     return "\n".join(["failed=", *parts, '[ -z "$failed" ]'])
 
@@ -94,7 +95,9 @@ def script_to_put_back(changes: Sequence[Change]) -> str:
 def failed_command(commands: Sequence[ShellCommand], code: int) -> ShellCommand | None:
     """Return the command that failed, by the exit code of its script; None if the code names none."""
     number = code - _FIRST_CODE
-    return commands[number] if 0 <= number < len(commands) else None
+    if 0 <= number < len(commands):
+        return commands[number]
+    return None
 
 
 def why_it_failed(command: ShellCommand, error: str) -> str:

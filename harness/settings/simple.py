@@ -1,17 +1,20 @@
-"""Settings that one command sets; `rate.py`, `speed.py` and `disk_rate.py` have those that need more."""
+"""Settings that one command sets. `rate.py`, `speed.py` and `disk_rate.py` have those that need more."""
 
 import hashlib
 import shlex
 from collections.abc import Callable
 
+from harness.base.checked import mapping
 from harness.base.errors import ToolError
 from harness.base.failure_reason import failure_reason
 from harness.hosts.remote_process import CompletedCommand
 from harness.node.iproute2 import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
-UP, DOWN = "up", "down"
-APPLIED, NOT_APPLIED = "applied", "not applied"
+UP = "up"
+DOWN = "down"
+APPLIED = "applied"
+NOT_APPLIED = "not applied"
 
 
 def mtu(device: str, size: int) -> Setting:
@@ -39,15 +42,17 @@ def bond_member(device: str) -> Setting:
     quoted = shlex.quote(device)
 
     def read(completed: CompletedCommand) -> str:
-        """Return `up` or `down`; any device that is no member of a bond would lose its routes."""
+        """Return `up` or `down`. Refuse a device outside of a bond, which would lose its routes."""
         try:
             [link] = json_rows(completed.output, "ip link")
-            kind, flags = link.get("linkinfo", {}).get("info_slave_kind"), link["flags"]
-        except (ToolError, ValueError, KeyError, AttributeError) as error:
+            flags = link["flags"]
+        except (ToolError, ValueError, KeyError) as error:
             raise ToolError(f"there is no device {device}") from error
-        if kind != "bond":
+        if mapping(link, "linkinfo").get("info_slave_kind") != "bond":
             raise ToolError(f"{device} is not a member of a bond, so it is not taken down")
-        return UP if "UP" in flags else DOWN
+        if "UP" in flags:
+            return UP
+        return DOWN
 
     return _by_line(
         f"bond member {device}",

@@ -216,7 +216,7 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         assert main(["probe", "mtu", *hosts, "--configuration", "after"]) == 1
         assert main(["gate", "before", "after", *results]) == 1
         printed = capsys.readouterr().out
-        assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in printed
+        assert f"fault: {names[1]} {DEVICE}: MTU 1400, expected 1500" in printed
         assert f"{names[0]} -> {names[1]}: a path MTU black hole" in page_of(
             "mtu", find_probes("after", tmp_path)[0]
         )

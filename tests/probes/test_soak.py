@@ -128,6 +128,8 @@ def test_a_card_that_flaps_below_a_bridge_is_named(
     [probed] = find_probes("soaked", tmp_path)
     interrupted = f"{DEVICE}: the link was interrupted: its carrier changed 2 times"
     assert code == 1
-    assert [(each.subject, each.text) for each in faults_of(probed)] == [(names[0], interrupted)]
+    assert [(each.subject, each.text) for each in faults_of(probed)] == [
+        (about(names[0]), interrupted)
+    ]
     row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(names[0]))
     assert row.split()[-1] == "2"
