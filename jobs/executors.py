@@ -4,6 +4,8 @@ The driver's node runs them itself, the node of each executor in a task on it. A
 a part of the answer, with the reason.
 """
 
+from __future__ import annotations
+
 import inspect
 import os
 import platform

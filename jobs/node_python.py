@@ -1,5 +1,7 @@
 """Whether the Python of every node can run what is measured there, before the first trial."""
 
+from __future__ import annotations
+
 import platform
 import re
 from collections.abc import Iterator, Mapping

@@ -79,10 +79,8 @@ class Pace:
 
 def command(directory: str, file_bytes: int, seconds: int) -> list[str]:
     """Return the command that measures with a file of its own in a directory, `seconds` for each job."""
-    stands_on = (
-        f"from __future__ import annotations\n{inspect.getsource(devices)}"  # for Python 3.8
-    )
-    return ["sh", "-c", _SCRIPT, "fio", directory, str(file_bytes), str(seconds), stands_on]
+    sizes = (str(file_bytes), str(seconds))
+    return ["sh", "-c", _SCRIPT, "fio", directory, *sizes, inspect.getsource(devices)]
 
 
 def expected_s(seconds: int) -> float:

@@ -236,6 +236,17 @@ def test_the_oldest_pythons_that_are_supported_tell_all_facts(version: str) -> N
     assert unread_facts(done[0].stdout) is None
 
 
+def test_a_python_that_is_off_the_path_is_found_where_rhel_8_has_it(tmp_path: Path) -> None:
+    """As its own programs do, program.sh uses /usr/libexec/platform-python, which is Python 3.6."""
+    place = tmp_path / "platform-python"
+    place.symlink_to(older_python("3.6"))
+    command = machine_command(python="no-such-python")
+    moved = [word.replace("/usr/libexec/platform-python", str(place)) for word in command]
+    done = subprocess.run(moved, capture_output=True, text=True, check=True)
+    assert unread_facts(done.stdout) is None
+    assert "clock_synchronised" in read_machine(done.stdout)
+
+
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
