@@ -94,7 +94,7 @@ def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
     for directory, names in hosts.items():
         yield note(
             f"unknown whether {directory} is in memory or in a cache on {join_names(names)}",
-            "install python3 (3.8 or newer) there",
+            "install python3 (3.6 or newer) there",
         )
 
 
