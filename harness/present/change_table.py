@@ -196,8 +196,8 @@ def verdict_sentences(changes: Sequence[Change], beyond: str = "") -> Iterator[s
     tested = len(verdicts) - verdicts.count(Verdict.TOO_FEW)
     if tested:
         yield (
-            f"Change from the first column{beyond}; p of a t test on runs, Holm-adjusted for "
-            f"{count_of(tested, 'comparison')} (± is not)."
+            f"Change from the first column{beyond}. p: t test on runs, Holm-adjusted for "
+            f"{count_of(tested, 'comparison')}; ± is not adjusted."
         )
     if Verdict.NOISE in verdicts:
         yield f"{quantities.NOISE}: not significant."

@@ -33,7 +33,7 @@ Fetch wait is only the time in which tasks were blocked; it includes the disk of
 is the time of the task's own thread in the JVM. File system and unattributed is what no metric covers: \
 input and output, garbage collection pauses, waiting for a processor. No metric shows how much of it the \
 network causes.
-Wire is what the interfaces of all nodes received in a trial. What is no shuffle is input, headers, \
+Wire is what the interfaces of all nodes received in a trial: besides shuffle, it has input, headers, \
 broadcasts, results, replication and other traffic."""
 _MORE = "--details shows the tables behind this."
 _NAME_WIDTH = 32
@@ -185,7 +185,11 @@ def _attribution_notes(attribution: Attribution) -> Iterator[str]:
 
 
 _REST = "rest"
-_PART_NAMES = {**NAMES, _REST: "in no part"}
+_PART_NAMES = {
+    **NAMES,
+    "unattributed_s": "in the file system or unattributed",
+    _REST: "in no part",
+}
 _MIN_FRACTION = 0.25
 """A sentence names no part that is a smaller fraction of the change."""
 _MAX_PARTS = 2

@@ -20,21 +20,21 @@ _CAPTION = (
 )
 _LIMITS = (
     "network: the part of the time in which tasks wait for the network, or in which the link of at least one "
-    "node is full; at infinite rate: the time over an infinitely fast network; useful up to: the rate beyond "
-    "which the time is within 5 % of that, or a dash if it is already. The last two columns are "
+    "node is full. at infinite rate: the time over an infinitely fast network. useful up to: at faster "
+    "rates, the time is within 5 % of that; a dash if it is so already. The last two columns are "
     "extrapolated: no such link was measured."
 )
 _DISK_LIMITS = (
-    "disk: the part of the time in which tasks wait for a disk, as far as is known; "
-    "with infinitely fast disks: what remains, which is extrapolated: no such disk was measured."
+    "disk: the part of the time in which tasks wait for a disk, as far as is known. "
+    "with infinitely fast disks: the time that remains, extrapolated: no such disk was measured."
 )
 _ERROR = (
-    "error: expected / measured - 1, so + is a prediction that was too long; inside: the narrowest interval "
-    "with what was measured."
+    "error: expected / measured - 1, so + is a prediction that was too long. inside: the narrowest interval "
+    "that has the measured time."
 )
 _ROUND = (
-    "A round is every workload once, without the controls. In brackets: if all workloads are at the "
-    "worse, or all at the better end of their 95 % intervals."
+    "A round is every workload once, without the controls. In brackets: the values if all workloads are at "
+    "the worse end of their 95 % intervals, or all at the better end."
 )
 
 

@@ -356,7 +356,7 @@ class TestCommand:
         printed = capfd.readouterr().out
         controls = re.findall(r"[a-z0-9-]+", re.split("of controls: |\n\n", printed)[2])
         assert noise == {name: f"\n{name}: ~" in printed or name in controls for name in noise}
-        assert "5 workloads changed, in all by -10.4 s, -7.26 s of it file system" in printed
+        assert "5 workloads changed, in all by -10.4 s, -7.26 s of it in the file system" in printed
         assert "inner-join: -2.78 s" in printed
         assert "a link was full for 79 % of the time before, 17 % after" in printed
         assert "rest" not in printed

@@ -31,9 +31,9 @@ _KEYS = {
 }
 _PX = (258, 100)
 LEGEND = (
-    "Of each workload, the trial whose time is nearest to the median: what its busiest node received and "
-    "sent, in Mbit/s over seconds, of all executions if a trial has several. The dashed line is what "
-    f"the link can carry; the link is full above {percent(FULL)} of it."
+    "What the busiest node received and sent, in Mbit/s over seconds, in the trial whose time is nearest to "
+    "the workload's median. If a trial has several executions, all of them are shown. The dashed line is "
+    f"what the link can carry; the link is full above {percent(FULL)} of it."
 )
 
 

@@ -16,8 +16,8 @@ _PX = (262, 100)
 _MAX_LARGE_MARKS = 60
 _LEGEND = (
     "Time of each trial in seconds, from left to right in the order of measurement; a vertical line "
-    "separates runs. Hollow marks do not count: warm-up trials, and trials that something disturbed; one at "
-    f"the upper edge may have taken longer. {chart.FAILED} marks a failed trial."
+    "separates runs. Hollow marks do not count: they are warm-up trials or disturbed trials. A mark at the "
+    f"upper edge may have taken longer. {chart.FAILED} marks a failed trial."
 )
 
 
