@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.interval import Interval
@@ -15,7 +14,7 @@ from harness.statistics.run_table import Estimate, RunTable
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
 OWN_FACTOR = 2
-"""By how much a p value of a workload's own runs has to be less than ALPHA."""
+"""How many times smaller than ALPHA the p value of a workload's own runs has to be."""
 
 
 class Verdict(StrEnum):
@@ -30,10 +29,13 @@ class Verdict(StrEnum):
 class Change:
     """The change from one configuration to another, as one comparison of a table.
 
-    `relative_change` is after / before - 1: -0.095 is 9.5 % faster. These values are None if there are too
-    few runs to test it: `interval`, its 95 % confidence interval; `p`, the two-sided p value; `adjusted_p`,
-    the same adjusted for all comparisons of the table (Holm). `limit` is known only then: the largest
-    relative change that could be no more than another run.
+    `relative_change` is after / before - 1: -0.095 is 9.5 % faster. With enough runs to test it, it has
+
+    - `interval`: its 95 % confidence interval;
+    - `p`: the two-sided p value;
+    - `adjusted_p`: the same, adjusted for all comparisons of the table (Holm).
+
+    With too few runs, it has a `limit`: the largest relative change that could be no more than another run.
     """
 
     relative_change: float
@@ -45,11 +47,12 @@ class Change:
     @property
     def of_performance(self) -> "Change":
         """The change of the reciprocal of a time, which is how much is done in it."""
-        ends = self.interval and sorted(map(_of_reciprocal, self.interval))
+        interval = None
+        if self.interval:
+            low, high = self.interval
+            interval = Interval(_of_reciprocal(high), _of_reciprocal(low))
         return replace(
-            self,
-            relative_change=_of_reciprocal(self.relative_change),
-            interval=Interval(*ends) if ends else None,
+            self, relative_change=_of_reciprocal(self.relative_change), interval=interval
         )
 
     @property
@@ -62,7 +65,7 @@ class Change:
     @property
     def uncertainty(self) -> float | None:
         """How far the true change may be from `relative_change`."""
-        return self.interval and self.interval.max_distance(self.relative_change)
+        return self.interval.max_distance(self.relative_change) if self.interval else None
 
 
 def _of_reciprocal(change: float) -> float:
@@ -87,8 +90,8 @@ class ControlShift:
 class Difference:
     """A ratio after / before, not yet adjusted for the other comparisons of its table.
 
-    `runs` is the number of runs on the side that has fewer. `moderated` is the same ratio by the variance
-    that other workloads have a part in, None if there is none.
+    `runs` is the number of runs on the side that has fewer. `moderated` is the same ratio with a variance to
+    which other workloads contribute; None if there is none.
     """
 
     ratio: Estimate
@@ -101,24 +104,28 @@ def changes_of_table(
 ) -> dict[tuple[str, int], Change]:
     """Return the changes from the first configuration, by workload and number of configuration.
 
-    A workload without times on either side has none. Their p values are adjusted for the whole table, and
+    A workload without times on a side has no change. The p values are adjusted for the whole table, and
     belong to the hypothesis that a change is `beyond`, a fraction. With `controls` of each configuration, a
     change is relative to theirs.
     """
-    differences = {
-        (name, after): found
-        for after in range(1, len(table.configurations))
-        for name, found in _differences(table, after, controls[after] if controls else ()).items()
-    }
+    differences: dict[tuple[str, int], Difference] = {}
+    for after in range(1, len(table.configurations)):
+        of_after = _differences(table, after, controls[after] if controls else ())
+        for name, difference in of_after.items():
+            differences[name, after] = difference
     changes = adjusted_changes(list(differences.values()), beyond)
     return dict(zip(differences, changes, strict=True))
 
 
 def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
-    runs = {name: table.runs_of_either(0, after, name) for name in table.workloads}
-    ratios = {name: table.ratio(0, after, name, controls=controls) for name in runs if runs[name]}
+    runs: dict[str, int] = {}
+    ratios: dict[str, Estimate] = {}
+    for name in table.workloads:
+        runs[name] = table.runs_of_either(0, after, name)
+        if runs[name]:
+            ratios[name] = table.ratio(0, after, name, controls=controls)
     others = moderated(ratios)
-    return {name: Difference(ratios[name], runs[name], others.get(name)) for name in ratios}
+    return {name: Difference(ratio, runs[name], others.get(name)) for name, ratio in ratios.items()}
 
 
 def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
@@ -130,44 +137,52 @@ def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> C
         return None
     runs = min(table.runs_of_either(0, after, name) for name in controls)
     difference = Difference(table.ratio(0, after, *controls), runs)
-    return ControlShift(tuple(controls), *adjusted_changes([difference]))
+    [change] = adjusted_changes([difference])
+    return ControlShift(tuple(controls), change)
 
 
 def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> list[Change]:
     """Return the changes of one table, in order, Holm-adjusted, each tested against the change `beyond`.
 
-    The more comparisons a table has, the stronger the evidence that each of them needs. Those with too
-    few runs are not among them. Where other workloads have a part in a variance, the workload's own runs
-    have to show the change, too: alone, and at ALPHA / OWN_FACTOR.
+    The more comparisons a table has, the stronger the evidence that each of them needs. Those with too few
+    runs do not count as comparisons. Where other workloads contribute to a variance, the workload's own runs
+    alone have to show the change, too, at ALPHA / OWN_FACTOR.
     """
-    tested = [n for n, each in enumerate(differences) if each.runs >= MIN_RUNS]
-    ratios = [differences[n].moderated or differences[n].ratio for n in tested]
-    adjusted = dict(zip(tested, holm([ratio.p(1 + beyond) for ratio in ratios]), strict=True))
-    return [
-        _change(each, each.ratio.p(1 + beyond), adjusted.get(n))
-        for n, each in enumerate(differences)
-    ]
+    p_values: list[float] = []
+    for each in differences:
+        if each.runs >= MIN_RUNS:
+            ratio = each.moderated or each.ratio
+            p_values.append(ratio.p(1 + beyond))
+    adjusted = iter(holm(p_values))
+    changes: list[Change] = []
+    for each in differences:
+        if each.runs >= MIN_RUNS:
+            changes.append(_tested_change(each, beyond, next(adjusted)))
+        else:
+            limit = math.expm1(each.ratio.margin())
+            changes.append(Change(math.expm1(each.ratio.log), limit=limit))
+    return changes
 
 
-def _change(difference: Difference, p: float, adjusted_p: float | None) -> Change:
-    """Return a change by the p value of its own runs and, if it was tested, by that of the table."""
+def _tested_change(difference: Difference, beyond: float, adjusted_p: float) -> Change:
+    """Return a change by the p value of its own runs, and by that of the table."""
     ratio = difference.ratio
-    relative_change = math.expm1(ratio.log)
-    if adjusted_p is None:
-        return Change(relative_change, limit=math.expm1(ratio.margin()))
+    p = ratio.p(1 + beyond)
     if difference.moderated:
         adjusted_p = max(adjusted_p, min(1.0, OWN_FACTOR * p))
-    interval = Interval(*(end - 1 for end in ratio.interval))
-    return Change(relative_change, interval, p, adjusted_p)
+    low, high = ratio.interval
+    return Change(math.expm1(ratio.log), Interval(low - 1, high - 1), p, adjusted_p)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's (1979) step-down adjusted p values, in the order of the given ones.
 
-    The smallest of n is multiplied by n, the next by n - 1, and so on; none becomes smaller than
-    the one before it, or greater than 1.
+    The smallest of n is multiplied by n, the next by n - 1, and so on. An adjusted p value is never smaller
+    than the one before it, nor greater than 1.
     """
-    ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
-    each = (min(1.0, p_values[n] * (len(p_values) - rank)) for rank, n in enumerate(ascending))
-    adjusted = dict(zip(ascending, accumulate(each, max), strict=True))
-    return [adjusted[n] for n in range(len(p_values))]
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, n in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[n] * (len(p_values) - rank)))
+        adjusted[n] = largest
+    return adjusted

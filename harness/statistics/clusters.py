@@ -10,11 +10,12 @@ from harness.statistics.run_table import t_quantile
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
     """Return the share of hits among all, and its interval of 95 % from the differences between clusters.
 
-    It is the ratio estimator of cluster sampling, with Student's t. The interval is at least as wide as that
-    of as many independent samples, since clusters may agree by chance; None for a single cluster.
-    `sizes` are more than 0.
+    It is the ratio estimator of cluster sampling, with Student's t. Clusters may agree by chance, so the
+    interval is at least as wide as that of the same number of independent samples. It is None for a single
+    cluster. `sizes` are more than 0.
     """
-    clusters, total = len(sizes), sum(sizes)
+    clusters = len(sizes)
+    total = sum(sizes)
     share = sum(hits) / total
     if clusters == 1:
         return share, None
@@ -36,12 +37,16 @@ def likely_shares(hits: Sequence[float], sizes: Sequence[int]) -> list[float]:
         return [0.0] * len(sizes)
     share = sum(hits) / total
     by_chance = share * (1 - share)
-    observed = [(hit / size, size) for hit, size in zip(hits, sizes, strict=True) if size]
-    squares = math.fsum(size * (own - share) ** 2 for own, size in observed)
-    weight = total - math.fsum(size**2 for _, size in observed) / total
-    excess = squares - (len(observed) - 1) * by_chance
-    between = max(0.0, excess / weight) if weight else 0.0
+    squares: list[float] = []
+    for hit, size in zip(hits, sizes, strict=True):
+        if size:
+            squares.append(size * (hit / size - share) ** 2)
+    weight = total - math.fsum(size**2 for size in sizes) / total
+    excess = math.fsum(squares) - (len(squares) - 1) * by_chance
+    if weight <= 0 or excess <= 0:
+        return [share] * len(sizes)
+    between = excess / weight
     return [
-        share + between * (hit - share * size) / (between * size + by_chance) if between else share
+        share + between * (hit - share * size) / (between * size + by_chance)
         for hit, size in zip(hits, sizes, strict=True)
     ]

@@ -19,5 +19,7 @@ class Interval(NamedTuple):
 
     def relative_distance(self, value: float) -> float | None:
         """Return `max_distance` as a fraction of `value`: 0.01 is 1 %. None if it is no finite number."""
-        quotient = self.max_distance(value) / value if value else math.inf
+        if not value:
+            return None
+        quotient = self.max_distance(value) / value
         return quotient if math.isfinite(quotient) else None

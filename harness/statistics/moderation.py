@@ -25,27 +25,23 @@ def moderated(ratios: Mapping[str, Estimate]) -> dict[str, Estimate]:
     repeated = {name: ratio for name, ratio in ratios.items() if ratio.df < NORMAL_DF}
     if len(repeated) <= 1:
         return {}
-    estimates = repeated.values()
-    logs = [math.log(each.variance / each.per_run) - _bias(each.df) for each in estimates]
     from scipy.special import zeta  # noqa: PLC0415  loads for 0.4 s
 
+    estimates = repeated.values()
+    logs = [math.log(each.variance / each.per_run) - _bias(each.df) for each in estimates]
     excess = variance(logs) - fmean(float(zeta(2, each.df / 2)) for each in estimates)
-    # Twice the x with trigamma(x) = excess; trigamma(x) is about 1 / x + 1 / (2 x^2).
-    prior_df = min(NORMAL_DF, (1 + math.sqrt(1 + 2 * excess)) / excess) if excess > 0 else NORMAL_DF
+    prior_df: float = NORMAL_DF
+    if excess > 0:
+        # Twice the x with trigamma(x) = excess; trigamma(x) is about 1 / x + 1 / (2 x^2).
+        prior_df = min(NORMAL_DF, (1 + math.sqrt(1 + 2 * excess)) / excess)
     usual = math.exp(fmean(logs) + _bias(prior_df))
     others_df = fmean(each.df for each in estimates) * (len(estimates) - 1)
     df = CAUTION * min(prior_df, others_df)
-    return {
-        name: replace(
-            each,
-            variance=max(
-                each.variance,
-                (df * usual * each.per_run + each.df * each.variance) / (df + each.df),
-            ),
-            df=df + each.df,
-        )
-        for name, each in repeated.items()
-    }
+    found: dict[str, Estimate] = {}
+    for name, each in repeated.items():
+        weighted = (df * usual * each.per_run + each.df * each.variance) / (df + each.df)
+        found[name] = replace(each, variance=max(each.variance, weighted), df=df + each.df)
+    return found
 
 
 def _bias(df: float) -> float:

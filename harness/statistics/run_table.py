@@ -10,8 +10,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from statistics import fmean, median
+from itertools import chain, pairwise
+from statistics import NormalDist, fmean, median
 
 from harness.statistics.interval import LEVEL, Interval
 
@@ -33,8 +33,8 @@ MAX_MARGIN = 100.0
 class RunMedian:
     """The median time of one workload in one run.
 
-    `log_time` is the logarithm of the median of its trials' seconds, `least_variance` how well that can be
-    known at best: the variance that the clock, the scheduler and rounding cause.
+    `log_time` is the logarithm of the median of its trials' seconds. `least_variance` says how well that can
+    be known at best: it is the variance that the clock, the scheduler and rounding cause.
     """
 
     log_time: float
@@ -58,10 +58,13 @@ def run_median(
 
 
 def t_quantile(df: float, level: float = LEVEL) -> float:
-    """Return the standard errors on either side of the confidence interval of a mean by Student's t."""
+    """Return half the width of the confidence interval of a mean by Student's t, in standard errors."""
+    probability = (1 + level) / 2
+    if df >= NORMAL_DF:
+        return NormalDist().inv_cdf(probability)
     from scipy.special import stdtrit  # noqa: PLC0415  loads for 0.4 s
 
-    return float(stdtrit(df, (1 + level) / 2))
+    return float(stdtrit(df, probability))
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Estimate:
     """The logarithm of a time, or of a ratio of two times, with its variance.
 
     `df` are the degrees of freedom of the variance; NORMAL_DF if that is not from runs that were repeated.
-    `per_run` is which multiple of the variance between runs it is.
+    `variance` is `per_run` times the variance between runs.
     """
 
     log: float
@@ -123,7 +126,7 @@ class RunTable:
 
     def runs(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
-        return sum(workload in run for run in self.configurations[configuration])
+        return len(self._medians(configuration, workload))
 
     def runs_of_either(self, before: int, after: int, workload: str) -> int:
         """Return in how many runs this workload is, on the side that has fewer."""
@@ -132,23 +135,23 @@ class RunTable:
     @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Every workload that has a time in some run."""
-        runs = (run for runs in self.configurations for run in runs)
-        return tuple(dict.fromkeys(name for run in runs for name in run))
+        runs = chain.from_iterable(self.configurations)
+        return tuple(dict.fromkeys(chain.from_iterable(runs)))
 
     def is_in_turns(self, before: int, after: int) -> bool:
         """Return whether both took turns in the same applications, two or more, each in each of them once."""
         if not self.applications:
             return False
-        names = [self.applications[side] for side in (before, after)]
-        return (
-            set(names[0]) == set(names[1])
-            and None not in names[0]
-            and all(len(set(side)) == len(side) > 1 for side in names)
-        )
+        earlier = self.applications[before]
+        later = self.applications[after]
+        is_once_in_each = len(set(earlier)) == len(earlier) and len(set(later)) == len(later)
+        is_same = set(earlier) == set(later) and None not in earlier
+        return is_same and is_once_in_each and len(earlier) > 1
 
     def time(self, configuration: int, workload: str) -> Estimate:
         """Return the geometric mean of the runs' times in seconds."""
-        return self._estimate([configuration], [workload])
+        logs = list(self._logs(configuration, [workload]).values())
+        return self._mean([logs], [configuration], [workload])
 
     def ratio(
         self, before: int, after: int, *workloads: str, controls: Collection[str] = ()
@@ -157,88 +160,101 @@ class RunTable:
 
         What differs between applications cancels if both took turns in them.
         """
-        return self._estimate([before, after], workloads, controls)
+        earlier = self._logs(before, workloads, controls)
+        later = self._logs(after, workloads, controls)
+        pairs: list[float] = []
+        if self.is_in_turns(before, after):
+            of_application = {self.applications[after][run]: log for run, log in later.items()}
+            for run, log in earlier.items():
+                application = self.applications[before][run]
+                if application in of_application:
+                    pairs.append(of_application[application] - log)
+        samples = [list(earlier.values()), list(later.values())]
+        if len(pairs) > 1:
+            samples = [pairs]
+        return self._mean(samples, [before, after], workloads)
 
     def run_sd(self, workload: str) -> float:
         """Return the standard deviation between runs, as a fraction of the time.
 
-        All configurations that have several runs tell of it; PRIOR_RUN_SD if there is none.
+        It is that within all configurations with several runs; PRIOR_RUN_SD if there is none.
         """
-        numbers = [n for n in range(len(self.configurations)) if self.runs(n, workload)]
-        variance, df = variance_within([[*self._logs(n, [workload]).values()] for n in numbers])
-        least = fmean(self._least_variance(number, [workload]) for number in numbers)
-        return math.sqrt(max(variance, least)) if df else PRIOR_RUN_SD
+        samples: list[list[float]] = []
+        least: list[float] = []
+        for number in range(len(self.configurations)):
+            medians = self._medians(number, workload)
+            if medians:
+                samples.append(list(self._logs(number, [workload]).values()))
+                least.append(fmean(each.least_variance for each in medians))
+        variance, df = variance_within(samples)
+        return math.sqrt(max(variance, fmean(least))) if df else PRIOR_RUN_SD
 
-    def _estimate(
+    def _medians(self, configuration: int, workload: str) -> list[RunMedian]:
+        """Return the times of a workload in the runs that have it."""
+        runs = self.configurations[configuration]
+        return [run[workload] for run in runs if workload in run]
+
+    def _mean(
         self,
+        samples: Sequence[Sequence[float]],
         configurations: Sequence[int],
         workloads: Collection[str],
-        controls: Collection[str] = (),
     ) -> Estimate:
-        """Return the mean of one configuration, or the difference of the means of two."""
-        sides = [self._logs(number, workloads, controls) for number in configurations]
-        pairs = self._pairs(configurations, sides)
-        samples = [pairs] if pairs else [[*side.values()] for side in sides]
+        """Return the mean of a sample, or the difference of the means of two.
+
+        A sample has the logarithm of each run, or of the ratio of each pair of runs. `configurations` and
+        `workloads` are those that it is from.
+        """
+        is_paired = len(samples) < len(configurations)
         means = [fmean(sample) for sample in samples]
-        batches = [*map(_batches, samples)]
+        batches = [_batches(sample) for sample in samples]
         between, df = variance_within(batches)
         if not df:
-            between, df = fmean(self.run_sd(name) ** 2 for name in workloads), NORMAL_DF
+            between = fmean(self.run_sd(name) ** 2 for name in workloads)
+            df = NORMAL_DF
         per_sample = math.fsum(1 / len(sample) for sample in samples)
-        # More than that of all, if the side with fewer runs varies more.
+        # This is more than the variance of all, if the side with fewer runs varies more.
         of_each = math.fsum(
-            variance_within([one])[0] / len(sample)
-            for one, sample in zip(batches, samples, strict=True)
+            variance_within([batch])[0] / len(sample)
+            for batch, sample in zip(batches, samples, strict=True)
         )
         least = math.fsum(self._least_variance(number, workloads) for number in configurations)
         return Estimate(
             log=means[-1] - sum(means[:-1]),
             variance=max(between * per_sample, of_each, least),
             df=df,
-            per_run=2 * per_sample if pairs else per_sample,
+            per_run=2 * per_sample if is_paired else per_sample,
         )
 
     def _logs(
         self, configuration: int, workloads: Collection[str], controls: Collection[str] = ()
     ) -> dict[int, float]:
-        """Return what these workloads have in common in each run that has one of them, by its number.
+        """Return, by the number of the run, the mean log time of these workloads, without runs that have none.
 
-        That is relative to what the controls have in common in the run, or in all runs if it has none.
+        A workload that a run lacks counts as it usually is. The log times are relative to those of the
+        controls in the run, or in all runs if it has none.
         """
-        runs = self.configurations[configuration]
-        levels = {
-            name: fmean(run[name].log_time for run in runs if name in run) for name in workloads
-        }
-        level = fmean(levels.values())
-        found = {
-            number: level
-            + fmean(run[name].log_time - levels[name] for name in workloads if name in run)
-            for number, run in enumerate(runs)
-            if not run.keys().isdisjoint(workloads)
-        }
+        usual: dict[str, float] = {}
+        for name in workloads:
+            usual[name] = fmean(each.log_time for each in self._medians(configuration, name))
+        level = fmean(usual.values())
+        found: dict[int, float] = {}
+        for number, run in enumerate(self.configurations[configuration]):
+            changes = [run[name].log_time - usual[name] for name in workloads if name in run]
+            if changes:
+                found[number] = level + fmean(changes)
         if not controls:
             return found
-        relative_to = self._logs(configuration, controls)
-        usual = fmean(relative_to.values())
-        return {number: log - relative_to.get(number, usual) for number, log in found.items()}
-
-    def _pairs(
-        self, configurations: Sequence[int], sides: Sequence[Mapping[int, float]]
-    ) -> list[float]:
-        """Return the differences of two configurations by application, if both took turns in some."""
-        if len(sides) == 1 or not self.is_in_turns(*configurations):
-            return []
-        earlier, later = (
-            {self.applications[side][number]: log for number, log in logs.items()}
-            for side, logs in zip(configurations, sides, strict=True)
-        )
-        pairs = [later[name] - earlier[name] for name in earlier if name in later]
-        return pairs if len(pairs) > 1 else []
+        of_controls = self._logs(configuration, controls)
+        usual_control = fmean(of_controls.values())
+        return {
+            number: log - of_controls.get(number, usual_control) for number, log in found.items()
+        }
 
     def _least_variance(self, configuration: int, workloads: Collection[str]) -> float:
         """Return how well the mean of some runs' times can be known at best."""
-        runs = self.configurations[configuration]
-        return fmean(run[name].least_variance for run in runs for name in workloads if name in run)
+        medians = chain.from_iterable(self._medians(configuration, name) for name in workloads)
+        return fmean(each.least_variance for each in medians)
 
 
 def _batches(sample: Sequence[float]) -> list[float]:
@@ -246,7 +262,8 @@ def _batches(sample: Sequence[float]) -> list[float]:
 
     They vary as the values of the sample do, if neighbours have nothing in common, and else more.
     """
-    mean, count = fmean(sample), min(len(sample), BATCHES)
+    mean = fmean(sample)
+    count = min(len(sample), BATCHES)
     bounds = [len(sample) * number // count for number in range(count + 1)]
     return [
         mean + math.sqrt(end - start) * (fmean(sample[start:end]) - mean)
@@ -259,9 +276,10 @@ def variance_within(samples: Sequence[Sequence[float]]) -> tuple[float, float]:
 
     These are 0 if no sample has two values; the variance is MIN_SD squared at least.
     """
-    df = sum(map(len, samples)) - len(samples)
-    means = [fmean(sample) for sample in samples]
-    squares = math.fsum(
-        (value - mean) ** 2 for sample, mean in zip(samples, means, strict=True) for value in sample
-    )
-    return max(MIN_SD**2, squares / max(1, df)), df
+    df = 0
+    squares: list[float] = []
+    for sample in samples:
+        mean = fmean(sample)
+        squares += [(value - mean) ** 2 for value in sample]
+        df += len(sample) - 1
+    return max(MIN_SD**2, math.fsum(squares) / max(1, df)), df
