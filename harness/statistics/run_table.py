@@ -229,7 +229,7 @@ class RunTable:
     def _logs(
         self, configuration: int, workloads: Collection[str], controls: Collection[str] = ()
     ) -> dict[int, float]:
-        """Return, by the number of the run, the mean log time of these workloads, without runs that have none.
+        """Return the mean log time of these workloads by the number of the run; runs with none are left out.
 
         A workload that a run lacks counts as it usually is. The log times are relative to those of the
         controls in the run, or in all runs if it has none.

@@ -9,10 +9,8 @@ from statistics import fmean, median
 from harness.analysis.compare.comparison import Cell, Comparison, Row
 from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import measured_trials
 from harness.base.errors import BadInput
 from harness.base.words import percent
-from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
 from harness.statistics.change import Verdict
@@ -38,35 +36,35 @@ def wall_parts(trial: Trial) -> Parts | None:
     """
     if trial.wall_s is None or trial.tasks is None or not trial.tasks.slots:
         return None
-    slots = trial.tasks.slots
-    parts = {
-        name: seconds / slots
-        for name, seconds in vars(trial.tasks.time).items()
-        if seconds is not None
-    }
-    return {**parts, IDLE: trial.wall_s - math.fsum(parts.values())}
+    parts: dict[str, float] = {}
+    for name, seconds in vars(trial.tasks.time).items():
+        if seconds is not None:
+            parts[name] = seconds / trial.tasks.slots
+    parts[IDLE] = trial.wall_s - math.fsum(parts.values())
+    return parts
 
 
 def without_python_time(parts: Parts) -> Parts:
     """Return the parts with the time of Python workers added to UNATTRIBUTED."""
-    kept = {name: seconds for name, seconds in parts.items() if name != PYTHON}
-    return {**kept, UNATTRIBUTED: parts[UNATTRIBUTED] + parts.get(PYTHON, 0)}
+    kept = dict(parts)
+    kept[UNATTRIBUTED] += kept.pop(PYTHON, 0.0)
+    return kept
 
 
 @dataclass(frozen=True)
 class Attribution:
     """What the time of one workload in one configuration was spent on.
 
-    `parts_s` has the median of each part over the `n` of the `trials` that have task metrics.
-    `straggler_ratio` is the duration of the longest task divided by that of the median task. `notes`
-    are lines on failed and speculative tasks, spilling and incomplete event logs.
-
-    - `input_bytes` is the mean of a trial, and `node_local` the fraction that tasks read on the node where
-      it is stored, of all input with a preferred node; None if none has one: it is in a mounted directory,
-      or was cached.
-    - `received_bytes` is what the interfaces of all nodes received in a trial, and `shuffle_bytes` what tasks
-      fetched from other nodes: medians, None if no counters could be read. Those of `unread` nodes could not.
-    - `writes` is whether tasks wrote files.
+    - `parts_s`: the median of each part over the `n` of the `trials` that have task metrics.
+    - `straggler_ratio`: the duration of the longest task divided by that of the median task.
+    - `input_bytes`: the mean of a trial.
+    - `node_local`: of all input with a preferred node, the fraction that tasks read on the node where it is
+      stored. None if no input has a preferred node, because it is in a mounted directory, or was cached.
+    - `received_bytes`: what the interfaces of all nodes received in a trial; `shuffle_bytes`: what tasks
+      fetched from other nodes. They are medians, None if no counters could be read.
+    - `unread`: nodes whose counters could not be read.
+    - `writes`: whether tasks wrote files.
+    - `notes`: lines on failed and speculative tasks, spilling and incomplete event logs.
     """
 
     trials: int
@@ -83,9 +81,9 @@ class Attribution:
 
     @property
     def received_per_input_byte(self) -> float | None:
-        """What nodes received for each byte of input, without the shuffle; None if either is unknown.
+        """What nodes received for each byte of input, without the shuffle.
 
-        None, too, of a workload that writes: copies and parity are no input.
+        None if either is unknown, and of a workload that writes: copies and parity are no input.
         """
         has_input = self.input_bytes and not self.writes
         if self.received_bytes is None or self.shuffle_bytes is None or not has_input:
@@ -95,48 +93,54 @@ class Attribution:
 
 def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
-    trials = [
-        trial
-        for trial in measured_trials(runs)
-        if trial.workload == workload and trial.wall_s is not None
-    ]
-    divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
-    if not divided:
+    timed: list[Trial] = []
+    for recorded in runs:
+        own = recorded.by_workload.get(workload, ())
+        timed += [trial for trial in own if trial.counts and trial.wall_s is not None]
+    parts: list[Parts] = []
+    trials: list[Trial] = []
+    metrics: list[TaskMetrics] = []
+    received: list[int] = []
+    shuffled: list[int] = []
+    unread: set[str] = set()
+    for trial in timed:
+        divided = wall_parts(trial)
+        if divided is None or trial.tasks is None:
+            continue
+        parts.append(divided)
+        trials.append(trial)
+        metrics.append(trial.tasks)
+        if trial.wire and trial.wire.nodes:
+            received.append(sum(node.received_bytes for node in trial.wire.nodes))
+            shuffled.append(trial.tasks.shuffle_remote_bytes)
+            unread.update(trial.wire.unread)
+    if not trials:
         return None
-    metrics = [trial.tasks for trial, _ in divided if trial.tasks]
-    wires = [
-        (trial.tasks, trial.wire)
-        for trial, _ in divided
-        if trial.tasks and trial.wire and trial.wire.nodes
-    ]
-    received = [sum(node.received_bytes for node in wire.nodes) for _, wire in wires]
     return Attribution(
-        trials=len(trials),
-        n=len(divided),
-        parts_s=_median_parts([parts for _, parts in divided]),
+        trials=len(timed),
+        n=len(trials),
+        parts_s=_median_parts(parts),
         straggler_ratio=_straggler_ratio(metrics),
         input_bytes=fmean(tasks.input_bytes for tasks in metrics),
         node_local=_node_local(metrics),
         received_bytes=median(received) if received else None,
-        shuffle_bytes=median(tasks.shuffle_remote_bytes for tasks, _ in wires) if wires else None,
+        shuffle_bytes=median(shuffled) if shuffled else None,
         writes=any(tasks.output_bytes for tasks in metrics),
-        unread=tuple(sorted({host for _, wire in wires for host in wire.unread})),
-        notes=(*_notes(metrics), *_stopped([trial for trial, _ in divided])),
+        unread=tuple(sorted(unread)),
+        notes=(*_notes(metrics), *_stopped(trials)),
     )
 
 
 def _median_parts(divided: Sequence[Parts]) -> Parts:
     if any(PYTHON not in parts for parts in divided):
         divided = [without_python_time(parts) for parts in divided]
-    return {name: median(parts[name] for parts in divided) for name in PARTS if name in divided[0]}
+    names = [name for name in PARTS if name in divided[0]]
+    return {name: median(parts[name] for parts in divided) for name in names}
 
 
 def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
-    ratios = [
-        tasks.stragglers.longest_s / tasks.stragglers.median_s
-        for tasks in metrics
-        if tasks.stragglers and tasks.stragglers.median_s
-    ]
+    stragglers = [tasks.stragglers for tasks in metrics if tasks.stragglers]
+    ratios = [each.longest_s / each.median_s for each in stragglers if each.median_s]
     return median(ratios) if ratios else None
 
 
@@ -150,13 +154,9 @@ def _node_local(metrics: Sequence[TaskMetrics]) -> float | None:
 
 def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
     """Yield a line for each kind of event that may explain a time."""
-    for event, counts in (
-        ("failed tasks", [tasks.failed_tasks for tasks in metrics]),
-        ("speculative tasks", [tasks.speculative_tasks for tasks in metrics]),
-        ("bytes spilled to disk", [tasks.disk_spilled_bytes for tasks in metrics]),
-    ):
-        if any(counts):
-            yield f"{event}: {sum(counts):,} in {sum(map(bool, counts))} of {len(metrics)} trials"
+    yield from _count(metrics, "failed tasks", "failed_tasks")
+    yield from _count(metrics, "speculative tasks", "speculative_tasks")
+    yield from _count(metrics, "bytes spilled to disk", "disk_spilled_bytes")
     incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
     if incomplete:
         yield (
@@ -165,24 +165,31 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
         )
 
 
+def _count(metrics: Sequence[TaskMetrics], event: str, field: str) -> Iterator[str]:
+    """Yield how often something happened, and in how many trials, if it did."""
+    counts = [getattr(tasks, field) for tasks in metrics]
+    happened = sum(map(bool, counts))
+    if happened:
+        yield f"{event}: {sum(counts):,} in {happened} of {len(metrics)} trials"
+
+
 def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
     """Yield on which node a CPU limit stopped processes most, if it did in MIN_STOPPED of the periods."""
-    of_node: defaultdict[str, list[NodeInterference]] = defaultdict(list)
+    periods: Counter[str] = Counter()
+    throttles: Counter[str] = Counter()
+    stopped_s: defaultdict[str, list[float]] = defaultdict(list)
     for trial in trials:
         for node in trial.interference or ():
             if node.quota_periods and node.quota_throttles is not None:
-                of_node[node.host].append(node)
-    shares = {
-        host: sum(node.quota_throttles or 0 for node in nodes)
-        / sum(node.quota_periods or 0 for node in nodes)
-        for host, nodes in of_node.items()
-    }
+                periods[node.host] += node.quota_periods
+                throttles[node.host] += node.quota_throttles
+                stopped_s[node.host].append(node.throttled_s or 0.0)
+    shares = {host: throttles[host] / periods[host] for host in periods}
     host = max(shares, key=shares.__getitem__, default="")
     if host and shares[host] >= MIN_STOPPED:
-        stopped_s = fmean(node.throttled_s or 0.0 for node in of_node[host])
         yield (
             f"the CPU limit of {host} stopped it in {percent(shares[host])} of the periods, for "
-            f"{stopped_s:.2f} s of processor time a trial, which no part shows"
+            f"{fmean(stopped_s[host]):.2f} s of processor time a trial, which no part shows"
         )
 
 
@@ -190,12 +197,13 @@ def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
 class ExplainedRow:
     """The change of one workload's time, divided into parts.
 
-    `cells` are the comparison's cells, before and after. `change_s` is the difference of their
-    times in seconds, None if a side has none. `before` and `after` are None if no trial of that
-    side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
-    both attributions are known. `rest_s` is the remainder of the change: medians do not add up as
-    times do, and trials without task metrics contribute to the change alone. `profiles` are what the tasks
-    did on both sides, None of a side without a profile.
+    - `cells`: the comparison's cells, before and after.
+    - `change_s`: the difference of their times in seconds, None if a side has none.
+    - `before`, `after`: None if no trial of that side has task metrics.
+    - `parts_s`: the difference of the medians of each part; empty unless both attributions are known.
+    - `rest_s`: the remainder of the change. Medians do not add up as times do, and trials without task
+      metrics contribute to the change alone.
+    - `profiles`: what the tasks did on both sides, None of a side without a profile.
     """
 
     workload: str
@@ -240,20 +248,35 @@ def explain(comparison: Comparison) -> Explanation:
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
-    cells = row.cells[0], row.cells[1]
-    sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
-    times_s = [cell.summary.time_s for cell in cells if cell.summary]
-    change_s = times_s[1] - times_s[0] if len(times_s) == len(cells) else None
-    parts_s = _differences(*sides)
-    rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
-    profiles = profiled_time(before.runs, row.workload), profiled_time(after.runs, row.workload)
-    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, profiles)
+    name = row.workload
+    cell_before, cell_after = row.cells
+    attribution_before = attribute(before.runs, name)
+    attribution_after = attribute(after.runs, name)
+    parts_s = _differences(attribution_before, attribution_after)
+    change_s = None
+    rest_s = None
+    if cell_before.summary and cell_after.summary:
+        change_s = cell_after.summary.time_s - cell_before.summary.time_s
+        if parts_s:
+            rest_s = change_s - math.fsum(parts_s.values())
+    return ExplainedRow(
+        workload=name,
+        cells=(cell_before, cell_after),
+        change_s=change_s,
+        before=attribution_before,
+        after=attribution_after,
+        parts_s=parts_s,
+        rest_s=rest_s,
+        profiles=(profiled_time(before.runs, name), profiled_time(after.runs, name)),
+    )
 
 
 def _differences(before: Attribution | None, after: Attribution | None) -> Parts:
     if before is None or after is None:
         return {}
-    before_s, after_s = before.parts_s, after.parts_s
-    if not (PYTHON in before_s and PYTHON in after_s):
-        before_s, after_s = without_python_time(before_s), without_python_time(after_s)
+    before_s = before.parts_s
+    after_s = after.parts_s
+    if PYTHON not in before_s or PYTHON not in after_s:
+        before_s = without_python_time(before_s)
+        after_s = without_python_time(after_s)
     return {name: after_s[name] - before_s[name] for name in PARTS if name in after_s}

@@ -12,15 +12,16 @@ _STRIPED = (LayoutKind.REED_SOLOMON, LayoutKind.XOR)
 
 
 def cause(column: ConfigurationRuns, received: float) -> str | None:
-    """Return why nodes receive so much for each byte of input, in one sentence; None if it is little.
+    """Return why nodes receive so much for each byte of input, in one sentence.
 
-    None, too, if the data has no known layout, or several.
+    None if it is little, and if the data has no known layout, or several.
     """
     layouts = list(map(Layout.recorded, column.layouts))
     if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
         return None
-    [layout] = layouts
-    data, storages = f"the data is {layout}", {storage(recorded.run) for recorded in column.runs}
+    layout = layouts[0]
+    data = f"the data is {layout}"
+    storages = {storage(recorded.run) for recorded in column.runs}
     if "s3a" in storages:
         task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"

@@ -1,16 +1,16 @@
 """When links and disks of a trial's nodes were full, in which direction, and during which stage."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from itertools import compress, groupby
+from itertools import chain
 from statistics import fmean, geometric_mean, median, mode
 from typing import NamedTuple, TypeVar
 
 from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.sample import measured_trials
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run, Trial
@@ -44,18 +44,25 @@ class LinkSlice(NamedTuple):
 
 def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]:
     """Return all slices of a node, in their order; together they cover all executions of the trial."""
-    series = map(timeline.series, (node.received_bytes, node.sent_bytes))
-    return tuple(LinkSlice(timeline.interval_s, *carried) for carried in zip(*series, strict=True))
+    received = timeline.series(node.received_bytes)
+    sent = timeline.series(node.sent_bytes)
+    return tuple(
+        LinkSlice(timeline.interval_s, *carried) for carried in zip(received, sent, strict=True)
+    )
 
 
 def stage_of(timeline: Timeline, number: int) -> int | None:
     """Return the index of the stage that takes most of a slice, None between stages."""
-    start_s, end_s = number * timeline.interval_s, (number + 1) * timeline.interval_s
-    overlaps_s = [
-        min(end_s, stage.end_s) - max(start_s, stage.start_s) for stage in timeline.stages
-    ]
-    longest_s = max(overlaps_s, default=0)
-    return overlaps_s.index(longest_s) if longest_s > 0 else None
+    start_s = number * timeline.interval_s
+    end_s = start_s + timeline.interval_s
+    found = None
+    longest_s = 0.0
+    for index, stage in enumerate(timeline.stages):
+        overlap_s = min(end_s, stage.end_s) - max(start_s, stage.start_s)
+        if overlap_s > longest_s:
+            found = index
+            longest_s = overlap_s
+    return found
 
 
 def stage_name(timeline: Timeline, index: int) -> str:
@@ -65,9 +72,14 @@ def stage_name(timeline: Timeline, index: int) -> str:
 
 def busiest_node(timeline: Timeline) -> NodeTimeline | None:
     """Return the node that received most, or sent most, whichever is more; None if no bytes are known."""
-    carried = [(_carried_bytes(timeline, node), node) for node in timeline.nodes]
-    known = [(total, node) for total, node in carried if total is not None]
-    return max(known, key=lambda found: found[0])[1] if known else None
+    busiest = None
+    most = -1
+    for node in timeline.nodes:
+        carried = _carried_bytes(timeline, node)
+        if carried is not None and carried > most:
+            busiest = node
+            most = carried
+    return busiest
 
 
 def silent_nodes(timeline: Timeline) -> list[str]:
@@ -77,7 +89,7 @@ def silent_nodes(timeline: Timeline) -> list[str]:
 
 def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
     """Return what a node received or what it sent, whichever is more; None if neither is known."""
-    totals = []
+    totals: list[int] = []
     for series in (node.received_bytes, node.sent_bytes):
         known = [value for value in timeline.series(series) if value is not None]
         if known:
@@ -85,10 +97,14 @@ def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
     return max(totals, default=None)
 
 
-def _link_levels(part: LinkSlice, limit: Goodput) -> list[float | None]:
-    """Return what a link carries in either direction, as a part of what makes it full: beyond 1, it is."""
-    rates = ((part.bit_s(way), FULL * limit.bit_s(way)) for way in _WAYS)
-    return [rate and rate / most for rate, most in rates]
+def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
+    """Return the directions in which a link is full."""
+    ways: set[str] = set()
+    for way in _WAYS:
+        bit_s = part.bit_s(way)
+        if bit_s is not None and bit_s > FULL * limit.bit_s(way):
+            ways.add(way)
+    return ways
 
 
 @dataclass(frozen=True)
@@ -106,13 +122,19 @@ class TrialUse:
     @property
     def full_share(self) -> float | None:
         """The part of the time in which the link, or a disk, of some node was full; None if unknown."""
-        return None if self.full is None else sum(map(bool, self.full)) / len(self.full)
+        if self.full is None:
+            return None
+        return sum(map(bool, self.full)) / len(self.full)
 
     def stages_while_full(self) -> list[str]:
         """Return the name of the stage of each slice in which something was full, or `between stages`."""
-        full = compress(range(self.timeline.slices), self.full or ())
-        indexes = (stage_of(self.timeline, number) for number in full)
-        return [BETWEEN_STAGES if n is None else stage_name(self.timeline, n) for n in indexes]
+        names: list[str] = []
+        for number, full in enumerate(self.full or ()):
+            if full:
+                index = stage_of(self.timeline, number)
+                name = BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
+                names.append(name)
+        return names
 
 
 @dataclass(frozen=True)
@@ -155,13 +177,14 @@ def trial_links(
     `measurements` come from the configuration's probes; `without` names workloads to leave out.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
-    links = (
-        _trial_link(recorded.run, trial, timeline, goodput_of)
-        for recorded in column.runs
-        for goodput_of in [cache(partial(goodput, recorded.run, mesh))]
-        for trial, timeline in _timed_trials(recorded, without)
-    )
-    return tuple(filter(None, links))
+    links: list[TrialLink] = []
+    for recorded in column.runs:
+        goodput_of = cache(partial(goodput, recorded.run, mesh))
+        for trial, timeline in _timed_trials(recorded, without):
+            link = _trial_link(recorded.run, trial, timeline, goodput_of)
+            if link:
+                links.append(link)
+    return tuple(links)
 
 
 def trial_disks(column: ConfigurationRuns, without: Collection[str] = ()) -> tuple[TrialDisks, ...]:
@@ -169,19 +192,21 @@ def trial_disks(column: ConfigurationRuns, without: Collection[str] = ()) -> tup
 
     What a control group holds back does not make a disk busy: then nothing is known.
     """
-    disks = (
-        _trial_disks(recorded.run, trial, timeline)
-        for recorded in column.runs
-        if "disk_limited" not in recorded.run.facts
-        for trial, timeline in _timed_trials(recorded, without)
-    )
-    return tuple(filter(None, disks))
+    found: list[TrialDisks] = []
+    for recorded in column.runs:
+        if "disk_limited" in recorded.run.facts:
+            continue
+        for trial, timeline in _timed_trials(recorded, without):
+            disks = _trial_disks(recorded.run, trial, timeline)
+            if disks:
+                found.append(disks)
+    return tuple(found)
 
 
 def _timed_trials(
     recorded: RecordedRun, without: Collection[str]
 ) -> Iterator[tuple[Trial, Timeline]]:
-    for trial in measured_trials([recorded]):
+    for trial in recorded.counted:
         if trial.wall_s is not None and trial.workload not in without and trial.timeline:
             yield trial, trial.timeline
 
@@ -194,43 +219,49 @@ def _trial_link(
     Nodes without any bytes do not count: see `silent_nodes`.
     """
     busiest = busiest_node(timeline)
-    silent = silent_nodes(timeline)
-    nodes = [node for node in timeline.nodes if node.host not in silent]
-    slices = [link_slices(timeline, node) for node in nodes]
-    known = ([None not in part for part in of_node] for of_node in slices)
-    if busiest is None or not all(map(_are_enough, known)):
+    if busiest is None:
         return None
-    by_node = [
-        [_full(_WAYS, _link_levels(part, limit)) for part in of_node]
-        for node, of_node in zip(nodes, slices, strict=True)
-        if (limit := goodput_of(node.host))
-    ]
-    full = tuple(set().union(*ways) for ways in zip(*by_node, strict=True)) if by_node else None
-    return TrialLink(run, trial, timeline, full, busiest, goodput_of(busiest.host))
+    silent = silent_nodes(timeline)
+    full: list[set[str]] = [set() for _ in range(timeline.slices)]
+    is_any_known = False
+    for node in timeline.nodes:
+        if node.host in silent:
+            continue
+        slices = link_slices(timeline, node)
+        if not _are_enough([None not in part for part in slices]):
+            return None
+        limit = goodput_of(node.host)
+        if limit:
+            is_any_known = True
+            for ways, part in zip(full, slices, strict=True):
+                ways.update(_full_ways(part, limit))
+    known = tuple(full) if is_any_known else None
+    return TrialLink(run, trial, timeline, known, busiest, goodput_of(busiest.host))
 
 
 def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | None:
     """Return the disks of a trial; None if nothing is known of any, or too few slices of one."""
     nodes = [node for node in timeline.nodes if node.disk_busy_percent]
-    series = [
-        [busy and busy / (100 * DISK_FULL) for busy in timeline.series(node.disk_busy_percent)]
-        for node in nodes
-    ]
-    known = ([level is not None for level in of_node] for of_node in series)
-    if not nodes or not all(map(_are_enough, known)):
+    if not nodes:
         return None
-    slices = list(zip(*series, strict=True))
-    hosts = [node.host for node in nodes]
-    full = tuple(_full(hosts, every) for every in slices)
-    totals = [sum(filter(None, of_node)) for of_node in series]
+    full: list[set[str]] = [set() for _ in range(timeline.slices)]
+    highest: list[int | None] = [None] * timeline.slices
+    totals: list[int] = []
+    for node in nodes:
+        series = timeline.series(node.disk_busy_percent)
+        if not _are_enough([percent is not None for percent in series]):
+            return None
+        for number, percent in enumerate(series):
+            if percent is None:
+                continue
+            highest[number] = max(percent, highest[number] or 0)
+            if percent > 100 * DISK_FULL:
+                full[number].add(node.host)
+        totals.append(sum(percent or 0 for percent in series))
     busiest = nodes[totals.index(max(totals))]
     name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
-    highest = [max(own) for every in slices if (own := [n for n in every if n is not None])]
-    return TrialDisks(run, trial, timeline, full, name, DISK_FULL * fmean(highest))
-
-
-def _full(names: Iterable[str], levels: Iterable[float | None]) -> set[str]:
-    return {name for name, level in zip(names, levels, strict=True) if (level or 0) > 1}
+    known = [percent for percent in highest if percent is not None]
+    return TrialDisks(run, trial, timeline, tuple(full), name, fmean(known) / 100)
 
 
 def _are_enough(known: Sequence[bool]) -> bool:
@@ -242,9 +273,10 @@ def _are_enough(known: Sequence[bool]) -> bool:
 class FullTime:
     """For how long the link, or a disk, of some node was full in a workload's trials that count.
 
-    `full_share` is the mean of the runs' means, and `full_s` the same part of the time that tables have;
-    None if unknown. `stage` is the one in which it was full for longest, None if it never was. `busiest` is
-    the node, or the disk (`n1: sda`), that was the busiest most often.
+    - `busiest`: the node, or the disk (`n1: sda`), that was the busiest most often.
+    - `full_share`: the mean of the runs' means; `full_s`: the same part of the time that tables have. None if
+      unknown.
+    - `stage`: the one in which it was full for longest, None if it never was.
     """
 
     busiest: str
@@ -257,8 +289,8 @@ class FullTime:
 class LinkUse(FullTime):
     """The full time of links. It is unknown if the goodput of all links is.
 
-    `direction` is the one in which a link was full for longest, None if none ever was. `typical` is the trial
-    whose time is the nearest to the median.
+    `direction` is the one in which a link was full for longest, None if no link ever was full. `typical` is
+    the trial whose time is the nearest to the median.
     """
 
     typical: TrialLink
@@ -279,56 +311,64 @@ def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
     }
 
 
-def _by_workload(uses: Sequence[UseT]) -> dict[str, list[UseT]]:
-    workloads = dict.fromkeys(use.trial.workload for use in uses)
-    return {name: [use for use in uses if use.trial.workload == name] for name in workloads}
+def _by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
+    found: dict[str, list[UseT]] = {}
+    for use in uses:
+        found.setdefault(use.trial.workload, []).append(use)
+    return found
 
 
 def run_shares(uses: Iterable[TrialUse]) -> list[float]:
     """Return for each run the mean part of the time in which something was full, where it is known."""
-    return list(map(fmean, _by_run(uses, lambda use: use.full_share)))
+    return [fmean(shares) for shares in _by_run((use, use.full_share) for use in uses)]
 
 
 def busy_shares(disks: Iterable[TrialDisks]) -> list[float]:
     """Return for each run the mean part of the time in which the busiest disk was busy."""
-    return list(map(fmean, _by_run(disks, lambda each: each.busy_share)))
+    return [fmean(shares) for shares in _by_run((each, each.busy_share) for each in disks)]
 
 
-def _by_run(uses: Iterable[UseT], read: Callable[[UseT], float | None]) -> Iterator[list[float]]:
-    for _, of_run in groupby(uses, lambda use: use.run.id):
-        if known := [value for use in of_run if (value := read(use)) is not None]:
-            yield known
+def _by_run(values: Iterable[tuple[TrialUse, float | None]]) -> list[list[float]]:
+    """Return the known values of the trials of each run that has some."""
+    found: dict[str, list[float]] = {}
+    for use, value in values:
+        if value is not None:
+            found.setdefault(use.run.id, []).append(value)
+    return list(found.values())
 
 
 def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
     shares = run_shares(uses)
-    share = fmean(shares) if shares else None
-    time_s = geometric_mean(map(median, _by_run(uses, lambda use: use.trial.wall_s)))
-    stages = [stage for use in uses for stage in use.stages_while_full()]
-    return FullTime(
-        busiest=busiest,
-        full_s=None if share is None else share * time_s,
-        full_share=share,
-        stage=mode(stages) if stages else None,
-    )
+    share = None
+    full_s = None
+    if shares:
+        times_s = _by_run((use, use.trial.wall_s) for use in uses)
+        share = fmean(shares)
+        full_s = share * geometric_mean(map(median, times_s))
+    stages = list(chain.from_iterable(use.stages_while_full() for use in uses))
+    return FullTime(busiest, full_s, share, mode(stages) if stages else None)
 
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     known = [link for link in links if link.full is not None] or links
     host = mode(link.node.host for link in links)
+    of_host = [link for link in known if link.node.host == host] or known
     full = _full_time(known, host)
     return LinkUse(
         **vars(full),
         typical=typical_trial(known),
-        goodput=next((link.goodput for link in known if link.node.host == host), known[0].goodput),
+        goodput=of_host[0].goodput,
         direction=_direction(known) if full.stage else None,
     )
 
 
-def _direction(links: Sequence[TrialLink]) -> str:
-    full = {way: sum(way in ways for link in links for ways in link.full or ()) for way in _WAYS}
-    less, more = sorted(full.values())
-    return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
+def _direction(links: Iterable[TrialLink]) -> str:
+    full = Counter(dict.fromkeys(_WAYS, 0))
+    for link in links:
+        for ways in link.full or ():
+            full.update(ways)
+    (way, more), (_, less) = full.most_common()
+    return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else way
 
 
 def typical_trial(uses: Sequence[UseT]) -> UseT:

@@ -1,6 +1,6 @@
 """What a workload that writes stored, sent and wrote to disks for each byte of its data."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -27,42 +27,39 @@ class PerWrittenByte:
 
 def per_written_byte(runs: Iterable[RecordedRun], workload: str) -> PerWrittenByte | None:
     """Return the bytes for each that a workload wrote; None if no trial that counts wrote any."""
-    trials = [
-        trial
-        for trial in measured_trials(runs)
-        if trial.workload == workload and trial.written and trial.written.data_bytes
-    ]
-    layouts = list(dict.fromkeys(trial.written.layout for trial in trials if trial.written))
-    if not trials:
+    layouts: dict[str, None] = {}
+    stored: list[float] = []
+    sent: list[float] = []
+    to_disks: list[float] = []
+    for trial in measured_trials(runs):
+        written = trial.written
+        if trial.workload != workload or written is None or not written.data_bytes:
+            continue
+        layouts[written.layout] = None
+        if written.stored_bytes is not None:
+            stored.append(written.stored_bytes / written.data_bytes)
+        sent_bytes = _sent(trial)
+        if sent_bytes is not None:
+            sent.append(sent_bytes / written.data_bytes)
+        if trial.disk and trial.input_read_by:
+            to_disks.append(trial.disk.written_bytes / written.data_bytes)
+    if not layouts:
         return None
+    promised = None
+    if len(layouts) == 1:
+        promised = Layout.recorded(next(iter(layouts))).stored_per_byte
     return PerWrittenByte(
-        ", ".join(layouts),
-        Layout.recorded(layouts[0]).stored_per_byte if len(layouts) == 1 else None,
-        _median_ratio(trials, _stored),
-        _median_ratio(trials, _sent),
-        _median_ratio(trials, _to_disks),
+        layouts=", ".join(layouts),
+        promised=promised,
+        stored=median(stored) if stored else None,
+        sent=median(sent) if sent else None,
+        to_disks=median(to_disks) if to_disks else None,
     )
 
 
-def _median_ratio(trials: Sequence[Trial], read: Callable[[Trial], int | None]) -> float | None:
-    ratios = [
-        count / trial.written.data_bytes
-        for trial in trials
-        if trial.written and (count := read(trial)) is not None
-    ]
-    return median(ratios) if ratios else None
-
-
-def _stored(trial: Trial) -> int | None:
-    return trial.written.stored_bytes if trial.written else None
-
-
 def _sent(trial: Trial) -> int | None:
+    """Return the bytes that all nodes sent in a trial, without shuffled rows; None if unknown."""
     if not trial.wire or not trial.wire.nodes or trial.wire.unread or not trial.tasks:
         return None
     sent = sum(node.sent_bytes for node in trial.wire.nodes)
     return max(0, sent - trial.tasks.shuffle_remote_bytes)
-
-
-def _to_disks(trial: Trial) -> int | None:
-    return trial.disk.written_bytes if trial.disk and trial.input_read_by else None
