@@ -4,13 +4,13 @@ from __future__ import annotations  # for Python 3.8
 
 import typing
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.model.layout import UNKNOWN, Layout
+from harness.model.layout import UNKNOWN, Layout, LayoutKind
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,16 @@ class StoredFiles:
 
     `coder` is the code that computes parity, `native` or `java`; None if there is no parity, or if it
     is not known. `page_cache` is whether the storing nodes read through their page cache; None if it is
-    not known. `server` is the program of an object store and its version: `ceph 18.2.7`; None elsewhere.
-    `client` is what affects how this application reads from an object store, by name; empty elsewhere.
-    `addresses` has where nodes are whose names in `placement` do not say it: `10.0.0.3:6801`.
+    not known. `server` is the program of an object store, such as `ceph`; None elsewhere. `client` is
+    what affects how this application reads from an object store, by name; empty elsewhere. `addresses`
+    has where nodes are whose names in `placement` do not say it: `10.0.0.3:6801`.
     """
 
     files: Mapping[str, StoredFile]
     coder: str | None = None
     page_cache: bool | None = None
     server: str | None = None
+    server_version: str = ""
     client: Mapping[str, str] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,41 +94,57 @@ class StoredFiles:
 
         If no layout is expected, the files are compared with the most frequent layout.
         """
-        reference = expected or next(iter(self.layouts), None)
-        return self._names(lambda file: file.layout != reference or file.missing or file.excess)
+        reference = expected or self._most_frequent
+        return sorted(
+            name
+            for name, file in self.files.items()
+            if file.layout != reference or file.missing or file.excess
+        )
 
     def problem(self, expected: Layout | None) -> str | None:
         """Return what is wrong, as `of 3 files, 1 ...`; None if nothing is.
 
         If no layout is expected, the files are compared with the most frequent layout.
         """
-        reference = expected or next(iter(self.layouts), None)
-        groups = [
-            (f"are {layout}", [name for name, file in self.files.items() if file.layout == layout])
-            for layout in self.layouts
-            if layout != reference
-        ]
-        groups += [
-            (f"lack {self.missing:,} copies or stripes", self._names(lambda file: file.missing)),
-            (f"have {self.excess:,} too many", self._names(lambda file: file.excess)),
-        ]
+        reference = expected or self._most_frequent
+        by_problem: dict[str, list[str]] = {
+            f"are {layout}": [] for layout in self.layouts if layout != reference
+        }
+        lacking = f"lack {self.missing:,} copies or stripes"
+        exceeding = f"have {self.excess:,} too many"
+        by_problem.update({lacking: [], exceeding: []})
+        for name, file in self.files.items():
+            if file.layout != reference:
+                by_problem[f"are {file.layout}"].append(name)
+            if file.missing:
+                by_problem[lacking].append(name)
+            if file.excess:
+                by_problem[exceeding].append(name)
         problems = [
-            f"{len(names):,} {problem} (first: {min(names)})" for problem, names in groups if names
+            f"{len(names):,} {problem} (first: {min(names)})"
+            for problem, names in by_problem.items()
+            if names
         ]
-        return f"of {len(self.files):,} files, {', '.join(problems)}" if problems else None
+        if not problems:
+            return None
+        return f"of {len(self.files):,} files, {', '.join(problems)}"
 
-    def _names(self, selects: Callable[[StoredFile], object]) -> list[str]:
-        return sorted(name for name, file in self.files.items() if selects(file))
+    @property
+    def _most_frequent(self) -> Layout | None:
+        return next(iter(self.layouts), None)
 
     def as_facts(self) -> dict[str, Any]:
         """Return what a run records."""
-        return {
+        facts: dict[str, Any] = {
             "stored_bytes": self.stored_bytes,
             "placement": dict(self.placement),
             "coder": self.coder,
             "page_cache": self.page_cache,
-            **({"server": self.server, "client": dict(self.client)} if self.client else {}),
         }
+        if self.client:
+            facts["server"] = self.server and f"{self.server} {self.server_version}"
+            facts["client"] = dict(self.client)
+        return facts
 
 
 def _host(address: str) -> str:
@@ -138,38 +155,32 @@ def _host(address: str) -> str:
 
 
 Holders = typing.Mapping[int, typing.Collection[str]]
-"""The nodes that store each stripe of a group, by the stripe's index: data first, then parity."""
+"""The nodes that store each stripe of a group, by the stripe's index: data first, then parity.
+
+All copies of a replicated block have the index 0.
+"""
 
 
-def replicated_file(
-    layout: Layout, size: int, blocks: Iterable[tuple[int, Collection[str]]]
-) -> StoredFile:
-    """Return how a replicated file is stored.
+def stored_file(layout: Layout, size: int, blocks: Iterable[tuple[int, Holders]]) -> StoredFile:
+    """Return how a file of `size` bytes is stored.
 
-    `size` is its length in bytes; `blocks` gives the bytes of each block and the nodes that store it.
+    `blocks` has the bytes of each block, or of the data in each group of stripes, and the nodes that
+    store it. Two copies on one node count once.
     """
+    if layout == UNKNOWN:
+        return StoredFile(UNKNOWN, size)
+    copies = 1
+    if layout.kind is LayoutKind.REPLICATED:
+        copies = layout.data
     placement: Counter[str] = Counter()
-    missing = excess = 0
-    for length, nodes in blocks:
-        missing += max(0, layout.data - len(set(nodes)))
-        excess += max(0, len(set(nodes)) - layout.data)
-        placement.update(dict.fromkeys(nodes, length))
-    return StoredFile(layout, size, dict(placement), missing, excess)
-
-
-def striped_file(layout: Layout, size: int, groups: Iterable[tuple[int, Holders]]) -> StoredFile:
-    """Return how a striped file is stored.
-
-    `size` is its length in bytes; `groups` gives the bytes of data in each group of stripes and the
-    nodes that store the stripes.
-    """
-    placement: Counter[str] = Counter()
-    missing = excess = 0
-    for length, holders in groups:
+    missing = 0
+    excess = 0
+    for length, holders in blocks:
         for index, stripe in enumerate(stripe_lengths(layout, length)):
-            nodes = holders.get(index, ())
-            missing += bool(stripe and not nodes)
-            excess += max(0, len(nodes) - 1)
+            nodes = set(holders.get(index, ()))
+            if stripe:
+                missing += max(0, copies - len(nodes))
+            excess += max(0, len(nodes) - copies)
             for node in nodes:
                 placement[node] += stripe
     return StoredFile(layout, size, dict(placement), missing, excess)
@@ -178,9 +189,12 @@ def striped_file(layout: Layout, size: int, groups: Iterable[tuple[int, Holders]
 def stripe_lengths(layout: Layout, length: int) -> list[int]:
     """Return the bytes of each stripe, data first, then parity, of a group with `length` bytes of data.
 
-    Consecutive cells go to consecutive data stripes; the last row of cells may be incomplete. A parity
-    stripe is as long as the longest data stripe, the first one. A stripe of 0 bytes is not stored.
+    A replicated block is one stripe. Consecutive cells go to consecutive data stripes; the last row of
+    cells may be incomplete. A parity stripe is as long as the longest data stripe, the first one. A
+    stripe of 0 bytes is not stored.
     """
+    if layout.kind is LayoutKind.REPLICATED:
+        return [length]
     cell = layout.cell_bytes or 1
     rows, rest = divmod(length, cell * layout.data)
     data = [rows * cell + min(cell, max(0, rest - index * cell)) for index in range(layout.data)]

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
-from datagen.observed_layout import StoredFiles
+from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
 from harness.base.errors import BadInput
-from harness.model.layout import Layout
+from harness.model.layout import UNKNOWN, Layout
 from harness.node.page_cache import drop_everything
 
 CONNECT_TIMEOUT_S = 10.0
@@ -44,8 +44,10 @@ class Storage(ABC):
 
         `conf` is Hadoop's configuration. Raises ValueError if the URI has no valid port.
         """
-        host, port = urlsplit(uri).hostname, urlsplit(uri).port
-        return None if host is None or port is None else (host, port)
+        parts = urlsplit(uri)
+        if parts.hostname is None or parts.port is None:
+            return None
+        return parts.hostname, parts.port
 
     def set_defaults(self, conf: Any, uri: str) -> None:  # noqa: B027  most need none
         """Set what a benchmark needs in Hadoop's configuration, unless the user has set it."""
@@ -91,12 +93,21 @@ class Storage(ABC):
 
 def storages() -> dict[str, Storage]:
     """Return every storage by its scheme: the attribute `STORAGE` of each module that has one."""
-    modules = (
-        importlib.import_module(f"{__name__}.{entry.name}")
-        for entry in pkgutil.iter_modules(__path__)
-    )
-    found = [module.STORAGE for module in modules if hasattr(module, "STORAGE")]
-    return {storage.scheme: storage for storage in found}
+    found: dict[str, Storage] = {}
+    for entry in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{entry.name}")
+        if hasattr(module, "STORAGE"):
+            found[module.STORAGE.scheme] = module.STORAGE
+    return found
+
+
+def unknown_files(directory: Directory, names: Collection[str]) -> dict[str, StoredFile]:
+    """Return these files of a directory with the layout `unknown`, if nothing reports another one."""
+    return {
+        entry.name: StoredFile(UNKNOWN, entry.bytes)
+        for entry in directory.entries().values()
+        if entry.name in names
+    }
 
 
 def require_nodes(directory: Directory, layout: Layout, available: int, kind: str) -> None:
@@ -133,11 +144,14 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     if urlsplit(uri).scheme:
         # Hadoop takes a scheme in capitals for another scheme, and does not accept an empty path.
         uri = f"{scheme}:{uri.partition(':')[2]}"
-        uri += "" if urlsplit(uri).path else "/"
+        if not urlsplit(uri).path:
+            uri += "/"
     try:
         directory = Directory(spark, uri)
     except BadInput as error:
-        raise BadInput(f"{error}{storage.advice and '; '}{storage.advice}") from error
+        if not storage.advice:
+            raise
+        raise BadInput(f"{error}; {storage.advice}") from error
     storage.check_available(directory)
     return directory, storage
 

@@ -26,10 +26,10 @@ def setting(conf: Any, bucket: str, name: str, prefix: str = S3A) -> str | None:
 
     A value for one bucket overrides that for all, as S3A has it.
     """
-    for key in (f"{prefix}bucket.{bucket}.{name}", f"{prefix}{name}"):
-        if value := conf.get(key):
-            return str(value)
-    return None
+    value = conf.get(f"{prefix}bucket.{bucket}.{name}") or conf.get(f"{prefix}{name}")
+    if not value:
+        return None
+    return str(value)
 
 
 def endpoint(conf: Any, bucket: str) -> str | None:
@@ -37,8 +37,11 @@ def endpoint(conf: Any, bucket: str) -> str | None:
     text = setting(conf, bucket, "endpoint")
     if text is None:
         return None
-    secure = (setting(conf, bucket, "connection.ssl.enabled") or "").lower() != "false"
-    return text.rstrip("/") if "://" in text else f"http{'s' if secure else ''}://{text}"
+    if "://" in text:
+        return text.rstrip("/")
+    is_secure = (setting(conf, bucket, "connection.ssl.enabled") or "").lower() != "false"
+    scheme = "https" if is_secure else "http"
+    return f"{scheme}://{text}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,9 @@ class Bucket:
     def prefix(self) -> str:
         """What the keys of the objects in the directory begin with."""
         path = str(self.directory.path.toUri().getPath()).strip("/")
-        return f"{path}/" if path else ""
+        if not path:
+            return ""
+        return f"{path}/"
 
     def setting(self, name: str) -> str | None:
         """Return the value of `fs.s3a.<name>` that is in force; None if it is not set."""
@@ -86,29 +91,26 @@ class Bucket:
 
     def client(self) -> dict[str, str]:
         """Return the versions of S3A and of its SDK, and what is recorded of the settings in force."""
-        directory, jvm = self.directory, self.directory.jvm
+        directory = self.directory
+        jvm = directory.jvm
+        in_force = {}
+        chosen = set()
         with directory.errors_as_bad_input():
-            conf = jvm.org.apache.hadoop.fs.s3a.S3AUtils.propagateBucketOptions(
-                directory.conf, self.name
-            )
-            names = [
-                name for name in map(str, conf.getPropsWithPrefix(S3A)) if "bucket." not in name
-            ]
-            in_force = {f"{S3A}{name}": str(conf.get(f"{S3A}{name}")) for name in names}
-            chosen = {
-                name
-                for name in in_force
-                if DEFAULTS not in [*(conf.getPropertySources(name) or ())]
-            }
+            utils = jvm.org.apache.hadoop.fs.s3a.S3AUtils
+            conf = utils.propagateBucketOptions(directory.conf, self.name)
+            for short in conf.getPropsWithPrefix(S3A):
+                if "bucket." in str(short):
+                    continue
+                name = f"{S3A}{short}"
+                in_force[name] = str(conf.get(name))
+                if DEFAULTS not in list(conf.getPropertySources(name) or ()):
+                    chosen.add(name)
             source = directory.fs.getClass().getProtectionDomain().getCodeSource()
             # The Ivy of Spark puts the name of the group before that of the jar.
-            jar = (
-                str(source.getLocation().getPath())
-                .rpartition("hadoop-aws-")[2]
-                .removesuffix(".jar")
-            )
+            jar = str(source.getLocation().getPath()).rpartition("hadoop-aws-")[2]
+            version = jar.rpartition(".jar")[0]
             sdk = str(jvm.software.amazon.awssdk.core.util.VersionInfo.SDK_VERSION)
-        return {"hadoop-aws": jar, "AWS SDK": sdk, **recorded_s3a(in_force, chosen)}
+        return {"hadoop-aws": version, "AWS SDK": sdk, **recorded_s3a(in_force, chosen)}
 
     @cached_property
     def storage_class(self) -> str:
@@ -123,9 +125,9 @@ class Bucket:
                 f"{self.directory.uri}: {S3A_STORE} is set, but fs.s3a.endpoint is not: name the server"
             )
         region = self.setting("endpoint.region") or "us-east-1"
+        method = "GET" if body is None else "POST"
+        request = Request(at, path, query, method, body or b"")
         try:
-            method = "GET" if body is None else "POST"
-            request = Request(at, path, query, method, body or b"")
             return ask(request, self._credentials, region=region)
         except OSError as error:
             raise BadInput(f"{self.directory.uri}: {at}{path}: {error}") from error
@@ -136,8 +138,9 @@ class Bucket:
         with self.directory.errors_as_bad_input():
             shared = self.directory.fs.getS3AInternals().shareCredentials("clusterlift")
             found = shared.resolveCredentials()
-            is_session = "Session" in str(found.getClass().getSimpleName())
-            token = str(found.sessionToken()) if is_session else None
+            token = None
+            if "Session" in str(found.getClass().getSimpleName()):
+                token = str(found.sessionToken())
             return Credentials(str(found.accessKeyId()), str(found.secretAccessKey()), token)
 
     def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
@@ -170,7 +173,8 @@ def host_and_port(url: str) -> tuple[str, int] | None:
     parts = urlsplit(url)
     if parts.hostname is None:
         return None
-    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+    port = 443 if parts.scheme == "https" else 80
+    return parts.hostname, parts.port or port
 
 
 def _text(element: ET.Element, name: str) -> str:

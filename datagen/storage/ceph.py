@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from subprocess import TimeoutExpired
 from typing import Any
 
@@ -45,8 +46,8 @@ _LACKING = (
 )
 WHOLE = re.compile(rf"active(\+(?!({_LACKING})(\+|$))\w+)*")
 """The states of a placement group in which every copy or stripe of its objects is stored: active ones in
-which Ceph 16 to 20 reports no lack. Others are of its work (snaptrim), of moves to other OSDs (remapped,
-backfill_toofull), of priorities (forced_recovery) and of answers that wait (laggy, wait)."""
+which Ceph 16 to 20 reports no lack. The other states are harmless: maintenance (snaptrim), moves to other
+OSDs (remapped, backfill_toofull), priorities (forced_recovery), slow answers (laggy, wait)."""
 
 REED_SOLOMON = re.compile(
     r"(jerasure|isa) (reed_sol_van|reed_sol_r6_op|cauchy|cauchy_orig|cauchy_good)"
@@ -72,7 +73,7 @@ class Pool:
         """Return the bytes of each copy, or of each stripe, of an object of RADOS."""
         if not self.stripe_bytes:
             return length
-        rows = -(-length // self.stripe_bytes)
+        rows = ceil(length / self.stripe_bytes)
         return rows * self.stripe_bytes // max(1, self.layout.data)
 
 
@@ -83,6 +84,9 @@ class PlacementGroup:
     objects: frozenset[str]
     holders: Sequence[int]
     is_whole: bool
+
+
+NO_GROUP = PlacementGroup(frozenset(), (), is_whole=False)
 
 
 class Ceph(S3Server):
@@ -99,19 +103,25 @@ class Ceph(S3Server):
         """Look at every object of RADOS, and at the state of its placement group."""
         found = self.bucket.objects(names)
         parts = self._parts(found)
-        pools = {self._pool_of(each.storage_class) for each in found} | {self._pool_of(STANDARD)}
-        groups = [
-            group
-            for pool in sorted(pools, key=lambda pool: pool.number)
-            for group in self._groups(pool)
-        ]
-        group_of = {name: group for group in groups for name in group.objects}
+        classes = {STANDARD, *(each.storage_class for each in found)}
+        group_of: dict[str, PlacementGroup] = {}
+        for pool in {self._pool_of(each) for each in classes}:
+            for group in self._groups(pool):
+                group_of.update(dict.fromkeys(group.objects, group))
         files = {
             each.name: self._stored_file(each, parts[each.name], group_of)
             for each in found
             if each.name in parts  # else it has been deleted meanwhile
         }
-        return StoredFiles(files, server=self._server, addresses=self._addresses)
+        return StoredFiles(
+            files,
+            server=self.name,
+            server_version=self._version,
+            addresses={
+                f"osd.{each['osd']}": str(each["public_addr"])
+                for each in self._osd_map.get("osds", ())
+            },
+        )
 
     def drop_cached(self) -> None:
         """Let the OSDs drop what they keep in memory: they read past the page cache."""
@@ -129,19 +139,14 @@ class Ceph(S3Server):
 
     # What the cluster is.
 
-    @cached_property
-    def _server(self) -> str:
+    @property
+    def _version(self) -> str:
         versions = self._json("ceph", "versions")["osd"]
-        return f"{self.name} {', '.join(sorted({version.split()[2] for version in versions}))}"
+        return ", ".join(sorted({version.split()[2] for version in versions}))
 
     @cached_property
     def _osd_map(self) -> Any:
         return self._json("ceph", "osd", "dump")
-
-    @property
-    def _addresses(self) -> Mapping[str, str]:
-        osds = self._osd_map.get("osds", ())
-        return {f"osd.{each['osd']}": str(each["public_addr"]) for each in osds}
 
     @cached_property
     def _pools(self) -> Mapping[str, Pool]:
@@ -152,21 +157,15 @@ class Ceph(S3Server):
         }
 
     @cached_property
-    def _bucket_stats(self) -> dict[str, Any]:
-        stats: dict[str, Any] = self._json(
-            "radosgw-admin", "bucket", "stats", f"--bucket={self.bucket.name}"
-        )
-        return stats
+    def _bucket_stats(self) -> Any:
+        return self._json("radosgw-admin", "bucket", "stats", f"--bucket={self.bucket.name}")
 
     @cached_property
     def _pool_by_class(self) -> Mapping[str, Pool]:
         placement = self._bucket_stats["placement_rule"].partition("/")[0]
         zone = self._json("radosgw-admin", "zone", "get")
-        [classes] = [
-            pool["val"]["storage_classes"]
-            for pool in zone["placement_pools"]
-            if pool["key"] == placement
-        ]
+        placements = {each["key"]: each["val"] for each in zone["placement_pools"]}
+        classes = placements[placement]["storage_classes"]
         standard = classes[STANDARD]["data_pool"]
         return {
             name: self._pools[of_class.get("data_pool", standard)]
@@ -174,12 +173,13 @@ class Ceph(S3Server):
         }
 
     def _pool_of(self, storage_class: str) -> Pool:
-        if (pool := self._pool_by_class.get(storage_class)) is None:
+        pools = self._pool_by_class
+        if storage_class not in pools:
             raise BadInput(
                 f"{self.bucket.directory.uri}: the placement of the bucket has no storage class "
-                f"{storage_class}; it has {', '.join(sorted(self._pool_by_class))}"
+                f"{storage_class}; it has {', '.join(sorted(pools))}"
             )
-        return pool
+        return pools[storage_class]
 
     # Where the objects are.
 
@@ -187,10 +187,9 @@ class Ceph(S3Server):
         """Return the names of the objects of RADOS that each object consists of, by its name."""
         name_by_key = {f"{self.bucket.prefix}{each.name}": each.name for each in found}
         parts: dict[str, list[str]] = defaultdict(list)
-        listed = self._run(
-            *("radosgw-admin", "bucket", "radoslist", f"--bucket={self.bucket.name}"),
-            f"--rgw-obj-fs={SEPARATOR}",
-        )
+        bucket = f"--bucket={self.bucket.name}"
+        separator = f"--rgw-obj-fs={SEPARATOR}"
+        listed = self._run("radosgw-admin", "bucket", "radoslist", bucket, separator)
         for line in listed.splitlines():
             part, _, key = line.split(SEPARATOR)
             if key in name_by_key:
@@ -205,51 +204,55 @@ class Ceph(S3Server):
         id_ = f"{pool.number}.{number:x}"
         state = self._json("ceph", "tell", id_, "query")
         holders = [osd for osd in state["acting"] if osd != NOBODY]
-        is_active = state["state"].startswith("active")
-        # A group that is not active does not answer: its objects count as missing.
-        listed = self._run("rados", f"--pgid={id_}", "ls") if is_active else ""
-        names = (line.split(SEPARATOR)[0] for line in listed.splitlines())
-        return PlacementGroup(frozenset(names), holders, bool(WHOLE.fullmatch(state["state"])))
+        listed = ""
+        if state["state"].startswith(
+            "active"
+        ):  # else it does not answer, and its objects are missing
+            listed = self._run("rados", f"--pgid={id_}", "ls")
+        names = frozenset(line.split(SEPARATOR)[0] for line in listed.splitlines())
+        return PlacementGroup(names, holders, bool(WHOLE.fullmatch(state["state"])))
 
     def _stored_file(
         self, found: StoredObject, parts: Sequence[str], group_of: Mapping[str, PlacementGroup]
     ) -> StoredFile:
         pool = self._pool_of(found.storage_class)
+        standard = self._pool_of(STANDARD)
         marker = self._bucket_stats["marker"]
         head = f"{marker}_{self.bucket.prefix}{found.name}"
+        with_data = sorted((part for part in parts if part != head), key=_numbers)
         # A head has no data, and is in the standard pool, if the object is not of the standard class; neither
         # has that of an object which was uploaded in parts.
         in_parts = any(part.startswith(f"{marker}__multipart_") for part in parts)
-        has_data = pool is self._pool_of(STANDARD) and not in_parts
-        with_data = [part for part in parts if has_data or part != head]
-        lengths = dict(
-            zip(
-                sorted(with_data, key=lambda part: _order(part, head)),
-                _lengths(found.bytes, len(with_data)),
-                strict=True,
-            )
-        )
+        if head in parts and pool is standard and not in_parts:
+            with_data.insert(0, head)
+        lengths = dict(zip(with_data, _lengths(found.bytes, len(with_data))))
         placement: Counter[str] = Counter()
         missing = 0
         for part in parts:
-            of_part = self._pool_of(STANDARD) if part == head else pool
-            group = group_of.get(part)
-            holders = group.holders if group else ()
-            missing += max(of_part.size - len(holders), int(group is None or not group.is_whole))
-            for osd in holders:
-                placement[f"osd.{osd}"] += of_part.part_bytes(lengths.get(part, 0))
+            own_pool = standard if part == head else pool
+            group = group_of.get(part, NO_GROUP)
+            lacking = own_pool.size - len(group.holders)
+            if not group.is_whole:
+                lacking = max(lacking, 1)
+            missing += lacking
+            for osd in group.holders:
+                placement[f"osd.{osd}"] += own_pool.part_bytes(lengths.get(part, 0))
         return StoredFile(pool.layout, found.bytes, dict(placement), missing)
 
     # How it is asked.
 
     def _json(self, *command: str) -> Any:
-        text = self._run(*command, *(["--format=json"] if command[0] == "ceph" else []))
-        return self.parsed(text, f"`{' '.join(command)}`")
+        shown = f"`{' '.join(command)}`"
+        if command[0] == "ceph":
+            command = (*command, "--format=json")
+        return self.parsed(self._run(*command), shown)
 
     def _run(self, program: str, *arguments: str) -> str:
         """Return what a program of Ceph prints. Raise BadInput, in one line, if it fails."""
+        command = [program, *arguments]
         conf = self.bucket.own("ceph.conf")
-        command = [program, *([f"--conf={conf}"] if conf else []), *arguments]
+        if conf:
+            command.insert(1, f"--conf={conf}")
         shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
         try:
             done = finished(command, timeout_s=PROGRAM_S)
@@ -267,28 +270,31 @@ class Ceph(S3Server):
         return done.stdout
 
 
-def _order(part: str, head: str) -> tuple[bool, list[int]]:
-    """Return what the objects of RADOS of one object are sorted by: the head, then tails by their numbers."""
-    numbers = re.findall(r"\d+", part.rpartition(".")[2]) if part != head else []
-    return part != head, [int(number) for number in numbers]
+def _numbers(part: str) -> list[int]:
+    """Return the numbers in the name of a tail: the tails of an object are in their order."""
+    return [int(number) for number in re.findall(r"\d+", part.rpartition(".")[2])]
 
 
 def _lengths(size: int, number: int) -> list[int]:
     """Return the bytes of each object of RADOS of an object of `size` bytes, in order."""
-    if not number:
+    if number == 0:
         return []
-    is_usual = number == max(1, -(-size // CHUNK_BYTES))
-    share = CHUNK_BYTES if is_usual else size // number  # of another length: their sum is right
+    share = CHUNK_BYTES
+    if number != max(1, ceil(size / CHUNK_BYTES)):
+        share = size // number  # somebody has changed the length: their sum is right
     return [share] * (number - 1) + [size - share * (number - 1)]
 
 
 def _pool(pool: Mapping[str, Any], profile: Mapping[str, str] | None) -> Pool:
-    number, groups, size = (int(pool[name]) for name in ("pool", "pg_num", "size"))
+    number = int(pool["pool"])
+    groups = int(pool["pg_num"])
+    size = int(pool["size"])
     if profile is None:
         return Pool(number, groups, Layout(LayoutKind.REPLICATED, size), size, 0)
-    code = f"{profile['plugin']} {profile.get('technique', '')}"
-    data, parity, stripe = int(profile["k"]), int(profile["m"]), int(pool["stripe_width"])
+    stripe_bytes = int(pool["stripe_width"])
     layout = UNKNOWN  # no text form describes other codes
-    if REED_SOLOMON.fullmatch(code):
-        layout = striped_layout(LayoutKind.REED_SOLOMON, data, parity, stripe // data)
-    return Pool(number, groups, layout, size, stripe)
+    if REED_SOLOMON.fullmatch(f"{profile['plugin']} {profile.get('technique', '')}"):
+        data = int(profile["k"])
+        parity = int(profile["m"])
+        layout = striped_layout(LayoutKind.REED_SOLOMON, data, parity, stripe_bytes // data)
+    return Pool(number, groups, layout, size, stripe_bytes)

@@ -30,26 +30,28 @@ class Hdfs(Storage):
             return None
         if layout.kind is LayoutKind.UNKNOWN:
             raise BadInput(f"--layout {layout}: HDFS knows its layouts; name one, or leave it out")
-        name, full = None, layout
+        policy = None
         if layout.kind is not LayoutKind.REPLICATED:
-            name, full = _policy_for(directory, layout)
-        if (live := live_nodes(directory)) is not None:
-            require_nodes(directory, full, live, "DataNodes")
-        if name is not None:
-            _enable(directory, name)
-        return full
+            policy, layout = _policy_for(directory, layout)
+        live = live_nodes(directory)
+        if live is not None:
+            require_nodes(directory, layout, live, "DataNodes")
+        if policy is not None:
+            _enable(directory, policy)
+        return layout
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Set the policy of the directory. The writing tasks get the number of copies."""
         if layout is None:
             return {}
-        fs, path = directory.fs, directory.path
+        fs = directory.fs
         with directory.errors_as_bad_input():
             if layout.kind is not LayoutKind.REPLICATED:
-                fs.setErasureCodingPolicy(path, _policy_for(directory, layout)[0])
+                policy, _ = _policy_for(directory, layout)
+                fs.setErasureCodingPolicy(directory.path, policy)
                 return {}
-            if fs.getErasureCodingPolicy(path) is not None:
-                fs.setErasureCodingPolicy(path, REPLICATION)
+            if fs.getErasureCodingPolicy(directory.path) is not None:
+                fs.setErasureCodingPolicy(directory.path, REPLICATION)
         # A cached client would keep the number of copies with which it was created.
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
 
@@ -57,21 +59,23 @@ class Hdfs(Storage):
         """Look at every block of every file; one call of the NameNode lists a thousand files."""
         with directory.errors_as_bad_input():
             files = stored_files(directory, names)
-            coded = any(file.layout.kind is not LayoutKind.REPLICATED for file in files.values())
-            # DataNodes do not report whether they drop what they read from the page cache.
-            return StoredFiles(files, coder=_coder(directory) if coded else None)
+            coder = None
+            if any(file.layout.kind is not LayoutKind.REPLICATED for file in files.values()):
+                coder = _coder(directory)
+        # DataNodes do not report whether they drop what they read from the page cache.
+        return StoredFiles(files, coder)
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """HDFS reports no error if it cannot store all that a policy promises."""
-        copied = expected is not None and expected.kind is LayoutKind.REPLICATED
-        if expected and stored.layout == expected and stored.missing and not copied:
+        is_copied = expected is not None and expected.kind is LayoutKind.REPLICATED
+        if expected and stored.layout == expected and stored.missing and not is_copied:
             return (
                 "HDFS writes without full parity, and without an error, if too few DataNodes accept "
                 f"a stripe each: {expected} needs {expected.nodes}"
             )
         if stored.missing or stored.excess:
             return "a DataNode may be down, full, still copying, or being decommissioned"
-        if copied and any(layout.parity for layout in stored.layouts):
+        if is_copied and any(layout.parity for layout in stored.layouts):
             return "on HDFS, the erasure coding policy of a directory overrides a number of copies"
         return ""
 
@@ -81,25 +85,18 @@ def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
 
     Of several policies that differ in their cell, the one with the largest cell is chosen.
     """
-    policies = {}
     with directory.errors_as_bad_input():
-        for info in directory.fs.getAllErasureCodingPolicies():
-            policy = info.getPolicy()
-            policies[str(policy.getName())] = policy_layout(policy)
-    fitting = [
-        (full.cell_bytes or 0, name, full)
-        for name, full in policies.items()
-        if (full.kind, full.data, full.parity) == (layout.kind, layout.data, layout.parity)
-        and layout.cell_bytes in (None, full.cell_bytes)
-    ]
+        policies = [info.getPolicy() for info in directory.fs.getAllErasureCodingPolicies()]
+        layouts = {str(policy.getName()): policy_layout(policy) for policy in policies}
+    fitting = [name for name, full in layouts.items() if layout.is_met_by(full)]
     if not fitting:
-        known = ", ".join(sorted(str(full) for full in policies.values() if full != UNKNOWN))
+        known = ", ".join(sorted(str(full) for full in layouts.values() if full != UNKNOWN))
         raise BadInput(
             f"--layout {layout}: {directory.uri} is on an HDFS without such a policy; it has "
             f"replicated:N, {known}; `hdfs ec -addPolicies` adds more"
         )
-    _, name, full = max(fitting)
-    return name, full
+    name = max(fitting, key=lambda fitting_name: layouts[fitting_name].cell_bytes or 0)
+    return name, layouts[name]
 
 
 def _enable(directory: Directory, name: str) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from datagen.filesystem import Directory
-from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.storage import Storage
+from datagen.observed_layout import StoredFiles
+from datagen.storage import Storage, unknown_files
 from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.node.page_cache import drop_files
@@ -30,10 +30,7 @@ class Local(Storage):
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Report every file as `unknown`, never as `replicated:1`."""
-        files = (entry for entry in directory.entries().values() if entry.name in names)
-        return StoredFiles(
-            {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
-        )
+        return StoredFiles(unknown_files(directory, names), page_cache=True)
 
     def drop_cached(self, directory: Directory, names: Collection[str]) -> Callable[[], str]:
         """Put out these files alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations  # for Python 3.8
 import json
 import time
 from collections.abc import Collection, Iterator
+from math import ceil
 from typing import Any
 
 from datagen.observed_layout import StoredFile, StoredFiles
@@ -35,8 +36,9 @@ class Minio(S3Server):
 
     def layout_of_new_objects(self) -> Layout:
         """Return what the server is set up for, with all drives."""
-        server, storage_class = self._information["backend"], self.bucket.storage_class
-        if (name := PARITY_OF_CLASS.get(storage_class)) is None:
+        server = self._information["backend"]
+        storage_class = self.bucket.storage_class
+        if storage_class not in PARITY_OF_CLASS:
             raise BadInput(
                 f"{self.bucket.directory.uri}: MinIO has no storage class {storage_class}; it has "
                 f"{', '.join(PARITY_OF_CLASS)}"
@@ -45,7 +47,8 @@ class Minio(S3Server):
         if len(sizes) != 1:  # each pool may get objects, and an old MinIO does not say
             return UNKNOWN
         drives = sizes.pop()
-        parity = min(int(server[name]), drives // 2)  # MinIO gives objects no more
+        chosen = int(server[PARITY_OF_CLASS[storage_class]])
+        parity = min(chosen, drives // 2)  # MinIO gives objects no more
         return _layout(drives - parity, parity)
 
     def observe(self, names: Collection[str]) -> StoredFiles:
@@ -53,19 +56,21 @@ class Minio(S3Server):
         found = self.bucket.objects(names, metadata="true")
         drives = dict(self._healed())
         files = {
-            each.name: self._stored_file(each, drives[each.name])
+            each.name: _stored_file(each, drives[each.name])
             for each in found
             if each.name in drives  # else it has been deleted meanwhile
         }
         version = self._information["servers"][0]["version"]
-        return StoredFiles(files, server=f"{self.name} {version}")
+        return StoredFiles(files, server=self.name, server_version=version)
 
     @staticmethod
     def explain(stored: StoredFiles) -> str:
         """MinIO reports no error while it stores objects in another layout."""
-        drive = "a drive is offline, or not healed (`mc admin heal`); " if stored.missing else ""
+        missing = ""
+        if stored.missing:
+            missing = "a drive is offline, or not healed (`mc admin heal`); "
         return (
-            f"{drive}while a drive is away, MinIO stores new objects with more parity, such as 3+3 instead "
+            f"{missing}while a drive is away, MinIO stores new objects with more parity, such as 3+3 instead "
             "of 4+2, and leaves them so; its setting `storage_class optimize=capacity` turns that off"
         )
 
@@ -86,39 +91,38 @@ class Minio(S3Server):
                     drives = item["before"]["drives"] or ()
                     whole = [drive["endpoint"] for drive in drives if drive["state"] == "ok"]
                     yield item["object"][len(self.bucket.prefix) :], whole
-            if answer["Summary"] == "finished":
+            state = answer["Summary"]
+            if state == "finished":
                 return
-            if answer["Summary"] not in {"running", "not started"}:
-                raise self._unhealed(
-                    f"{answer['Summary']}: {answer.get('Detail') or 'no reason given'}"
-                )
+            if state not in {"running", "not started"}:
+                raise self._unhealed(f"{state}: {answer.get('Detail') or 'no reason given'}")
             time.sleep(POLL_S)
         raise self._unhealed(f"not finished within {WAIT_S:.0f} s")
 
     def _unhealed(self, state: str) -> BadInput:
         return BadInput(f"{self.bucket.directory.uri}: MinIO's dry run of healing is {state}")
 
-    def _stored_file(self, found: StoredObject, drives: Collection[str]) -> StoredFile:
-        data, parity = (int(found.element.findtext(f"Internal/{name}") or 0) for name in "KM")
-        layout = _layout(data, parity)
-        if layout == UNKNOWN:
-            return StoredFile(UNKNOWN, found.bytes)
-        blocks, rest = divmod(found.bytes, BLOCK_BYTES)
-        shard_bytes = blocks * _cell_bytes(data) - (-rest // data)
-        missing = max(0, layout.nodes - len(drives))
-        return StoredFile(layout, found.bytes, dict.fromkeys(drives, shard_bytes), missing)
-
     def _admin(self, path: str, query: dict[str, str], body: bytes | None = None) -> Any:
         answer = self.bucket.ask(f"{ADMIN}/{path}", query, body)
         return self.parsed(answer, f"{path}, which MinIO would understand,")
 
 
+def _stored_file(found: StoredObject, drives: Collection[str]) -> StoredFile:
+    data = int(found.element.findtext("Internal/K") or 0)
+    parity = int(found.element.findtext("Internal/M") or 0)
+    layout = _layout(data, parity)
+    if layout == UNKNOWN:
+        return StoredFile(UNKNOWN, found.bytes)
+    whole_blocks, rest = divmod(found.bytes, BLOCK_BYTES)
+    shard_bytes = whole_blocks * ceil(BLOCK_BYTES / data) + ceil(rest / data)
+    missing = max(0, layout.nodes - len(drives))
+    return StoredFile(layout, found.bytes, dict.fromkeys(drives, shard_bytes), missing)
+
+
 def _layout(data: int, parity: int) -> Layout:
     """Return the layout of K and M; one drive stores whole objects, and stripes alone are UNKNOWN."""
-    if (data, parity) == (1, 0):
+    if data == 0:
+        return UNKNOWN
+    if data == 1 and parity == 0:
         return Layout(LayoutKind.REPLICATED, 1)
-    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, _cell_bytes(data))
-
-
-def _cell_bytes(data: int) -> int:
-    return -(-BLOCK_BYTES // max(1, data))
+    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, ceil(BLOCK_BYTES / data))

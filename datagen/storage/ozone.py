@@ -18,13 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from datagen.filesystem import Directory
-from datagen.observed_layout import (
-    Holders,
-    StoredFile,
-    StoredFiles,
-    replicated_file,
-    striped_file,
-)
+from datagen.observed_layout import Holders, StoredFile, StoredFiles, stored_file
 from datagen.storage import Storage
 from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
@@ -92,17 +86,14 @@ class Ozone(Storage):
             raise BadInput(f"--layout {layout}: Ozone knows its layouts; name one, or leave it out")
         with directory.errors_as_bad_input(f"--layout {layout} is refused"):
             own = Keys(directory).bucket.getReplicationConfig()
-            coded = own is not None and str(own.getReplicationType().toString()) == "EC"
-            if not coded:
+            if own is None or not _is_coded(own):
                 client = directory.jvm.org.apache.hadoop.hdds.client
                 kind, text = _replication(layout)
+                type_ = client.ReplicationType.valueOf(kind)
                 source = directory.fs.getConfSource()
-                return _layout(
-                    client.ReplicationConfig.parse(
-                        client.ReplicationType.valueOf(kind), text, source
-                    )
-                )
-        if not layout.is_met_by(stored := _layout(own)):
+                return _layout(client.ReplicationConfig.parse(type_, text, source))
+        stored = _layout(own)
+        if not layout.is_met_by(stored):
             raise BadInput(
                 f"--layout {layout}: the bucket of {directory.uri} is {stored}, and overrides what a client "
                 "asks for: choose another bucket, or another layout"
@@ -123,16 +114,20 @@ class Ozone(Storage):
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every block of every file: which DataNodes have a replica of its container."""
         keys = Keys(directory)
-        present = directory.entries().keys() & set(names)
+        files = {}
         holders: dict[int, Holders] = {}
+        present = directory.entries()
         with directory.errors_as_bad_input():
-            files = {name: _stored_file(keys.info(name), holders) for name in sorted(present)}
+            for name in names:
+                if name in present:
+                    files[name] = _stored_file(keys.info(name), holders)
             return StoredFiles(files, client=_client(directory))
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Ozone ignores without an error what another setting overrides."""
-        if expected is not None and any(layout != expected for layout in stored.layouts):
-            if any(layout.parity for layout in stored.layouts) and not expected.parity:
+        others = [layout for layout in stored.layouts if layout != expected]
+        if expected is not None and others:
+            if not expected.parity and any(layout.parity for layout in others):
                 return "on Ozone, an erasure coded bucket overrides a number of copies"
             return (
                 "unless its bucket is erasure coded, Ozone stores a file as ozone.replication of the client "
@@ -152,47 +147,46 @@ def _replication(layout: Layout) -> tuple[str, str]:
     if layout.kind is LayoutKind.REPLICATED:
         return "RATIS", str(layout.data)
     cell = layout.cell_bytes or CELL_BYTES
-    size = str(cell) if cell % 2**10 else f"{cell // 2**10}k"
+    size = str(cell)
+    if cell % 2**10 == 0:
+        size = f"{cell // 2**10}k"
     return "EC", f"{layout.kind}-{layout.data}-{layout.parity}-{size}"
 
 
 def _layout(replication: Any) -> Layout:
     """Return the layout of a ReplicationConfig; UNKNOWN if no text form describes it."""
-    if str(replication.getReplicationType().toString()) != "EC":
+    if not _is_coded(replication):
         return Layout(LayoutKind.REPLICATED, int(replication.getRequiredNodes()))
-    data, parity = int(replication.getData()), int(replication.getParity())
-    codec = str(replication.getCodec().toString()).lower()
-    return striped_layout(codec, data, parity, int(replication.getEcChunkSize()))
+    return striped_layout(
+        str(replication.getCodec().toString()).lower(),
+        int(replication.getData()),
+        int(replication.getParity()),
+        int(replication.getEcChunkSize()),
+    )
+
+
+def _is_coded(replication: Any) -> bool:
+    return str(replication.getReplicationType().toString()) == "EC"
 
 
 def _stored_file(key: Any, holders: dict[int, Holders]) -> StoredFile:
     """Return how a file is stored. `holders` has the containers that are known; others are added."""
-    layout, size = _layout(key.getReplicationConfig()), int(key.getDataSize())
     blocks = []
     for block in key.getLatestVersionLocations().getBlocksLatestVersionOnly():
         container = int(block.getContainerID())
         if container not in holders:
             holders[container] = _holders(block.getPipeline())
         blocks.append((int(block.getLength()), holders[container]))
-    if layout.parity:
-        return striped_file(layout, size, blocks)
-    if layout == UNKNOWN:
-        return StoredFile(UNKNOWN, size)
-    return replicated_file(
-        layout, size, ((length, [*found.get(-1, ())]) for length, found in blocks)
-    )
+    return stored_file(_layout(key.getReplicationConfig()), int(key.getDataSize()), blocks)
 
 
 def _holders(pipeline: Any) -> Holders:
-    """Return the DataNodes with a replica of a container, as `address:port`, by the index of their stripe.
-
-    Copies, which have no index, have -1.
-    """
+    """Return the DataNodes with a replica of a container, as `address:port`, by the index of their stripe."""
     holders = defaultdict(list)
     for node in pipeline.getNodes():
         port = node.getStandalonePort().getValue()
         # Ozone counts stripes from 1, and gives 0 to copies.
-        index = int(pipeline.getReplicaIndex(node)) - 1
+        index = max(0, int(pipeline.getReplicaIndex(node)) - 1)
         holders[index].append(f"{node.getIpAddress()}:{port}")
     return holders
 

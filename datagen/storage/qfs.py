@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from datagen.filesystem import Directory
-from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
+from datagen.observed_layout import Holders, StoredFile, StoredFiles, stored_file
 from datagen.storage import Storage, require_nodes
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.base.errors import BadInput
@@ -53,7 +53,8 @@ class Qfs(Storage):
                 f"--layout {layout}: through its Hadoop shim QFS stores {REED_SOLOMON} or "
                 "replicated:N; no other layout can be requested"
             )
-        if (params := directory.conf.get(PARAMS)) is not None:
+        params = directory.conf.get(PARAMS)
+        if params is not None:
             raise BadInput(
                 f"--layout {layout}: {PARAMS} is set to '{params}'; if it is set to any value, QFS's "
                 f"Hadoop shim stores {TWO_COPIES}; remove it from Spark's and Hadoop's configuration"
@@ -64,8 +65,10 @@ class Qfs(Storage):
         """Make the tasks create their own shim: a shim reads its options when it is created."""
         if layout is None:
             return {}
-        uncached = {"fs.qfs.impl.disable.cache": "true"}
-        return uncached if layout == REED_SOLOMON else {PARAMS: "2", **uncached}
+        properties = {"fs.qfs.impl.disable.cache": "true"}
+        if layout != REED_SOLOMON:
+            properties[PARAMS] = "2"
+        return properties
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
         """Request the number of copies, unless it is the shim's own number: two."""
@@ -77,11 +80,16 @@ class Qfs(Storage):
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every chunk of every file, parity chunks included, and at its servers."""
-        listed = [file for file in _list_files(directory) if file["filename"] in names]
+        files = {}
+        coder = None
         with _metaserver(directory) as metaserver:
-            files = {file["filename"]: _stored_file(file, metaserver) for file in listed}
-            coded = any(file.layout.kind is LayoutKind.REED_SOLOMON for file in files.values())
-            return StoredFiles(files, "native" if coded else None, metaserver.buffered_io())
+            for attributes in _list_files(directory):
+                name = attributes["filename"]
+                if name in names:
+                    files[name] = _stored_file(attributes, metaserver)
+                    if files[name].layout.parity:
+                        coder = "native"
+            return StoredFiles(files, coder, metaserver.buffered_io())
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain the two surprises of the shim, and missing chunks."""
@@ -92,7 +100,9 @@ class Qfs(Storage):
                 f"QFS's Hadoop shim stores Reed-Solomon if {PARAMS} is not set, "
                 "whatever other options are set"
             )
-        return "a chunk server may be down, full or still copying" if stored.missing else ""
+        if stored.missing:
+            return "a chunk server may be down, full or still copying"
+        return ""
 
 
 def _servers_up(directory: Directory) -> int:
@@ -102,7 +112,8 @@ def _servers_up(directory: Directory) -> int:
 
 def _address(directory: Directory) -> tuple[str, int]:
     uri = directory.path.toUri()
-    host, port = uri.getHost(), int(uri.getPort())
+    host = uri.getHost()
+    port = int(uri.getPort())
     if host is None or port < 0:
         raise BadInput(f"{directory.uri}: name the metaserver and its port, qfs://host:20000/path")
     return str(host), port
@@ -146,38 +157,44 @@ def _client(jvm: Any, host: str, port: int) -> Any:
 
 
 def _layout(attributes: Mapping[str, Any]) -> Layout:
-    copies, striper = attributes["replication"], attributes["striperType"]
+    copies = attributes["replication"]
+    striper = attributes["striperType"]
     if striper == STRIPER_NONE:
         return Layout(LayoutKind.REPLICATED, copies)
-    data, parity = attributes["numStripes"], attributes["numRecoveryStripes"]
     if copies != 1 or striper not in (STRIPER_RS, STRIPER_JERASURE):
         return UNKNOWN  # no text form describes copies of stripes
-    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, attributes["stripeSize"])
-
-
-def _stored_file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
-    layout, size = _layout(attributes), attributes["filesize"]
-    if layout == UNKNOWN:
-        return StoredFile(UNKNOWN, size)
-    holders = metaserver.holders(attributes["fileId"]) if size else {}
-    if layout.kind is LayoutKind.REED_SOLOMON:
-        return striped_file(layout, size, _groups(layout, size, holders))
-    starts = range(0, size, CHUNK_BYTES)
-    lengths = (min(CHUNK_BYTES, size - start) for start in starts)
-    return replicated_file(
-        layout, size, [(length, holders.get(i, [])) for i, length in enumerate(lengths)]
+    return striped_layout(
+        LayoutKind.REED_SOLOMON,
+        attributes["numStripes"],
+        attributes["numRecoveryStripes"],
+        attributes["stripeSize"],
     )
 
 
-def _groups(
-    layout: Layout, size: int, holders: Mapping[int, list[str]]
-) -> Iterator[tuple[int, Mapping[int, list[str]]]]:
-    """Yield, for each group of chunks, its bytes of data and the servers of its stripes."""
-    group_bytes = layout.data * CHUNK_BYTES
-    for number, start in enumerate(range(0, size, group_bytes)):
-        first = number * layout.nodes
-        stripes = {i: holders.get(first + i, []) for i in range(layout.nodes)}
-        yield min(group_bytes, size - start), stripes
+def _stored_file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
+    layout = _layout(attributes)
+    size = attributes["filesize"]
+    chunks: Holders = {}
+    if size and layout != UNKNOWN:
+        chunks = metaserver.holders(attributes["fileId"])
+    return stored_file(layout, size, _blocks(layout, size, chunks))
+
+
+def _blocks(layout: Layout, size: int, chunks: Holders) -> Iterator[tuple[int, Holders]]:
+    """Yield, for each chunk or group of chunks, its bytes of data and its servers.
+
+    In each group, the parity chunks follow the data chunks.
+    """
+    data_chunks = 1
+    all_chunks = 1
+    if layout.kind is not LayoutKind.REPLICATED:
+        data_chunks = layout.data
+        all_chunks = layout.nodes
+    block_bytes = data_chunks * CHUNK_BYTES
+    for number, start in enumerate(range(0, size, block_bytes)):
+        first = number * all_chunks
+        holders = {index: chunks.get(first + index, ()) for index in range(all_chunks)}
+        yield min(block_bytes, size - start), holders
 
 
 STORAGE = Qfs()

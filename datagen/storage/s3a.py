@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from datagen.filesystem import Directory
-from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.storage import Storage
+from datagen.observed_layout import StoredFiles
+from datagen.storage import Storage, unknown_files
 from datagen.storage.bucket import Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
@@ -39,7 +39,9 @@ class S3(Storage):
     def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
         """Return host and port of the endpoint: the host of the URI is a bucket."""
         server = endpoint(conf, bucket_of(uri))
-        return None if server is None else host_and_port(server)
+        if server is None:
+            return None
+        return host_and_port(server)
 
     def check_available(self, directory: Directory) -> None:
         """Raise BadInput if the bucket cannot be used."""
@@ -82,10 +84,7 @@ class S3(Storage):
             f"{directory.uri}: its layout is unknown, because {S3A_STORE} does not name its server "
             "(docs/s3.md)"
         )
-        files = (entry for entry in directory.entries().values() if entry.name in names)
-        return StoredFiles(
-            {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, client=bucket.client()
-        )
+        return StoredFiles(unknown_files(directory, names), client=bucket.client())
 
     def drop_cached(self, directory: Directory, names: Collection[str]) -> Callable[[], str] | None:
         """Let Ceph empty caches of its own; of other servers nothing is known."""
@@ -97,8 +96,9 @@ class S3(Storage):
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain what the server is known to do without an error."""
-        server = SERVERS.get((stored.server or "").partition(" ")[0])
-        return server.explain(stored) if server else ""
+        if stored.server is None:
+            return ""
+        return SERVERS[stored.server].explain(stored)
 
 
 def bucket_of(uri: str) -> str:
@@ -113,10 +113,13 @@ def _server_of(bucket: Bucket) -> Iterator[S3Server | None]:
     Raises BadInput if the name is unknown, or if an answer of the server cannot be understood.
     """
     name = bucket.own("store")
-    if name is not None and name not in SERVERS:
+    if name is None:
+        yield None
+        return
+    if name not in SERVERS:
         raise BadInput(f"{S3A_STORE} is '{name}': the known servers are {', '.join(SERVERS)}")
     try:
-        yield None if name is None else SERVERS[name](bucket)
+        yield SERVERS[name](bucket)
     except UNEXPECTED as error:
         raise BadInput(
             f"{bucket.directory.uri}: {S3A_STORE} is '{name}', but an answer of the server cannot be "

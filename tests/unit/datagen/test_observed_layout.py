@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from datagen.observed_layout import (
     StoredFile,
     StoredFiles,
-    replicated_file,
+    stored_file,
     stripe_lengths,
-    striped_file,
 )
 from harness.model.layout import UNKNOWN, Layout, LayoutKind
 
@@ -52,17 +51,17 @@ def test_the_host_of_a_node_is_in_its_name_or_in_what_the_storage_says_of_it(
 
 class TestReplicatedFile:
     def test_two_blocks_with_all_copies(self) -> None:
-        file = replicated_file(TWO, 150, [(100, ["a", "b"]), (50, ["b", "c"])])
+        file = stored_file(TWO, 150, [(100, {0: ["a", "b"]}), (50, {0: ["b", "c"]})])
         assert file == StoredFile(TWO, 150, {"a": 100, "b": 150, "c": 50})
 
     def test_too_few_copies_are_missing_and_too_many_are_in_excess(self) -> None:
-        blocks = [(100, ["a"]), (50, []), (10, ["a", "b", "c"])]
-        file = replicated_file(TWO, 160, blocks)
+        blocks = [(100, {0: ["a"]}), (50, {0: []}), (10, {0: ["a", "b", "c"]})]
+        file = stored_file(TWO, 160, blocks)
         assert (file.missing, file.excess) == (3, 1)
         assert file.placement == {"a": 110, "b": 10, "c": 10}
 
     def test_two_copies_on_one_node_count_once(self) -> None:
-        file = replicated_file(TWO, 100, [(100, ["a", "a"])])
+        file = stored_file(TWO, 100, [(100, {0: ["a", "a"]})])
         assert (file.missing, file.placement) == (1, {"a": 100})
 
 
@@ -90,14 +89,14 @@ class TestStripedFile:
         lengths = stripe_lengths(layout, length)
         present = data.draw(st.sets(st.integers(0, len(lengths) - 1)))
         holders = {index: [f"node-{index}"] for index in present}
-        file = striped_file(layout, length, [(length, holders)])
+        file = stored_file(layout, length, [(length, holders)])
         absent = [i for i, stripe in enumerate(lengths) if stripe and i not in present]
         assert file.missing == len(absent)
         assert sum(file.placement.values()) == sum(lengths[index] for index in present)
 
     def test_a_stripe_on_two_nodes_is_stored_twice(self) -> None:
         layout = Layout.parse("xor:2+1:10")
-        file = striped_file(layout, 20, [(20, {0: ["a"], 1: ["b", "c"], 2: ["c"]})])
+        file = stored_file(layout, 20, [(20, {0: ["a"], 1: ["b", "c"], 2: ["c"]})])
         assert (file.missing, file.excess) == (0, 1)
         assert file.placement == {"a": 10, "b": 10, "c": 20}
 

@@ -146,7 +146,7 @@ def test_the_pool_of_an_object_of_ceph_is_its_layout(
     stored = observed(osd_is_back(), bucket, below)
     assert (str(stored.layout), stored.missing, stored.excess) == (layout, 0, 0)
     assert stored.problem(Layout.parse(layout)) is None
-    assert stored.server == "ceph 18.2.7"
+    assert (stored.server, stored.server_version) == ("ceph", "18.2.7")
     size = sum(file.bytes for file in stored.files.values())
     assert (stored.stored_bytes or 0) / size == pytest.approx(per_byte, rel=0.002)
     assert set(stored.placement) <= {"osd.0", "osd.1", "osd.2", "osd.3"}
@@ -346,7 +346,7 @@ def test_minio_lists_how_it_codes_an_object(name: str, layout: str, shard_bytes:
     stored = minio().observe([name])
     assert (str(stored.layout), stored.missing) == (layout, 0)
     assert stored.placement == {f"/data/disk{n}": shard_bytes for n in range(1, 7)}
-    assert stored.server == "minio DEVELOPMENT.GOGET"
+    assert (stored.server, stored.server_version) == ("minio", "DEVELOPMENT.GOGET")
 
 
 def test_what_minio_wrote_while_a_drive_was_away_has_more_parity_for_ever() -> None:

@@ -8,10 +8,10 @@ from typing import cast
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.observed_layout import StoredFile
+from datagen.observed_layout import StoredFile, stored_file
 from datagen.storage import locate, qfs, storages
 from datagen.storage.metaserver import Metaserver
-from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
+from datagen.storage.namenode import Block, block_at, silent_nodes
 from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 
@@ -59,7 +59,8 @@ def on_qfs(attributes: dict[str, object], chunks: dict[int, Sequence[str]]) -> S
 
 def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
     size = sum(block.bytes for block in blocks)
-    return stored_file(Layout.parse(layout), size, blocks, frozenset(filter(None, [silent])))
+    holders = [(block.bytes, block.holders({silent})) for block in blocks]
+    return stored_file(Layout.parse(layout), size, holders)
 
 
 def test_each_scheme_has_its_storage() -> None:
