@@ -2,12 +2,12 @@
 
 from __future__ import annotations  # for Python 3.8
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Callable, TypeVar, cast
 
 from py4j.java_gateway import is_instance_of
 from pyspark.sql import SparkSession
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
 from harness.base.errors import BadInput
 
-T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 UNSAFE = frozenset("*?[]{}\\")
 MAX_READ_BYTES = 2**28
@@ -49,6 +49,17 @@ class Entry:
         )
 
 
+def _refused_as_bad_input(method: Method) -> Method:
+    """Let a method of Directory raise BadInput, with the URI, where the file system refuses something."""
+
+    @wraps(method)
+    def checked(directory: Directory, *arguments: Any, **options: Any) -> Any:
+        with directory.errors_as_bad_input():
+            return method(directory, *arguments, **options)
+
+    return cast("Method", checked)
+
+
 class Directory:
     """A directory, which need not exist yet.
 
@@ -69,18 +80,22 @@ class Directory:
                 f"and without {' '.join(sorted(UNSAFE))}, which Spark would take for a pattern"
             )
         self.uri = uri
-        path = self._try(lambda: self._hadoop_fs.Path(uri))
-        fs = self._try(lambda: path.getFileSystem(self.conf))
-        self.path = self._try(lambda: fs.makeQualified(path))
+        with self.errors_as_bad_input():
+            path = self._hadoop_fs.Path(uri)
+            self.fs = path.getFileSystem(self.conf)
+            self.path = self.fs.makeQualified(path)
         self.uri = str(self.path.toString())
-        # The checksumming file system would leave a hidden companion beside each small file.
         gateway = spark.sparkContext._gateway  # noqa: SLF001
-        is_local = is_instance_of(gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")
-        self.fs = fs.getRawFileSystem() if is_local else fs
+        if is_instance_of(gateway, self.fs, "org.apache.hadoop.fs.LocalFileSystem"):
+            # It would leave a hidden checksum beside each small file.
+            self.fs = self.fs.getRawFileSystem()
 
     def errors_as_bad_input(self, context: str = "") -> AbstractContextManager[None]:
         """Turn errors of the file system into a BadInput: the URI, `context`, the root cause."""
-        return spark_errors_as_one_line(f"{self.uri}: {context}" if context else self.uri, BadInput)
+        named = self.uri
+        if context:
+            named = f"{self.uri}: {context}"
+        return spark_errors_as_one_line(named, BadInput)
 
     @property
     def scheme(self) -> str:
@@ -90,38 +105,47 @@ class Directory:
     @property
     def local_path(self) -> str | None:
         """The path on the nodes' own file systems; None on any other."""
-        return str(self.path.toUri().getPath()) if self.scheme == "file" else None
+        if self.scheme != "file":
+            return None
+        return str(self.path.toUri().getPath())
 
+    @_refused_as_bad_input
     def has(self, name: str) -> bool:
         """Return whether the directory exists and contains something with this name."""
-        return bool(self._try(lambda: self.fs.exists(self.child(name))))
+        return bool(self.fs.exists(self.child(name)))
 
+    @_refused_as_bad_input
     def exists(self) -> bool:
         """Return whether there is a file or a directory at the URI."""
-        return bool(self._try(lambda: self.fs.exists(self.path)))
+        return bool(self.fs.exists(self.path))
 
+    @_refused_as_bad_input
     def entries(self) -> dict[str, Entry]:
         """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
-        if not self._try(lambda: self.fs.getFileStatus(self.path)).isDirectory():
+        if not self.fs.getFileStatus(self.path).isDirectory():
             raise BadInput(f"{self.uri} is a file, not a directory; name a directory")
-        found = map(Entry.of, self._try(lambda: self.fs.listStatus(self.path)))
+        found = [Entry.of(status) for status in self.fs.listStatus(self.path)]
         return {entry.name: entry for entry in found}
 
+    @_refused_as_bad_input
     def entry(self, name: str) -> Entry:
         """Return what the file system reports of something in the directory."""
-        return Entry.of(self._try(lambda: self.fs.getFileStatus(self.child(name))))
+        return Entry.of(self.fs.getFileStatus(self.child(name)))
 
+    @_refused_as_bad_input
     def is_own(self, name: str = "") -> bool:
         """Return whether a file in the directory, or the directory itself, belongs to Hadoop's user."""
-        path = self.child(name) if name else self.path
-        owner = self._try(lambda: self.fs.getFileStatus(path).getOwner())
+        path = self.path
+        if name:
+            path = self.child(name)
         information = self.jvm.org.apache.hadoop.security.UserGroupInformation
-        user = self._try(lambda: information.getCurrentUser().getShortUserName())
-        return bool(owner == user)
+        user = information.getCurrentUser().getShortUserName()
+        return bool(self.fs.getFileStatus(path).getOwner() == user)
 
+    @_refused_as_bad_input
     def create(self) -> None:
         """Create the directory and its parents, unless they exist."""
-        if not self._try(lambda: self.fs.mkdirs(self.path)) and not self.exists():
+        if not self.fs.mkdirs(self.path) and not self.fs.exists(self.path):
             raise BadInput(f"{self.uri}: the file system refused to create it")
 
     def create_new(self) -> None:
@@ -146,12 +170,8 @@ class Directory:
         if self.local_path and not Path(self.local_path, name).is_file():
             # Hadoop would wait for what comes out of a pipe.
             raise BadInput(f"{self.uri}: {name} is not a regular file")
-        length = int(self._try(lambda: self.fs.getFileStatus(self.child(name))).getLen())
-        if length > MAX_READ_BYTES:
-            raise BadInput(f"{self.uri}: {name} is too large: {length:,} bytes")
-        stream = self._try(lambda: self.fs.open(self.child(name)))
         try:
-            return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
+            return self._content(name).decode(errors="replace")
         except BadInput as error:
             # Hadoop closes a coded file that it cannot decode, reads it again, and so hides the reason.
             if "this.decoder" not in str(error):
@@ -160,6 +180,15 @@ class Directory:
                 f"{self.uri}: {name} cannot be decoded: too many of its stripes are lost or on nodes that "
                 "do not answer"
             ) from error
+
+    @_refused_as_bad_input
+    def _content(self, name: str) -> bytes:
+        length = int(self.fs.getFileStatus(self.child(name)).getLen())
+        if length > MAX_READ_BYTES:
+            raise BadInput(f"{self.uri}: {name} is too large: {length:,} bytes")
+        stream = self.fs.open(self.child(name))
+        try:
+            return bytes(stream.readAllBytes())
         finally:
             stream.close()
 
@@ -169,21 +198,25 @@ class Directory:
         self.create_file(temporary, text, overwrite=True)
         self.rename(temporary, name)
 
+    @_refused_as_bad_input
     def create_file(self, name: str, text: str, *, overwrite: bool) -> None:
         """Create a file in the directory. Raise BadInput if it exists, unless `overwrite`."""
-        stream = self._try(lambda: self.fs.create(self.child(name), overwrite))
+        stream = self.fs.create(self.child(name), overwrite)
         try:
-            self._try(lambda: stream.write(bytearray(text.encode())))
-            self._try(stream.close)
+            with self.errors_as_bad_input():
+                stream.write(bytearray(text.encode()))
+                stream.close()
         except BadInput:  # such as a full disk: what is there has not the whole text
-            for undo in (stream.close, lambda: self.delete(name)):
-                with suppress(BadInput):
-                    self._try(undo)
+            with suppress(BadInput), self.errors_as_bad_input():
+                stream.close()
+            with suppress(BadInput):
+                self.delete(name)
             raise
 
+    @_refused_as_bad_input
     def rename(self, name: str, new_name: str) -> None:
         """Give a file in the directory another name, which nothing may have."""
-        if not self._try(lambda: self.fs.rename(self.child(name), self.child(new_name))):
+        if not self.fs.rename(self.child(name), self.child(new_name)):
             raise BadInput(f"{self.uri}: the file system refused to rename {name} to {new_name}")
 
     def delete(self, name: str) -> None:
@@ -194,9 +227,10 @@ class Directory:
         """Delete the directory. Raise BadInput if there is something in it."""
         self._delete(self.path)
 
+    @_refused_as_bad_input
     def _delete(self, path: Any) -> None:
-        is_gone = self._try(lambda: self.fs.delete(path, False))  # noqa: FBT003  never with what is in it
-        if not is_gone and self._try(lambda: self.fs.exists(path)):
+        is_gone = self.fs.delete(path, False)  # noqa: FBT003  never with what is in it
+        if not is_gone and self.fs.exists(path):
             raise BadInput(f"{path.toString()}: the file system refused to delete it")
 
     def child(self, name: str) -> Any:
@@ -209,7 +243,3 @@ class Directory:
         found.path = self.child(name)
         found.uri = str(found.path.toString())
         return found
-
-    def _try(self, call: Callable[[], T]) -> T:
-        with self.errors_as_bad_input():
-            return call()

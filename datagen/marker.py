@@ -181,47 +181,46 @@ def _without_checksum(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class _DatasetFiles:
-    """Which files in the directory of a dataset are ours: those that its manifest or marker names."""
+def _dataset_files(directory: Directory, marker: Marker | None) -> IsOurs:
+    """Return which files in the directory of a dataset are ours: those that its manifest or marker names."""
+    manifests = []
+    tokens: tuple[str, ...] = ()
+    if directory.has(FILE_NAME):
+        manifests.append(FILE_NAME)
+    if marker:  # without one, neither a draft nor uncommitted files of ours can be there
+        tokens = marker.tokens
+        manifests.append(DRAFT)
+    files = {SUCCESS}
+    for name in manifests:
+        if directory.has(name):
+            files |= {file for file in named_files(directory.read(name)) if PART.fullmatch(file)}
+    attempts = [str(attempt_of(token)) for token in tokens]
 
-    files: Collection[str]
-    marker: Marker | None
-
-    @classmethod
-    def of(cls, directory: Directory, marker: Marker | None) -> _DatasetFiles:
-        files: set[str] = set()
-        for name in (FILE_NAME, DRAFT):
-            # Without a marker, a draft of ours cannot be there.
-            if (name == FILE_NAME or marker) and directory.has(name):
-                files |= named_files(directory.read(name))
-        return cls({name for name in files if PART.fullmatch(name)}, marker)
-
-    def __call__(self, path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
-        if path[0] == UNCOMMITTED:
-            return self._is_uncommitted(path, is_directory)
-        if len(path) > 1 or is_directory:
+    def is_ours(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
+        if marker and path[0] == UNCOMMITTED:
+            return _is_uncommitted(path[1:], is_directory, attempts)
+        if is_directory or len(path) > 1:
             return False
-        name = path[0]
-        if name == DRAFT:
-            return self.marker is not None
-        return name == FILE_NAME or self._is_data(_without_checksum(name))
-
-    def _is_data(self, name: str) -> bool:
-        if name == SUCCESS or name in self.files:
+        if path[0] in manifests:
             return True
+        name = _without_checksum(path[0])
         part = PART.fullmatch(name)
-        return part is not None and self.marker is not None and part["token"] in self.marker.tokens
+        return name in files or (part is not None and part["token"] in tokens)
 
-    def _is_uncommitted(self, path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
-        if self.marker is None:
-            return False
-        if len(path) == 1:
-            return is_directory
-        attempts = {str(attempt_of(token)) for token in self.marker.tokens}
-        if len(path) == 2:  # noqa: PLR2004  _temporary/<attempt>
-            return is_directory and path[1] in attempts
-        return path[1] in attempts and is_from_spark(path[-1], is_directory)
+    if marker:
+        return marker.writes(is_ours)
+    return is_ours
+
+
+def _is_uncommitted(path: Path, is_directory: bool, attempts: Collection[str]) -> bool:  # noqa: FBT001  of IsOurs
+    """Return whether a path below `_temporary`, or that itself, is of one of our attempts."""
+    if not path:
+        return is_directory
+    if path[0] not in attempts:
+        return False
+    if len(path) == 1:
+        return is_directory
+    return is_from_spark(path[-1], is_directory)
 
 
 def attempt_of(token: str) -> int:
@@ -248,7 +247,8 @@ def check_replaceable(directory: Directory, *, overwrite: bool, reuse: bool) -> 
     entries = directory.entries()
     with opened(directory, follow_link=True) as place:
         marker = Marker.read(place, directory, DATASET)
-        stays = _not_ours(place, directory, marker)
+        is_ours = _dataset_files(directory, marker)
+        stays = [path for path in foreign(place, is_ours) if path != MARKER]
     if MARKER in entries and marker is None:
         raise BadInput(
             f"{directory.uri}/{MARKER} is no whole marker that you have written for this directory: if no "
@@ -274,13 +274,6 @@ def check_replaceable(directory: Directory, *, overwrite: bool, reuse: bool) -> 
     return marker
 
 
-def _not_ours(place: Place, directory: Directory, marker: Marker | None) -> list[str]:
-    is_ours: IsOurs = _DatasetFiles.of(directory, marker)
-    if marker:
-        is_ours = marker.writes(is_ours)
-    return [path for path in foreign(place, is_ours) if path != MARKER]
-
-
 @contextmanager
 def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[Marker]:
     """Mark the directory, and delete the dataset in it, which check_replaceable has allowed.
@@ -292,7 +285,8 @@ def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[M
     marker: Marker | None = None
     try:
         marker = Marker.put(directory, DATASET, taken_over=taken_over)
-        if stays := _clear(marker):
+        stays = _clear(marker)
+        if stays:
             raise BadInput(f"{directory.uri}: {join_names(stays[:3])} came while it was cleared")
         yield marker
     except BaseException:
@@ -319,7 +313,7 @@ def _clear(marker: Marker) -> list[str]:
         if directory.has(FILE_NAME):
             directory.delete(DRAFT)
             directory.rename(FILE_NAME, DRAFT)
-        is_ours = marker.writes(_DatasetFiles.of(directory, marker))
+        is_ours = _dataset_files(directory, marker)
 
         def is_ours_but_draft(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
             return path != (DRAFT,) and is_ours(path, is_directory)
