@@ -123,7 +123,9 @@ def named_files(text: str) -> set[str]:
         files = json.loads(text)["files"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return set()
-    return set(files) if isinstance(files, dict) else set()
+    if not isinstance(files, dict):
+        return set()
+    return set(files)
 
 
 def content_checksum(manifest: Mapping[str, Any]) -> str:
@@ -135,14 +137,15 @@ def content_checksum(manifest: Mapping[str, Any]) -> str:
 
 def _check(facts: Mapping[str, Any]) -> None:
     """Raise ValueError unless the manifest is of this version, as it was written, and of our recipe."""
-    if (version := facts["schema_version"]) != SCHEMA_VERSION:
+    version = facts["schema_version"]
+    if version != SCHEMA_VERSION:
         raise ValueError(
             f"schema version {version!r} is not {SCHEMA_VERSION}; generate the data again"
         )
     if facts["checksum"] != content_checksum(facts):
         raise ValueError("its checksum is wrong: the file was edited or damaged")
     recipe = facts["recipe"]
-    if (recipe["name"], recipe["version"]) != (recipes.NAME, recipes.VERSION):
+    if recipe["name"] != recipes.NAME or recipe["version"] != recipes.VERSION:
         raise ValueError(
             f"its rows follow recipe {recipe['name']} version {recipe['version']}, "
             f"this clusterlift has {recipes.NAME} version {recipes.VERSION}"
@@ -150,4 +153,6 @@ def _check(facts: Mapping[str, Any]) -> None:
 
 
 def _layout(text: str | None) -> Layout | None:
-    return None if text is None else Layout.parse(text)
+    if text is None:
+        return None
+    return Layout.parse(text)

@@ -74,8 +74,8 @@ def totals_from(observed: Mapping[str, Any]) -> Totals:
 def rows_per_prefix(sketch: bytes) -> dict[str, int]:
     """Return the number of rows of each prefix2 in a SKETCH.
 
-    Of Spark's aggregates, only a count-min sketch counts groups in less time than the write beside it
-    takes. Its counts are exact here: it has one row, and no two prefixes share a cell. The bytes are
+    A count-min sketch is the only aggregate of Spark that counts groups in less time than the write beside
+    it takes. Its counts are exact here: it has one row, and no two prefixes share a cell. The bytes are
     laid out as in version 1 of org.apache.spark.util.sketch.CountMinSketch. Raises ValueError for
     another version, and where prefixes do share a cell.
     """
@@ -84,15 +84,21 @@ def rows_per_prefix(sketch: bytes) -> dict[str, int]:
     if (version, depth) != (1, 1):
         raise ValueError(f"Spark's count-min sketch is of version {version}, depth {depth}")
     counts = struct.unpack_from(f">{width}q", sketch, header.size)
-    cells = {prefix: _cell(zlib.crc32(prefix.encode()), factor, width) for prefix in PREFIXES}
-    found = {prefix: counts[cell] for prefix, cell in cells.items() if counts[cell]}
-    if len(set(cells.values())) < len(PREFIXES) or sum(found.values()) != rows:
+    found = {}
+    cells = set()
+    for prefix in PREFIXES:
+        cell = _cell(zlib.crc32(prefix.encode()), factor, width)
+        cells.add(cell)
+        if counts[cell]:
+            found[prefix] = counts[cell]
+    if len(cells) < len(PREFIXES) or sum(found.values()) != rows:
         raise ValueError("Spark's count-min sketch puts several prefixes into one cell")
     return found
 
 
 def _cell(item: int, factor: int, width: int) -> int:
     """Return the cell of an item: Spark's hash function, in Java's 64-bit arithmetic."""
-    product = (factor * item) % 2**64
-    signed = product - 2**64 if product >> 63 else product
+    signed = (factor * item) % 2**64
+    if signed >= 2**63:
+        signed -= 2**64
     return (signed + (signed >> 32)) % 2**31 % width

@@ -69,7 +69,8 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
         encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
     if deploy_mode == "cluster":
         raise BadInput("--deploy-mode cluster would leave the results on a node: leave it out")
-    if lost := lost_characters(sys.argv[1:], encoding):
+    lost = lost_characters(sys.argv[1:], encoding)
+    if lost:
         raise BadInput(
             f"{lost!r} has question marks where Java cannot read a character in the encoding {encoding} "
             "of this locale: set LC_ALL=C.UTF-8"
@@ -89,8 +90,9 @@ def lost_characters(arguments: Sequence[str], encoding: str) -> str | None:
     In an ASCII locale, Java replaces each byte of another character by a question mark, and such a
     character has two bytes or more.
     """
-    is_ascii = encoding.upper() in {"ANSI_X3.4-1968", "US-ASCII", "ASCII", "646"}
-    return next((each for each in arguments if is_ascii and "??" in each), None)
+    if encoding.upper() not in {"ANSI_X3.4-1968", "US-ASCII", "ASCII", "646"}:
+        return None
+    return next((each for each in arguments if "??" in each), None)
 
 
 def executors(spark: SparkSession) -> list[str]:
@@ -110,7 +112,8 @@ def executor_cores(spark: SparkSession) -> dict[str, int]:
 
 def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
     listed = scala_context(spark).statusStore().executorList(True)  # noqa: FBT003  Java's signature
-    for entry in map(listed.apply, range(listed.size())):
+    for number in range(listed.size()):
+        entry = listed.apply(number)
         # Spark lists the driver, too.
         if is_local(spark) or entry.id() != "driver":
             yield str(entry.id()), entry
@@ -150,11 +153,13 @@ def wait_for_executors(spark: SparkSession) -> None:
         say(f"waiting for {spark.sparkContext.master} to grant an executor")
     spark.range(1).count()  # some masters grant no executor before the first job
     deadline = time.monotonic() + EXECUTORS_WAIT_S
-    count, stable_since = 0, time.monotonic()
+    count = 0
+    stable_since = time.monotonic()
     while time.monotonic() < min(deadline, stable_since + EXECUTORS_STABLE_S):
         now = len(executors(spark))
         if now != count:
-            count, stable_since = now, time.monotonic()
+            count = now
+            stable_since = time.monotonic()
         time.sleep(0.2)
 
 
@@ -162,7 +167,7 @@ def completed_tasks(spark: SparkSession) -> int:
     """Return how many tasks of the active stages have completed; 0 if Spark has ended."""
     with suppress(Py4JError, OSError):  # the job reports it
         tracker = spark.sparkContext.statusTracker()
-        stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         return sum(stage.numCompletedTasks for stage in stages if stage)
     return 0
 
@@ -212,7 +217,9 @@ def root_cause(error: Exception) -> str:
     if "stopped SparkContext" in cause:
         return STOPPED
     message = _JAVA_CLASS.sub("", cause)
-    return message if " " in message else cause or NO_REASON
+    if " " in message:
+        return message
+    return cause or NO_REASON
 
 
 def _stack(java: Any) -> str:

@@ -24,10 +24,11 @@ class PiEstimate(Workload):
 
     def check(self, answer: Answer, context: Context) -> None:
         """Accept six standard deviations: a point is inside with the probability Pi/4."""
-        n, p = context.pi_samples, math.pi / 4
-        expect("the number of samples", answer["samples"], n)
-        deviation = 4 * math.sqrt(p * (1 - p) / n)
-        expect_within("Pi", 4 * answer["inside"] / n, math.pi, 6 * deviation)
+        samples = context.pi_samples
+        expect("the number of samples", answer["samples"], samples)
+        inside = math.pi / 4
+        deviation = 4 * math.sqrt(inside * (1 - inside) / samples)
+        expect_within("Pi", 4 * answer["inside"] / samples, math.pi, 6 * deviation)
 
 
 class PythonPiEstimate(PiEstimate):

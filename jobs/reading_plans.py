@@ -13,23 +13,18 @@ from datagen.spark import java_packages, spark_errors_as_one_line
 from harness.base.errors import BadInput
 from harness.work.queries import QueryDirectory
 
-READING = frozenset(
-    (
-        # tables, and rows in the text
-        *("UnresolvedRelation", "RelationTimeTravel", "RelationChanges", "OneRowRelation"),
-        *("UnresolvedInlineTable", "ResolvedInlineTable", "LocalRelation"),
-        *("UnresolvedTableValuedFunction", "UnresolvedTVFAliases"),
-        # names
-        *("SubqueryAlias", "UnresolvedSubqueryColumnAliases", "UnresolvedWith", "UnresolvedHint"),
-        # rows of one side
-        *("Project", "DataFrameDropColumns", "Filter", "UnresolvedHaving", "UnresolvedQualify"),
-        *("Aggregate", "WithWindowDefinition", "Generate", "Pivot", "Unpivot", "Distinct"),
-        *("Sort", "GlobalLimit", "LocalLimit", "Offset", "Sample", "UnresolvedBinBy"),
-        *("RepartitionByExpression", "PipeOperator"),
-        # rows of several sides
-        *("Join", "LateralJoin", "AsOfJoin", "Union", "Intersect", "Except"),
-    )
+_TABLES = (
+    "UnresolvedRelation RelationTimeTravel RelationChanges OneRowRelation UnresolvedInlineTable "
+    "ResolvedInlineTable LocalRelation UnresolvedTableValuedFunction UnresolvedTVFAliases"
 )
+_NAMES = "SubqueryAlias UnresolvedSubqueryColumnAliases UnresolvedWith UnresolvedHint"
+_ROWS = (
+    "Project DataFrameDropColumns Filter UnresolvedHaving UnresolvedQualify Aggregate "
+    "WithWindowDefinition Generate Pivot Unpivot Distinct Sort GlobalLimit LocalLimit Offset Sample "
+    "UnresolvedBinBy RepartitionByExpression PipeOperator"
+)
+_SIDES = "Join LateralJoin AsOfJoin Union Intersect Except"
+READING = frozenset(f"{_TABLES} {_NAMES} {_ROWS} {_SIDES}".split())
 """Spark's classes of the nodes that a parsed query may have. A node that is not listed could write."""
 
 _WITH_HIDDEN = frozenset({"WithWindowDefinition", "UnresolvedTableValuedFunction"})

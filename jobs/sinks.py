@@ -6,8 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable
 
 from pyspark.sql import Column, DataFrame, Observation
 
@@ -19,10 +18,10 @@ from harness.model.task_metrics import WrittenBytes
 from jobs.executors import outside_trials
 from jobs.workload import Answer, Context, Workload
 
-T = TypeVar("T", str, Observation)
-
-DATA, ANSWER = "data", "answer"
-"""The observations of a workload: of the rows that it reads, and of its own rows."""
+DATA = "data"
+"""The observation of the rows that a workload reads."""
+ANSWER = "answer"
+"""The observation of its own rows."""
 
 
 class Executions(ABC):
@@ -47,7 +46,7 @@ class Executions(ABC):
         """
 
     def written(self) -> WrittenBytes | None:
-        """Return what was written, averaged over the frames, and prove how it is stored; None of no files."""
+        """Return what a frame wrote on average, and prove how it is stored; None if nothing was written."""
         return None
 
     def close(self) -> None:  # noqa: B027  most sinks leave nothing
@@ -57,53 +56,79 @@ class Executions(ABC):
 class Sink(Executions):
     """Frames of a workload that are ready to be forced, each once, one after the other."""
 
-    def __init__(self, workload: Workload, context: Context) -> None:
-        self._workload, self._context = workload, context
+    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
+        self._workload = workload
+        self._context = context
+        self._executions = executions
 
     @abstractmethod
     def answers(self) -> Sequence[Answer]:
         """Return what is observed of each frame."""
 
-    @abstractmethod
     def plans(self) -> Sequence[str]:
-        """Return the tree of operators that Spark executed for each frame, after all adaptive changes."""
+        """Return the tree of operators that Spark executed for each frame, after all adaptive changes.
+
+        By default these are the latest writes of the current job group. Only the status store of Spark's UI
+        has them. A queue of events fills the store, and pyspark has no public way to it.
+        """
+        session: Any = self._context.spark
+        wait_for_events(session)
+        store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
+        listed = store.executionsList()
+        ours = session.sparkContext.getLocalProperty("spark.job.description")
+        found: list[str] = []
+        for index in reversed(range(listed.size())):
+            execution = listed.apply(index)
+            if execution.description() == ours:
+                found.insert(0, executed_tree(str(execution.physicalPlanDescription())))
+            if len(found) == self._executions:
+                return found
+        raise WrongAnswer("Spark lost an event with an executed plan")
 
     def check(self) -> list[RowsDigest]:
-        workload, context = self._workload, self._context
-        plans, answers = self.plans(), self.answers()
+        workload = self._workload
+        context = self._context
+        plans = self.plans()
+        answers = self.answers()
         # If there are no rows to read, Spark may leave out any part of the plan.
         if context.totals.rows or not workload.reads_data:
             for plan in plans:
                 workload.check_plan(plan)
-        return [found for each in answers if (found := workload.check(each, context))]
+        unknown = []
+        for answer in answers:
+            digest = workload.check(answer, context)
+            if digest:
+                unknown.append(digest)
+        return unknown
 
 
 class NoopSink(Sink):
     """Spark's noop data source: it computes every row and stores none."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
-        super().__init__(workload, context)
+        super().__init__(workload, context, executions)
         self._observations = []
         self._writers = []
         for _ in range(executions):
             # Spark names each: of frames at once, it would mix up what is observed under one name.
-            named = {name: Observation() for name in (DATA, ANSWER)}
-            observed, observations = _observed_frame(workload, context, named)
-            self._observations.append(observations.values())
-            self._writers.append(observed.write.format("noop").mode("overwrite"))
+            observations = {DATA: Observation(), ANSWER: Observation()}
+            frame = _observed_frame(workload, context, observations)
+            self._observations.append(observations)
+            self._writers.append(frame.write.format("noop").mode("overwrite"))
 
     def run(self) -> None:
         for writer in self._writers:
             writer.save()
 
     def answers(self) -> list[Answer]:
-        return [
-            {name: value for observation in each for name, value in observation.get.items()}
-            for each in self._observations
-        ]
-
-    def plans(self) -> list[str]:
-        return _plans_of_writes(self._context.spark, len(self._writers))
+        reads = bool(self._workload.observe_data(self._context))
+        found: list[Answer] = []
+        for observations in self._observations:
+            answer = dict(observations[ANSWER].get)
+            if reads:
+                answer.update(observations[DATA].get)
+            found.append(answer)
+        return found
 
 
 class StorageSink(Sink):
@@ -111,18 +136,18 @@ class StorageSink(Sink):
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
         assert context.destination is not None  # noqa: S101  the run has reserved it
-        super().__init__(workload, context)
-        self._destination = destination = context.destination
-        destination.clear()  # says why, if an earlier trial could not
-        self._numbers = destination.take(executions)
-        self._writers = [
-            (destination.writer(workload.frame(context), number), destination.uri(number))
+        super().__init__(workload, context, executions)
+        self._destination = context.destination
+        self._destination.clear()  # says why, if an earlier trial could not
+        self._numbers = self._destination.take(executions)
+        self._writers = {
+            self._destination.uri(number): self._destination.writer(workload.frame(context), number)
             for number in self._numbers
-        ]
+        }
 
     def run(self) -> None:
         with cancel_jobs_on_error(self._context.spark):
-            for writer, uri in self._writers:
+            for uri, writer in self._writers.items():
                 with spark_errors_as_one_line(f"writing to {uri}"):
                     writer.save(uri)
 
@@ -130,46 +155,26 @@ class StorageSink(Sink):
         return WrittenBytes.average([self._destination.prove(number) for number in self._numbers])
 
     def answers(self) -> list[Answer]:
-        workload, context = self._workload, self._context
-        columns = _aliased(workload.observe(context))
-        rows = (workload.read_back(self._destination.rows(n), context) for n in self._numbers)
+        columns = _aliased(self._workload.observe(self._context))
+        found: list[Answer] = []
         with outside_trials(self._context.spark):
-            return [each.agg(*columns).collect()[0].asDict() for each in rows]
-
-    def plans(self) -> list[str]:
-        return _plans_of_writes(self._context.spark, len(self._writers))
+            for number in self._numbers:
+                written = self._destination.rows(number)
+                rows = self._workload.read_back(written, self._context)
+                found.append(rows.agg(*columns).collect()[0].asDict())
+        return found
 
     def close(self) -> None:
         self._destination.clear()
-
-
-def _plans_of_writes(session: Any, number: int) -> list[str]:
-    """Return the executed plans of the latest writes of the current job group, so many.
-
-    Only the status store of Spark's UI has them. A queue of events fills the store, and pyspark has no public
-    way to it.
-    """
-    wait_for_events(session)
-    store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
-    listed = store.executionsList()
-    ours = session.sparkContext.getLocalProperty("spark.job.description")
-    newest_first = map(listed.apply, reversed(range(listed.size())))
-    found = list(islice((each for each in newest_first if each.description() == ours), number))
-    if len(found) < number:
-        raise WrongAnswer("Spark lost an event with an executed plan")
-    return [executed_tree(str(each.physicalPlanDescription())) for each in reversed(found)]
 
 
 class RddCountSink(Sink):
     """Converts every row to a Python object and counts the objects, as the benchmark of 2020 did."""
 
     def __init__(self, workload: Workload, context: Context, executions: int) -> None:
-        super().__init__(workload, context)
-        names = {name: name for name in (DATA, ANSWER)}
-        self._frames = []
-        for _ in range(executions):
-            frame, self._names = _observed_frame(workload, context, names)
-            self._frames.append(frame)
+        super().__init__(workload, context, executions)
+        names = {DATA: DATA, ANSWER: ANSWER}
+        self._frames = [_observed_frame(workload, context, names) for _ in range(executions)]
 
     def run(self) -> None:
         for frame in self._frames:
@@ -177,18 +182,18 @@ class RddCountSink(Sink):
 
     def answers(self) -> list[Answer]:
         # Listeners do not see the action of an RDD; the frame's own execution keeps the metrics.
-        metrics = [_execution(frame).observedMetrics() for frame in self._frames]
-        return [
-            {
-                name: value
-                for observation in self._names
-                for name, value in json.loads(each.apply(observation).json()).items()
-            }
-            for each in metrics
-        ]
+        found: list[Answer] = []
+        for frame in self._frames:
+            metrics = _execution(frame).observedMetrics()
+            answer = json.loads(metrics.apply(ANSWER).json())
+            if metrics.contains(DATA):
+                answer.update(json.loads(metrics.apply(DATA).json()))
+            found.append(answer)
+        return found
 
     def plans(self) -> list[str]:
-        return [executed_tree(str(_execution(f).executedPlan().toString())) for f in self._frames]
+        plans = [_execution(frame).executedPlan() for frame in self._frames]
+        return [executed_tree(str(plan.toString())) for plan in plans]
 
 
 def _execution(frame: Any) -> Any:
@@ -212,15 +217,18 @@ def executed_tree(description: str) -> str:
 
 
 def _observed_frame(
-    workload: Workload, context: Context, observations: Mapping[str, T]
-) -> tuple[DataFrame, Mapping[str, T]]:
-    """Return the frame of a workload and its observations."""
-    if on_data := workload.observe_data(context):
+    workload: Workload, context: Context, observations: Mapping[str, Any]
+) -> DataFrame:
+    """Return the frame of a workload with what is to be observed of its rows, and of those that it reads.
+
+    `observations` are Spark's Observations, or names.
+    """
+    on_data = workload.observe_data(context)
+    if on_data:
         data = context.data.observe(observations[DATA], *_aliased(on_data))
         context = replace(context, data=data)
     answer = _aliased(workload.observe(context))
-    observed = workload.frame(context).observe(observations[ANSWER], *answer)
-    return observed, {name: o for name, o in observations.items() if name == ANSWER or on_data}
+    return workload.frame(context).observe(observations[ANSWER], *answer)
 
 
 def _aliased(columns: Mapping[str, Column]) -> list[Column]:

@@ -77,7 +77,8 @@ class EventLog:
             return None
 
     def _attach(self) -> None:
-        jvm, spark_context = java_packages(self._spark), scala_context(self._spark)
+        jvm = java_packages(self._spark)
+        spark_context = scala_context(self._spark)
         conf = spark_context.conf().clone()
         for key, value in _CONF.items():
             conf.set(key, value)
@@ -93,8 +94,9 @@ class EventLog:
         self._listener = listener
 
     def _detach(self) -> None:
-        listener, self._listener = self._listener, None
+        listener = self._listener
         if listener is not None:
+            self._listener = None
             scala_context(self._spark).removeSparkListener(listener)
             listener.stop()
 

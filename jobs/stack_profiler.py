@@ -29,10 +29,12 @@ class StackProfiler:
         self._hosts = executor_hosts(spark)
         start = partial(_start, inspect.getsource(stacks), own_jvm(spark))
         started = _on_executors(spark, self._hosts, start)
-        self._started, self._silent = started.found, started.silent
+        self._started = started.found
+        self._silent = started.silent
         self._answers: Mapping[str, Mapping[str, Any]] = {}
         # The trial's stages come after the job that starts the profiler and before the job that stops it.
-        self._after, self._before = last_own_stage(spark), math.inf
+        self._after = last_own_stage(spark)
+        self._before = math.inf
 
     def stop(self) -> None:
         """Stop asking."""
@@ -45,40 +47,41 @@ class StackProfiler:
 
     def profile(self, spans: Sequence[TaskSpan]) -> Profile | None:
         """Return where the tasks were; None if no stack was seen. `spans` are all tasks of the event log."""
-        seen = {
-            (stage, task): where
-            for answer in self._answers.values()
-            for stage, task, where in _tasks(answer)
-            if self._after < stage < self._before
-        }
-        heard = [answer for answer in self._answers.values() if answer.get("dumps", 0) > 1]
-        if not seen or not heard:
+        seen: dict[tuple[int, int], Seen] = {}
+        dumps = 0
+        seconds = 0.0
+        for answer in self._answers.values():
+            for stage, task, where in _tasks(answer):
+                if self._after < stage < self._before:
+                    seen[stage, task] = where
+            if answer.get("dumps", 0) > 1:
+                dumps += answer["dumps"] - 1
+                seconds += answer["seconds"]
+        if not seen or not dumps:
             return None
-        by_task = {(span.stage, span.task): span for span in spans}
+        span_of = {(span.stage, span.task): span for span in spans}
+        tasks = [
+            SeenTask(stage, seen.get((stage, task), {}), span_of.get((stage, task)))
+            for stage, task in {**seen, **span_of}
+        ]
         names = {id_: f"{id_} on {host}" for id_, host in self._hosts.items()}
-        return Profile.of(
-            round(sum(a["seconds"] for a in heard) / sum(a["dumps"] - 1 for a in heard), 4),
-            sorted(names.values()),
-            {
-                name: str(reason)
-                for id_, name in names.items()
-                if (
-                    reason := self._silent.get(id_)
-                    or _reason(self._answers.get(id_) or self._started.get(id_))
-                )
-            },
-            [
-                SeenTask(key[0], seen.get(key, {}), by_task.get(key))
-                for key in dict.fromkeys((*seen, *by_task))
-            ],
-        )
+        reasons = {}
+        for id_, name in names.items():
+            reason = self._silent.get(id_) or self._reason(id_)
+            if reason:
+                reasons[name] = reason
+        return Profile.of(round(seconds / dumps, 4), sorted(names.values()), reasons, tasks)
 
-
-def _reason(answer: Mapping[str, Any] | None) -> str | None:
-    """Return why an executor gave no stacks, or stopped to; None if nothing went wrong."""
-    if not answer or not ({"dumps", "error"} & answer.keys()):
-        return NO_ANSWER
-    return answer.get("error") or (None if answer.get("dumps", 0) > 1 else TOO_SHORT)
+    def _reason(self, executor: str) -> str:
+        """Return why an executor gave no stacks, or stopped to; empty if nothing went wrong."""
+        answer = self._answers.get(executor) or self._started.get(executor) or {}
+        if answer.get("error"):
+            return str(answer["error"])
+        if "dumps" not in answer:
+            return NO_ANSWER
+        if answer["dumps"] < 2:  # noqa: PLR2004  the time between two is known
+            return TOO_SHORT
+        return ""
 
 
 def own_jvm(spark: SparkSession) -> int | None:
@@ -96,7 +99,10 @@ def _start(program: str, jvm: int | None) -> dict[str, Any]:
 def _stop(started: Sequence[Mapping[str, Any]], jvm: int | None) -> dict[str, Any]:
     """Stop what was started for this executor."""
     own = jvm or jvm_of(os.getpid())
-    return next((stacks.stop(each) for each in started if stacks.is_here(each, own)), {})
+    for each in started:
+        if stacks.is_here(each, own):
+            return stacks.stop(each)
+    return {}
 
 
 def _on_executors(
@@ -112,4 +118,5 @@ def _tasks(answer: Mapping[str, Any]) -> Iterator[tuple[int, int, Seen]]:
     for parent, frame in zip(answer.get("parents", ()), answer.get("frame_of", ())):
         found.append((*found[parent], answer["frames"][frame]))
     for stage, task, seen in answer.get("tasks", ()):
-        yield stage, task, {found[node]: (running, waiting) for node, running, waiting in seen}
+        where = {found[node]: (running, waiting) for node, running, waiting in seen}
+        yield stage, task, where

@@ -8,7 +8,6 @@ So the answer is checked without running anything twice, and outside the measure
 from __future__ import annotations  # for Python 3.8
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
@@ -16,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from importlib.util import find_spec
 from typing import Any, ClassVar, Mapping
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -120,7 +120,7 @@ class Workload(ABC):
 
     def missing(self) -> tuple[str, ...]:
         """Return the required modules that the driver does not have."""
-        return tuple(name for name in self.requires if importlib.util.find_spec(name) is None)
+        return tuple(name for name in self.requires if find_spec(name) is None)
 
 
 def expect(name: str, found: object, right: object) -> None:
@@ -181,13 +181,17 @@ class Selection:
     @property
     def in_streams(self) -> tuple[Workload, ...]:
         """The workloads that run in several streams at once; controls, which nothing may affect, do not."""
-        return tuple(each for each in self.workloads if self.streams > 1 and not each.control)
+        if self.streams == 1:
+            return ()
+        return tuple(each for each in self.workloads if not each.control)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all that is timed; the first is that of all streams together, if there are several."""
-        together = (f"streams-{self.streams}",) if self.in_streams else ()
-        return together + tuple(workload.name for workload in self.workloads)
+        names = tuple(workload.name for workload in self.workloads)
+        if self.in_streams:
+            return (f"streams-{self.streams}", *names)
+        return names
 
     @property
     def reads_data(self) -> bool:
@@ -220,20 +224,25 @@ def select_workloads(
     A user's `queries` take the place of those that read a dataset, which then run only if they are named.
     Raises BadInput for an unknown name, and for a named workload that cannot run here.
     """
-    runnable, omitted = [], {}
-    for workload in known_workloads(names or default, queries):
-        if not (missing := workload.missing()):
+    runnable = []
+    omitted = {}
+    requested = known_workloads(names or default, queries)
+    for workload in requested:
+        missing = ", ".join(workload.missing())
+        if not missing:
             runnable.append(workload)
         elif names is None:
-            omitted[workload.name] = f"needs {', '.join(missing)}, which this Python does not have"
+            omitted[workload.name] = f"needs {missing}, which this Python does not have"
         else:
             raise BadInput(
-                f"--workloads: {workload.name} needs {', '.join(missing)}; install it for the "
+                f"--workloads: {workload.name} needs {missing}; install it for the "
                 "driver's and the executors' Python, or leave the workload out"
             )
-    requested = {workload.name for workload in runnable} | omitted.keys()
-    others = () if queries else (name for name in discover() if name not in requested)
-    return Selection(tuple(runnable), omitted, tuple(others), named=names is not None)
+    others: tuple[str, ...] = ()
+    if not queries:
+        known = {workload.name for workload in requested}
+        others = tuple(name for name in discover() if name not in known)
+    return Selection(tuple(runnable), omitted, others, named=names is not None)
 
 
 def discover() -> dict[str, Workload]:
@@ -243,24 +252,24 @@ def discover() -> dict[str, Workload]:
     unless a workload's file is named like the workload, which is how others know the names without Spark.
     """
     found: list[Workload] = []
-    for entry in pkgutil.iter_modules(jobs.workloads.__path__, f"{jobs.workloads.__name__}."):
-        module = importlib.import_module(entry.name)
-        found += [
-            member()
-            for member in vars(module).values()
-            if isinstance(member, type)
-            and issubclass(member, Workload)
-            and not (inspect.isabstract(member) and not hasattr(member, "name"))
-            and member.__module__ == module.__name__
-        ]
-    for workload in found:
-        file = type(workload).__module__.rpartition(".")[2]
-        if file.replace("_", "-") != workload.name:
-            raise ClusterliftError(
-                f"jobs/workloads/{file}.py has the workload {workload.name}; name the file like it"
-            )
-    in_order = sorted(found, key=lambda workload: (workload.bottleneck, workload.name))
-    return {workload.name: workload for workload in in_order}
+    for entry in pkgutil.iter_modules(jobs.workloads.__path__):
+        module = importlib.import_module(f"{jobs.workloads.__name__}.{entry.name}")
+        for member in vars(module).values():
+            if not _is_workload(member) or member.__module__ != module.__name__:
+                continue
+            if entry.name.replace("_", "-") != member.name:
+                raise ClusterliftError(
+                    f"jobs/workloads/{entry.name}.py has the workload {member.name}; name the file like it"
+                )
+            found.append(member())
+    found.sort(key=lambda workload: (workload.bottleneck, workload.name))
+    return {workload.name: workload for workload in found}
+
+
+def _is_workload(member: object) -> bool:
+    if not isinstance(member, type) or not issubclass(member, Workload):
+        return False
+    return hasattr(member, "name") or not inspect.isabstract(member)
 
 
 def known_workloads(
@@ -271,14 +280,17 @@ def known_workloads(
     With a user's `queries`, all are these and the controls that read no data. Raises BadInput for an unknown
     name, with the most similar known names, and for a query with the name of another workload.
     """
-    own, asked = discover(), {query.name: query for query in queries}
-    if taken := own.keys() & asked.keys():
+    own = discover()
+    known = {query.name: query for query in queries}
+    taken = own.keys() & known.keys()
+    if taken:
         raise BadInput(
             f"--sql: {min(taken)} is the name of a workload; rename the file of the query"
         )
-    known = {**asked, **own}
     if queries and names is None:
-        names = [*asked, *(each.name for each in own.values() if each.control)]
+        controls = [name for name, workload in own.items() if workload.control]
+        names = [*known, *controls]
+    known.update(own)
     for name in names or ():
         if name not in known:
             raise BadInput(f"--workloads: unknown workload '{name}'; {what_exists(name, known)}")

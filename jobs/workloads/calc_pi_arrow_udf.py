@@ -22,7 +22,9 @@ def inside(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
     for batch in batches:
         n = batch.num_rows
-        first = batch.column(0)[0].as_py() if n else 0
+        first = 0
+        if n:
+            first = batch.column(0)[0].as_py()
         x = pc.random(n, initializer=seed_of(2 * first))
         y = pc.random(n, initializer=seed_of(2 * first + 1))
         squares = pc.add(pc.multiply(x, x), pc.multiply(y, y))

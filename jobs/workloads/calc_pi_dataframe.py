@@ -15,7 +15,8 @@ class CalcPiDataframe(PiEstimate):
     def frame(self, context: Context) -> DataFrame:
         samples = context.spark.range(0, context.pi_samples, 1, context.parallelism)
         # Spark adds the partition's number to the seed, so the two seeds must be far apart.
-        x, y = F.rand(seed_of(0)).alias("x"), F.rand(seed_of(10**9)).alias("y")
+        x = F.rand(seed_of(0)).alias("x")
+        y = F.rand(seed_of(10**9)).alias("y")
         points = samples.select(x, y)
         return points.agg(
             F.count(F.when(F.expr("x * x + y * y <= 1"), 1)).alias("inside"),

@@ -5,6 +5,7 @@ from __future__ import annotations  # for Python 3.8
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -40,15 +41,17 @@ class GroupBy(Workload):
         return context.data.select(*READ).groupBy("prefix2").agg(*aggregates)
 
     def observe_data(self, context: Context) -> Mapping[str, Column]:
-        # Without rows, Spark leaves out what would observe them.
-        return {"rows_read": F.count("*"), **observed_digest(READ)} if context.totals.rows else {}
+        if context.totals.rows == 0:  # Spark leaves out what would observe them
+            return {}
+        return {"rows_read": F.count("*"), **observed_digest(READ)}
 
     def observe(self, context: Context) -> Mapping[str, Column]:
         # There are at most 256 groups, so the answer contains every group.
         return {"groups": F.to_json(F.collect_list(F.struct("prefix2", *AGGREGATES)))}
 
     def check(self, answer: Answer, context: Context) -> None:
-        groups, totals = json.loads(answer["groups"]), context.totals
+        groups = json.loads(answer["groups"])
+        totals = context.totals
         # If Spark lost the output of a task, it read the rows of that task once more.
         if totals.rows and answer["rows_read"] <= totals.rows:
             expect("the number of rows that were read", answer["rows_read"], totals.rows)
@@ -68,21 +71,21 @@ class GroupBy(Workload):
         )
         for group in groups:
             # The fractional part of each row is between 0 and 1.
-            low, high = group["integer_sum"], group["integer_sum"] + group["rows"]
-            middle = (low + high) / 2
-            expect_within(
-                f"sum(float_val) of {group['prefix2']}",
-                group["float_sum"],
-                middle,
-                group["rows"] / 2,
-            )
-        for digits, exact in ((4, totals.distinct_prefix4), (8, totals.distinct_prefix8)):
-            found = sum(group[f"prefix{digits}s"] for group in groups)
-            if exact is not None:
-                expect(f"distinct prefix{digits}", found, exact)
-            else:
-                right, tolerance = distinct(totals.rows, 16**digits)
-                expect_within(f"distinct prefix{digits}", found, right, tolerance)
+            half = group["rows"] / 2
+            middle = group["integer_sum"] + half
+            name = f"sum(float_val) of {group['prefix2']}"
+            expect_within(name, group["float_sum"], middle, half)
+        self._check_distinct(4, groups, totals.distinct_prefix4, totals.rows)
+        self._check_distinct(8, groups, totals.distinct_prefix8, totals.rows)
+
+    def _check_distinct(self, digits: int, groups: Any, exact: int | None, rows: int) -> None:
+        name = f"distinct prefix{digits}"
+        found = sum(group[f"prefix{digits}s"] for group in groups)
+        if exact is None:
+            right, tolerance = distinct(rows, 16**digits)
+            expect_within(name, found, right, tolerance)
+        else:
+            expect(name, found, exact)
 
 
 def distinct(rows: int, values: int) -> tuple[float, float]:

@@ -29,20 +29,16 @@ class SortWrite(EveryRow):
         Rows of a block of a file are read in their order by one task, which numbers them.
         """
         length = max(1, context.totals.rows // STRETCHES)
-        return (
-            written.selectExpr(
-                "*",
-                "int(regexp_extract(input_file_name(), 'part-([0-9]+)', 1)) AS file",
-                "input_file_block_start() AS block",
-                f"monotonically_increasing_id() div {length} AS number",
-            )
-            .groupBy("file", "block", "number")
-            .agg(
-                *(column.alias(name) for name, column in super().observe(context).items()),
-                F.min("value").alias("first"),
-                F.max("value").alias("last"),
-            )
+        rows = written.selectExpr(
+            "*",
+            "int(regexp_extract(input_file_name(), 'part-([0-9]+)', 1)) AS file",
+            "input_file_block_start() AS block",
+            f"monotonically_increasing_id() div {length} AS number",
         )
+        observed = [column.alias(name) for name, column in super().observe(context).items()]
+        first = F.min("value").alias("first")
+        last = F.max("value").alias("last")
+        return rows.groupBy("file", "block", "number").agg(*observed, first, last)
 
     def observe(self, context: Context) -> Mapping[str, Column]:
         stretch = F.struct("file", "block", "number", "first", "last")

@@ -65,7 +65,8 @@ class Supersteps(Workload):
         expect("the weighted sum of the values", answer["values"], weighted)
 
     def check_plan(self, plan: str) -> None:
-        if (found := shuffles(plan)) != SUPERSTEPS or "AdaptiveSparkPlan" in plan:
+        found = shuffles(plan)
+        if found != SUPERSTEPS or "AdaptiveSparkPlan" in plan:
             raise WrongAnswer(f"the plan has not {SUPERSTEPS} fixed exchanges, but {found}")
 
 
@@ -85,13 +86,15 @@ def keys(spark: SparkSession, tasks: int) -> list[int]:
 
 @lru_cache(maxsize=None)
 def hashes(spark: SparkSession, count: int) -> list[int]:
-    """Return Spark's hash of each number from 0 to count - 1: of a job that is run once."""
-    return [hash_ for (hash_,) in spark.range(0, count, 1, 1).select(F.hash("id")).collect()]
+    """Return Spark's hash of each number from 0 to count - 1, by a job that runs once."""
+    return [row[0] for row in spark.range(0, count, 1, 1).select(F.hash("id")).collect()]
 
 
 def smallest_keys(hashed: Sequence[int], tasks: int) -> list[int]:
-    """Return the smallest number for each of so many partitions, by the numbers' hashes."""
-    smallest = {hash_ % tasks: number for number, hash_ in reversed([*enumerate(hashed)])}
+    """Return, for each partition, the smallest number whose hash leads there."""
+    smallest: dict[int, int] = {}
+    for number, hash_ in enumerate(hashed):
+        smallest.setdefault(hash_ % tasks, number)
     return [smallest[partition] for partition in range(tasks)]
 
 
@@ -99,10 +102,13 @@ def values_after(supersteps: int, tasks: int) -> list[int]:
     """Return the value of each task, computed without Spark."""
     values = [task + 1 for task in range(tasks)]
     for _ in range(supersteps):
-        values = [
-            sum((u + 2 * v + 1) * value for u, value in enumerate(values)) % MODULUS
-            for v in range(tasks)
-        ]
+        sent = values
+        values = []
+        for receiver in range(tasks):
+            received = 0
+            for task, value in enumerate(sent):
+                received += (task + 2 * receiver + 1) * value
+            values.append(received % MODULUS)
     return values
 
 
