@@ -19,7 +19,7 @@ _BOOLEAN = frozenset({"header", "multiLine"})
 _WORDS = {"tab": "\t", "comma": ",", "colon": ":"}
 """Separators that cannot be typed, or that separate options."""
 _WIDE = ("UTF-16", "UTF-32")
-_OTHER_SEPARATORS = "|;\t"
+_OTHER_SEPARATORS = {"|": "|", ";": ";", "\t": "tab"}
 _VALUE = re.compile(
     r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|true|false"
 )
@@ -34,15 +34,17 @@ def parse_csv_options(texts: list[str]) -> dict[str, str]:
     known = {name.lower(): name for name in NAMES}
     options: dict[str, str] = {}
     for text in texts:
-        name, _, value = text.partition("=")
-        name = known.get(name.strip().lower(), "")
-        if not name or not value:
+        given, _, value = text.partition("=")
+        name = known.get(given.strip().lower())
+        if name is None or not value:
             raise ValueError(
                 f"{text!r} is no option of CSV; write NAME=VALUE with one of {', '.join(NAMES)}"
             )
         if name in _BOOLEAN and value not in {"true", "false"}:
             raise ValueError(f"{text!r}: write {name}=true or {name}=false")
-        options[name] = _WORDS.get(value, value) if name == "sep" else value
+        if name == "sep":
+            value = _WORDS.get(value, value)
+        options[name] = value
     return options
 
 
@@ -113,8 +115,8 @@ def _lines_by_file(spark: SparkSession, uri: str, separator: str, quote: str) ->
 def read_csv(spark: SparkSession, uri: str, options: Mapping[str, str]) -> DataFrame:
     """Return the rows, with the types of columns that Spark finds by reading the files once."""
     # Without the types, every column would be text.
-    defaults = {"header": "true", "inferSchema": "true"}
-    return spark.read.options(**{**defaults, **options}).csv(uri)
+    reader = spark.read.options(header="true", inferSchema="true")
+    return reader.options(**options).csv(uri)
 
 
 def require_names(context: str, name: str, frame: DataFrame, given: Mapping[str, str]) -> None:
@@ -127,14 +129,13 @@ def require_names(context: str, name: str, frame: DataFrame, given: Mapping[str,
         raise BadInput(
             f"{context} is not in UTF-8; write {name}=csv,encoding=UTF-16:URI, or what it is"
         )
-    [only] = columns if len(columns) == 1 else [""]
-    others = [character for character in _OTHER_SEPARATORS if character in only]
-    if others and "sep" not in given:
-        word = "tab" if others[0] == "\t" else others[0]
-        raise BadInput(
-            f"{context} has one column, {only!r}; if {word} separates columns, write "
-            f"{name}='csv,sep={word}:URI', else {name}=csv,sep=comma:URI"
-        )
+    if len(columns) == 1 and "sep" not in given:
+        for character, word in _OTHER_SEPARATORS.items():
+            if character in columns[0]:
+                raise BadInput(
+                    f"{context} has one column, {columns[0]!r}; if {word} separates columns, write "
+                    f"{name}='csv,sep={word}:URI', else {name}=csv,sep=comma:URI"
+                )
     if "header" in given or not columns:
         return
     values = [column for column in columns if _VALUE.fullmatch(column)]

@@ -82,7 +82,9 @@ class Dataset:
 def stored_rows(spark: SparkSession, uri: str, format_: Format) -> DataFrame:
     """Return the rows in the files of a directory. Every action reads them again."""
     reader = spark.read.schema(recipes.SCHEMA)
-    return reader.parquet(uri) if format_ is Format.PARQUET else reader.csv(uri, header=True)
+    if format_ is Format.PARQUET:
+        return reader.parquet(uri)
+    return reader.csv(uri, header=True)
 
 
 def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
@@ -94,7 +96,8 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     directory, storage = locate_existing(spark, uri)
     entries = directory.entries()
     manifest = _require_manifest(directory)
-    if differences := file_differences(manifest, entries):
+    differences = file_differences(manifest, entries)
+    if differences:
         raise BadInput(
             f"{directory.uri} differs from its manifest: {differences}; "
             "generate it again with --overwrite"
@@ -144,7 +147,8 @@ def _require_manifest(directory: Directory) -> Manifest:
 def observe_files(storage: Storage, directory: Directory, names: Collection[str]) -> StoredFiles:
     """Return how these files are stored. Raise BadInput if one of them no longer exists."""
     stored = storage.observe(directory, names)
-    if gone := sorted(set(names) - stored.files.keys()):
+    gone = sorted(set(names) - stored.files.keys())
+    if gone:
         raise BadInput(
             f"{directory.uri} changed while it was observed: it lost {count_of(len(gone), 'file')} "
             f"(first: {gone[0]}); repeat the command when nothing writes there"
@@ -154,7 +158,9 @@ def observe_files(storage: Storage, directory: Directory, names: Collection[str]
 
 def in_brackets(explanation: str) -> str:
     """Return ` (explanation)`, or nothing for an empty explanation."""
-    return f" ({explanation})" if explanation else ""
+    if not explanation:
+        return ""
+    return f" ({explanation})"
 
 
 def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
@@ -164,20 +170,22 @@ def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
 
 def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | None:
     """Return how the files differ from the manifest in name and length; None if they do not."""
-    expected, found = manifest.files, data_files(entries)
-    missing = sorted(expected.keys() - found.keys())
-    extra = sorted(found.keys() - expected.keys())
-    changed = sorted(n for n in expected.keys() & found.keys() if expected[n] != found[n])
+    expected = manifest.files
+    found = data_files(entries)
+    common = expected.keys() & found.keys()
+    differing = {
+        "missing": expected.keys() - found.keys(),
+        "not in the manifest": found.keys() - expected.keys(),
+        "of another length": {name for name in common if expected[name] != found[name]},
+    }
     differences = [
-        f"{len(names)} {difference} (first: {names[0]})"
-        for names, difference in (
-            (missing, "missing"),
-            (extra, "not in the manifest"),
-            (changed, "of another length"),
-        )
+        f"{len(names)} {difference} (first: {min(names)})"
+        for difference, names in differing.items()
         if names
     ]
-    return f"of {len(expected)} files, {', '.join(differences)}" if differences else None
+    if not differences:
+        return None
+    return f"of {len(expected)} files, {', '.join(differences)}"
 
 
 def fingerprint(manifest: Manifest, entries: Mapping[str, Entry]) -> str:
@@ -206,7 +214,9 @@ def digest_text(total: int | None) -> str:
 
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once. Raise BadInput unless their number, digest, sums and seed are the manifest's."""
-    recipe, totals, scale = dataset.manifest.recipe, dataset.manifest.totals, recipes.SCALE
+    recipe = dataset.manifest.recipe
+    totals = dataset.manifest.totals
+    scale = recipes.SCALE
     sums = dataset.frame(spark).selectExpr(
         "count(*) as rows",
         f"{digest_expression(recipes.COLUMNS)} as digest",
@@ -217,17 +227,15 @@ def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     )
     with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]
-    digest, integers = digest_text(found["digest"]), found["integers"] or 0
-    floats = integers * scale + (found["fractions"] or 0)
+    integers = found["integers"] or 0
+    compared = (
+        ("number of rows", found["rows"], recipe.rows),
+        ("digest", digest_text(found["digest"]), dataset.manifest.digest),
+        ("integer_sum", integers, totals.integer_sum),
+        ("float_sum_e9", integers * scale + (found["fractions"] or 0), totals.float_sum_e9),
+    )
     differences = [
-        f"its {name} is {value}, not {right}"
-        for name, value, right in (
-            ("number of rows", found["rows"], recipe.rows),
-            ("digest", digest, dataset.manifest.digest),
-            ("integer_sum", integers, totals.integer_sum),
-            ("float_sum_e9", floats, totals.float_sum_e9),
-        )
-        if value != right
+        f"its {name} is {value}, not {right}" for name, value, right in compared if value != right
     ]
     if not differences and recipe.rows and not found["has_first_row"]:
         differences = [f"it has no row 0 of seed {recipe.seed}"]

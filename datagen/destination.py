@@ -47,7 +47,9 @@ class Destination:
         directory.create_new()
         properties = self.storage.prepare(directory, self.layout)
         writer = appending_writer(frame, self.format, properties).format(str(self.format))
-        return writer.options(header=True) if self.format is Format.CSV else writer
+        if self.format is Format.CSV:
+            writer.options(header=True)
+        return writer
 
     def uri(self, number: int) -> str:
         """Return the URI of the directory of an execution."""
@@ -84,6 +86,8 @@ def destination_beside(spark: SparkSession, dataset: Dataset) -> Iterator[Destin
         raise BadInput(f"{dataset.uri} is the root of its file system: nothing can be beside it")
     directory, storage = locate(spark, f"{dataset.uri}{SUFFIX}")
     layout = dataset.manifest.observed_layout
-    layout = storage.check_request(directory, None if layout == UNKNOWN else layout)
+    if layout == UNKNOWN:
+        layout = None
+    layout = storage.check_request(directory, layout)
     with reserved(directory) as marker:
         yield Destination(spark, storage, marker, dataset.manifest.format, layout)

@@ -64,21 +64,31 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
     """
     directory, storage = locate_existing(spark, uri)
     entries = directory.entries()
-    manifest = read_manifest(directory) if FILE_NAME in entries else None
-    names = {entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory}
-    stored = observe_files(storage, directory, names)
-    expected = manifest.observed_layout if manifest else None
-    differences = file_differences(manifest, entries) if manifest else None
-    problem = "; ".join(filter(None, [differences, stored.problem(expected)])) or None
+    data = [entry for entry in entries.values() if is_data(entry)]
+    files = {entry.name for entry in data if not entry.is_directory}
+    stored = observe_files(storage, directory, files)
+    requested = None
+    expected = None
+    problems = []
+    if FILE_NAME in entries:
+        manifest = read_manifest(directory)
+        requested = manifest.requested_layout
+        expected = manifest.observed_layout
+        problems.append(file_differences(manifest, entries))
+    problems.append(stored.problem(expected))
+    problem = "; ".join(filter(None, problems)) or None
+    why = ""
+    if problem:
+        why = storage.explain(expected or stored.layout, stored)
     return {
         "uri": directory.uri,
         "storage": storage.name,
-        "requested": layout_text(manifest.requested_layout if manifest else None),
+        "requested": layout_text(requested),
         "manifest": layout_text(expected),
         "problem": problem,
-        "why": storage.explain(expected or stored.layout, stored) if problem else "",
+        "why": why,
         "differing": stored.differing_files(expected),
-        "directories": sum(e.is_directory and is_data(e) for e in entries.values()),
+        "directories": len(data) - len(files),
         **stored.as_facts(),
         "files": {
             name: {

@@ -67,9 +67,9 @@ class Table:
 
     def as_facts(self) -> dict[str, Any]:
         """Return what a run records; bytes and files are those below the URI, of old versions, too."""
-        layouts = dict.fromkeys(
-            str(each) for place in self.places or () for each in place.stored.layouts
-        )
+        layouts: dict[str, None] = {}
+        for place in self.places or ():
+            layouts.update(dict.fromkeys(map(str, place.stored.layouts)))
         return {
             "uri": self.uri,
             "format": self.format_,
@@ -99,35 +99,49 @@ def open_table(spark: SparkSession, name: str, given: str) -> Table:
         is_file = bool(directory.fs.getFileStatus(directory.path).isFile())
         parent = directory.path.getParent()
         file = str(directory.path.getName())
+    formats: list[str] = []
     if is_file:
         listed = [Listed(Directory(spark, str(parent.toString())), "", [file])]
     else:
         listed = list(islice(_listed(directory), MAX_DIRECTORIES + 1))
+        formats = formats_at(directory)
     is_whole = len(listed) <= MAX_DIRECTORIES
-    formats = [] if is_file else formats_at(directory)
     if not formats:
         require_whole(spark, context, directory, format_)
         require_plain(context, [str(place.directory.path.getName()) for place in listed])
         listed = _read_by_spark(listed)
-    names = [each for place in listed for each in place.files]
+    names = [file for place in listed for file in place.files]
     format_ = format_ or _format(name, directory, names, formats)
     if formats and format_ in BY_SUFFIX:
         raise BadInput(
             f"{context} is a table of the format {' and '.join(formats)}; as {format_}, old versions of its "
             f"rows would count, too: write {name}={formats[0]}:URI"
         )
-    hint = "" if format_ in BY_SUFFIX else " (submit with its --packages or --jars)"
-    with spark_errors_as_one_line(f"{context} cannot be read as {format_}{hint}", BadInput):
-        if format_ == "csv":
-            options = csv_options(spark, context, directory.uri, options)
-            frame = read_csv(spark, directory.uri, options)
-            require_names(context, name, frame, options)
-        else:
-            frame = spark.read.format(format_).load(directory.uri)
+    frame = _frame(spark, name, directory.uri, format_, options)
     recorded = ",".join([format_, *(f"{option}={value}" for option, value in options.items())])
-    places = _places(name, storage, listed) if storage and is_whole else None
-    files_found = len(names) if is_whole else None
-    return Table(name, directory.uri, recorded, frame, length, files_found, places)
+    places = None
+    if storage and is_whole:
+        places = _places(name, storage, listed)
+    return Table(
+        name, directory.uri, recorded, frame, length, len(names) if is_whole else None, places
+    )
+
+
+def _frame(
+    spark: SparkSession, name: str, uri: str, format_: str, options: dict[str, str]
+) -> DataFrame:
+    """Return the rows; options of CSV that the files need are added to those that are given."""
+    context = f"--table {name}: {uri}"
+    hint = ""
+    if format_ not in BY_SUFFIX:
+        hint = " (submit with its --packages or --jars)"
+    with spark_errors_as_one_line(f"{context} cannot be read as {format_}{hint}", BadInput):
+        if format_ != "csv":
+            return spark.read.format(format_).load(uri)
+        options.update(csv_options(spark, context, uri, options))
+        frame = read_csv(spark, uri, options)
+        require_names(context, name, frame, options)
+        return frame
 
 
 def _parsed(name: str, given: str) -> tuple[str, dict[str, str], str]:
@@ -155,20 +169,22 @@ def _listed(directory: Directory, below: str = "") -> Iterator[Listed]:
 
 def _read_by_spark(listed: list[Listed]) -> list[Listed]:
     """Return the directories whose files Spark reads: without partitions, the first one alone."""
-    has_partitions = any("=" in place.below for place in listed if place.files)
-    return listed if has_partitions else listed[:1]
+    if any("=" in place.below for place in listed if place.files):
+        return listed
+    return listed[:1]
 
 
 def _format(name: str, directory: Directory, files: list[str], formats: list[str]) -> str:
     """Return the format that directories and names of files show. Raise BadInput unless it is one."""
-    found = set(formats) or {
-        format_ for format_ in BY_SUFFIX for file in files if f".{format_}" in file.lower()
-    }
+    text = "\n".join(files).lower()
+    found = formats or [format_ for format_ in BY_SUFFIX if f".{format_}" in text]
     if len(found) == 1:
-        return found.pop()
-    shown = f"has {join_names(files)}" if files else "has no files that Spark reads"
+        return found[0]
+    shown = "has no files that Spark reads"
     if formats:
         shown = f"is a table of the formats {' and '.join(formats)}"
+    elif files:
+        shown = f"has {join_names(files)}"
     raise BadInput(
         f"--table {name}: {directory.uri} {shown}, of which the format is not clear; "
         f"write {name}=FORMAT:URI with a FORMAT of {', '.join(FORMATS)}"

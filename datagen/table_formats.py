@@ -31,11 +31,10 @@ _MOST_PARENTS = 32
 
 def formats_at(directory: Directory) -> list[str]:
     """Return the formats of which a directory is a whole table; none for plain files."""
-    return [
-        format_
-        for format_, marks in BY_DIRECTORY.items()
-        if all(map(directory.has, marks)) and (format_ != "iceberg" or _is_iceberg(directory))
-    ]
+    found = [name for name, marks in BY_DIRECTORY.items() if all(map(directory.has, marks))]
+    if "iceberg" in found and not _is_iceberg(directory):
+        found.remove("iceberg")
+    return found
 
 
 def require_whole(spark: SparkSession, context: str, directory: Directory, format_: str) -> None:

@@ -98,13 +98,16 @@ def wait_for_copies(
 
     Return the last observation. Files with another layout than `layout` are not waited for.
     """
-    fewest, shown, improved_at = math.inf, None, clock()
+    fewest = math.inf
+    shown = None
+    improved_at = clock()
     while True:
         stored = observe()
         wrong = stored.missing + stored.excess
         if wrong < fewest:
-            fewest, improved_at = wrong, clock()
-        left_s = patience_s - (clock() - improved_at)
+            fewest = wrong
+            improved_at = clock()
+        left_s = improved_at + patience_s - clock()
         if not wrong or layout not in (None, stored.layout) or left_s <= 0:
             return stored
         if wrong != shown:
@@ -121,7 +124,7 @@ def _default_partitions(spark: SparkSession, rows: int) -> int:
 
     Both formats have the same number: with Parquet, which is smaller, each file is one row group.
     """
-    by_size = -(-rows * recipes.CSV_BYTES_PER_ROW // SPLIT_BYTES)
+    by_size = math.ceil(rows * recipes.CSV_BYTES_PER_ROW / SPLIT_BYTES)
     return max(spark.sparkContext.defaultParallelism, by_size)
 
 
@@ -153,9 +156,8 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
             format=request.file_format,
             partitions=partitions,
             files=files,
-            digest=digests["digest"],
-            digest_without_value=digests["digest_without_value"],
             totals=totals,
+            **digests,
             requested_layout=layout,
             observed_layout=None,
             written_by=f"clusterlift {__version__}",
@@ -174,7 +176,8 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
 
 def _is_kept(dataset: Dataset, request: Request) -> bool:
     """Return whether a dataset meets the request. Raise BadInput if not, and it may not be replaced."""
-    difference, format_ = request.difference(dataset.manifest), dataset.manifest.format
+    difference = request.difference(dataset.manifest)
+    format_ = dataset.manifest.format
     if difference and not request.overwrite:
         raise BadInput(
             f"{dataset.uri} is a dataset already, {difference}: name another directory; "
@@ -199,8 +202,11 @@ def prove_layout(
     """
     storage.finish(directory, sorted(files), layout)
     stored = wait_for_copies(lambda: observe_files(storage, directory, files), layout, patience_s)
-    if problem := stored.problem(layout):
-        requested = f"layout {layout} was requested" if layout else "no layout was requested"
+    problem = stored.problem(layout)
+    if problem:
+        requested = "no layout was requested"
+        if layout:
+            requested = f"layout {layout} was requested"
         raise ClusterliftError(
             f"what was written to {directory.uri} is not accepted: {requested}, but {problem}"
             f"{in_brackets(storage.explain(layout, stored))}"
@@ -218,7 +224,7 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
             f"{uri}: {min_files} files were written, but the driver sees {len(files)}: the executors "
             "wrote to other disks; choose a directory that all nodes share"
         )
-    parts = map(PART.fullmatch, files)
+    parts = [PART.fullmatch(name) for name in files]
     jobs = {part and part["job"] for part in parts}
     if len(files) > max_files or len(jobs) > 1:
         raise ClusterliftError(
@@ -240,7 +246,8 @@ def _write_rows(
     frame = rows.selectExpr(*payload, *columns).observe(observation, *aggregates)
     _save(frame.drop(*OBSERVED_COLUMNS), request.file_format, uri, properties)
     observed = observation.get
-    return totals_from(observed), {name: digest_text(observed[name]) for name in DIGESTS}
+    digests = {name: digest_text(observed[name]) for name in DIGESTS}
+    return totals_from(observed), digests
 
 
 def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str, str]) -> None:
@@ -252,7 +259,10 @@ def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str
             f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
         )
     writer = appending_writer(payload, format_, properties)
-    writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)
+    if format_ is Format.PARQUET:
+        writer.parquet(uri)
+    else:
+        writer.text(uri)
 
 
 def appending_writer(
@@ -263,4 +273,6 @@ def appending_writer(
     Spark adds the options of a writer to the Hadoop configuration of its tasks.
     """
     writer = frame.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
-    return writer.option("compression", "snappy") if format_ is Format.PARQUET else writer
+    if format_ is Format.PARQUET:
+        writer.option("compression", "snappy")
+    return writer
