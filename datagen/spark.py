@@ -26,6 +26,9 @@ try:
 except ImportError:  # Spark 3.3
     from pyspark.sql.utils import CapturedException as PySparkException  # type: ignore[attr-defined, assignment]
 
+SPARK_ERRORS = (Py4JError, PySparkException)
+"""What a call of Spark raises."""
+
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
 TASKS_END_WAIT_S = 10.0
@@ -199,7 +202,7 @@ def spark_errors_as_one_line(
     """Turn an error of Spark into an `error_type` with the message `context: root cause`."""
     try:
         yield
-    except (Py4JError, ConnectionRefusedError, PySparkException, ValueError) as error:
+    except (*SPARK_ERRORS, ConnectionRefusedError, ValueError) as error:
         raise error_type(f"{context}: {root_cause(error)}") from error
 
 

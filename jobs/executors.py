@@ -20,11 +20,11 @@ from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import RDD
-from pyspark.errors import PySparkException
 from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
 
 from datagen.spark import (
+    SPARK_ERRORS,
     executor_hosts,
     is_local,
     java_packages,
@@ -221,11 +221,11 @@ def _ask(
     with outside_trials(spark):
         try:
             job = one_partition_per_executor(spark, hosts).mapPartitions(partial(_call, function))
-        except (Py4JError, PySparkException, TypeError) as error:  # other internals of Spark
+        except (*SPARK_ERRORS, TypeError) as error:  # other internals of Spark
             return ExecutorAnswers({}, dict.fromkeys(hosts, root_cause(error)))
         try:
             results = job.collect()
-        except (Py4JError, PySparkException) as error:
+        except SPARK_ERRORS as error:
             return ExecutorAnswers({}, _silent_executors(spark, hosts, error))
         ran_on = partition_executors(spark, JOB_GROUP)
     # If an executor is gone, another one has run its partition.
