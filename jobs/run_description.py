@@ -1,5 +1,7 @@
 """The first line of a results file: what was requested, and the environment that was observed."""
 
+from __future__ import annotations  # for Python 3.8
+
 import platform
 from collections.abc import Sequence
 from typing import Any

@@ -230,12 +230,14 @@ class TestWhichTasks:
         empty = spark.createDataFrame([], "value string")
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
-            trial = SparkTrialRunner(workload, context, "noop", log).prepare("group", executions=3)
+            trial = SparkTrialRunner(workload, context, "noop", log).prepare(
+                "group", 3, profiled=False
+            )
             trial.run()
-            observed = trial.observed(ok(workload.name, 1))
+            observed = trial._observed(ok(workload.name, 1))
             metrics, wire = observed.tasks, observed.wire
             timeline = known(observed.timeline)
-            trial.check()
+            trial.sink.check()
             assert len(timeline.hosts) == 1
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)

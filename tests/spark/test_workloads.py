@@ -93,9 +93,10 @@ def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
     workload: Workload, data: str, request: pytest.FixtureRequest, log: EventLog
 ) -> None:
     runner = SparkTrialRunner(workload, request.getfixturevalue(data), "noop", log)
-    with runner.prepare("group", 2) as trial:
+    trial = runner.prepare("group", 2, profiled=False)
+    with trial:
         trial.run()
-        trial.check()
+        trial.sink.check()
 
 
 @pytest.fixture(scope="module")
@@ -122,17 +123,21 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
             expect("the number of the execution", min(self.checked, 2), 1)
             super().check(answer, context)
 
-    trial = SparkTrialRunner(WrongAtSecond(), context, sink, log).prepare("group", 3)
+    trial = SparkTrialRunner(WrongAtSecond(), context, sink, log).prepare(
+        "group", 3, profiled=False
+    )
     trial.run()
     with pytest.raises(WrongAnswer, match="number of the execution is 2"):
-        trial.check()
+        trial.sink.check()
 
 
 @pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf", "sha-512-cached"])
 def test_prewarming_is_a_job_outside_the_trial(name: str, context: Context, log: EventLog) -> None:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
-    SparkTrialRunner(WORKLOADS[name], context, "noop", log).prepare(f"trial of {name}", 1)
+    SparkTrialRunner(WORKLOADS[name], context, "noop", log).prepare(
+        f"trial of {name}", 1, profiled=False
+    )
     assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
     assert not tracker.getJobIdsForGroup(f"trial of {name}")
 
@@ -456,10 +461,12 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
             raise WrongAnswer("the plan is another")
 
     no_rows = replace(context, totals=Totals(0, 0, 0, {}, 0, 0))
-    trial = SparkTrialRunner(AnotherPlan(), no_rows, "noop", log).prepare("group", 1)
+    trial = SparkTrialRunner(AnotherPlan(), no_rows, "noop", log).prepare(
+        "group", 1, profiled=False
+    )
     trial.run()
     with pytest.raises(WrongAnswer, match="the plan is another"):
-        trial.check()
+        trial.sink.check()
 
 
 @pytest.mark.parametrize(
@@ -485,9 +492,9 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
         runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, "noop", log)
-        trial = runner.prepare("group", 1)
+        trial = runner.prepare("group", 1, profiled=False)
         trial.run()
-        trial.check()
+        trial.sink.check()
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
 
