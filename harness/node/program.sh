@@ -1,13 +1,12 @@
-# What clusterlift asks of a node, whatever reaches it. `sh -c PROGRAM SECTION ARGUMENT...` runs one section:
+# `sh -c PROGRAM SECTION ARGUMENT...` prints one section of what a node can tell:
 #
-#   facts PYTHON PROGRAM KEYS FILES   the machine, by FILES, by KEYS of /proc/cpuinfo, and by PROGRAM for PYTHON
-#   state PYTHON PROGRAM KEYS FILES   the same, and what the machine counts before and after half a second
-#   counters                          what the machine has counted until now
-#   link DEVICE FILE...               the device and those below it, and FILEs of the kernel
-#   events DEVICE WORDS SUBJECT       what these devices counted, and lines of the kernel's log about trouble
+#   facts PYTHON PROGRAM KEYS FILES   by FILES, by KEYS of /proc/cpuinfo, and by PROGRAM for PYTHON
+#   state PYTHON PROGRAM KEYS FILES   the same, and counters before and after half a second
+#   counters
+#   link DEVICE FILE...               the device, those below it, and FILEs of the kernel
+#   events DEVICE WORDS SUBJECT       their counters, and lines of the kernel's log about trouble
 #
-# An answer has parts, each below a line `== NAME`. What files say are lines `PATH:TEXT`. What is missing prints
-# nothing. program.py reads it. Each part is bounded, and the whole answer by whoever reads it.
+# program.py says what an answer looks like. What is missing prints nothing.
 
 exec 2>/dev/null
 boot=/proc/sys/kernel/random/boot_id
@@ -46,7 +45,9 @@ run_python() {
 # --- counters, and what they show of half a second
 
 counters() {
-  grep -s . /dev/null /proc/uptime /proc/stat /proc/vmstat /proc/pressure/* /proc/self/net/dev
+  grep -s -E '^(cpu|some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/uptime /proc/stat \
+    /proc/vmstat /proc/pressure/*
+  grep -s : /dev/null /proc/self/net/dev
   cat /sys/class/infiniband/*/ports/*/counters/port_*_data | sed 's/^/rdma:/'
 }
 

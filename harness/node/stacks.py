@@ -126,7 +126,9 @@ def _wait_for(directory: Path, *names: str) -> None:
 
 def profile(jvm: int, directory: Path) -> None:
     """Ask until there is a file that says to stop, and write what was counted beside it."""
-    dumps = Dumps(jvm)
+    stacks = Stacks()
+    kernel = Kernel(jvm)
+    dumped_s: list[float] = []
     error = None
     try:
         address = attached(jvm)
@@ -136,50 +138,31 @@ def profile(jvm: int, directory: Path) -> None:
         while not (directory / _STOP).exists():
             if not directory.exists():
                 return
-            rest_s = due_s - time.monotonic()
-            if rest_s > 0:
-                time.sleep(min(rest_s, POLL_S))
+            now_s = time.monotonic()
+            if now_s < due_s:
+                time.sleep(min(due_s - now_s, POLL_S))
                 continue
-            took_s = dumps.take(address)
-            due_s = max(due_s + INTERVAL_S, dumps.last_s + PAUSE * took_s)
+            text = dump(address, jvm)
+            ended_s = time.monotonic()
+            stacks.add(text, kernel)
+            dumped_s.append(ended_s)
+            due_s = max(due_s + INTERVAL_S, ended_s + PAUSE * (ended_s - now_s))
     except (OSError, ValueError, Silent) as reason:
         error = " ".join(str(reason).split())[:200] or type(reason).__name__
+    answer = {
+        "dumps": len(dumped_s),
+        "seconds": dumped_s[-1] - dumped_s[0] if dumped_s else 0.0,
+        "error": error,
+        **stacks.tree(),
+    }
     written = directory / f"{_ANSWER}.new"
     try:
-        written.write_text(json.dumps({"error": error, **dumps.counted()}))
+        written.write_text(json.dumps(answer))
         written.rename(directory / _ANSWER)
     except OSError:
         shutil.rmtree(directory, ignore_errors=True)
         return
     _wait_for_reader(jvm, directory)
-
-
-class Dumps:
-    """The dumps of a virtual machine that were counted."""
-
-    def __init__(self, jvm: int) -> None:
-        self._jvm = jvm
-        self._stacks = Stacks()
-        self._kernel = Kernel(jvm)
-        self._number = 0
-        self._first_s = 0.0
-        self.last_s = 0.0
-
-    def take(self, address: str) -> float:
-        """Count another dump, and return how many seconds it took."""
-        began_s = time.monotonic()
-        text = dump(address, self._jvm)
-        self.last_s = time.monotonic()
-        if not self._number:
-            self._first_s = self.last_s
-        self._stacks.add(text, self._kernel)
-        self._number += 1
-        return self.last_s - began_s
-
-    def counted(self) -> Answer:
-        """Return what an Answer has, but for the error."""
-        seconds = self.last_s - self._first_s
-        return {"dumps": self._number, "seconds": seconds, **self._stacks.tree()}
 
 
 def _wait_for_reader(jvm: int, directory: Path) -> None:
