@@ -17,7 +17,7 @@ import pytest
 from harness.analysis.ready.gate import Expectation
 from harness.commands.cli import main
 from harness.hosts.transports.host import Host
-from harness.model.network_metrics import DISK_READ, DISK_WRITE
+from harness.model.network_metrics import DISK_BELOW, DISK_READ, DISK_WRITE
 from harness.model.probe import Measurement
 from harness.probes.disk import disk_steps
 from harness.settings.disk_rate import disk_rate
@@ -208,6 +208,20 @@ def test_a_directory_that_another_probe_measures_is_left_to_it(tmp_path: Path) -
     finally:
         os.close(number)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_no_python_looks_the_place_is_measured_and_said_to_be_unknown(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    directory = tmp_path / "data"
+    directory.mkdir()
+    programs.mkdir()
+    (programs / "python3").write_text("#!/bin/sh\nexit 127\n")
+    (programs / "python3").chmod(0o755)
+    host = Host("a", "", ("env", f"PATH={programs}:{os.environ['PATH']}"))
+    [step] = disk_steps([host], [str(directory)], 64 * MB, 1)
+    measured = {each.metric: each.value for each in step.measure() if isinstance(each, Measurement)}
+    assert measured.pop(DISK_BELOW.name) == 0
+    assert min(value or 0 for value in measured.values()) > 0
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")

@@ -34,7 +34,7 @@ _TIMED_JOBS = " ".join(
     f'--name={name} --stonewall --time_based --runtime="$3" {options}'
     for name, options in _JOBS.items()
 )
-_NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
+NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
 """Printed before fio's report if no Python shows what is below the directory."""
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
 # anything is measured: what was never written is read without the disk. Lock and file end with fio,
@@ -43,7 +43,7 @@ _SCRIPT = f"""
 fail() {{ echo "clusterlift: error: $1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"
 case $(stat -f -c %T .) in tmpfs | ramfs) fail "--directory: $1 is in memory; name one on a disk" ;; esac
-memory=$(python3 -I -S -c "$4" . 2>/dev/null) || echo '{_NOT_LOOKED_AT}'
+memory=$(python3 -I -S -c "$4" . 2>/dev/null) || echo '{NOT_LOOKED_AT}'
 [ -z "$memory" ] || fail "--directory: $1 is in memory ($memory); name one on a disk"
 exec 4< .
 flock -n -E 75 4 2>/dev/null
@@ -117,7 +117,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _is_unlooked(printed: Mapping[str, Any]) -> bool:
-    return json.dumps(printed) == _NOT_LOOKED_AT
+    return json.dumps(printed) == NOT_LOOKED_AT
 
 
 def _version(report: Mapping[str, Any]) -> tuple[int, ...]:

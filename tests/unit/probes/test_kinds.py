@@ -14,6 +14,7 @@ from harness.commands.probe_figures import probe_sections
 from harness.model.finding import Finding
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
+    DISK_BELOW,
     DISK_WRITE,
     MESH_GOODPUT,
     PATH_MTU,
@@ -235,3 +236,12 @@ def test_the_report_has_the_tables_of_probes() -> None:
     figure = table.draw(Evidence(None))  # type: ignore[arg-type]
     assert figure
     assert {row[:2] for row in figure.numbers.rows} == {("1g", host) for host in DISKS}
+
+
+def test_a_directory_that_may_be_in_memory_is_a_note_of_page_and_report() -> None:
+    unseen = [DISK_BELOW.of(host, 0, "/data") for host in ("n1", "n2")]
+    recorded = probed(measurements=[*PROBES["disk"][0].measurements, *unseen])
+    line = "note: unknown whether /data is in memory or in a cache on n1, n2; install python3"
+    assert line in page_of("disk", recorded)
+    assert any(line in each for each in report_lines(recorded))
+    assert {str(each.subject) for each in faults_of(recorded)} == {"n3"}

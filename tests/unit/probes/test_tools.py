@@ -398,3 +398,13 @@ def test_a_report_of_fio_is_read_between_what_it_remarks(version: str) -> None:
         f"fio: this platform {{ }} is strange\n{report}\nfio: file hash not empty on exit {{\n"
     )
     assert fio.read_report(remarked) == fio.read_report(output("fio-3.33.json"))
+
+
+def test_fio_is_read_behind_the_line_that_nothing_showed_what_is_below_a_directory() -> None:
+    report = output("fio-3.33.json")
+    unknown = f"{fio.NOT_LOOKED_AT}\n{report}"
+    assert fio.may_be_in_memory(unknown)
+    assert not fio.may_be_in_memory(report)
+    assert fio.read_report(unknown) == fio.read_report(report)
+    with pytest.raises(ToolError, match="fio printed no report"):
+        fio.read_report(fio.NOT_LOOKED_AT)
