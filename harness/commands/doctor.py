@@ -24,10 +24,12 @@ def doctor_command(site: Site) -> int:
     Run no jobs there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are
     worth a look, and may be intended. A machine may hide facts; these are unknown. The disks are listed.
     """
-    names_hosts = site.names is not None or bool(site.nodes)
-    if not names_hosts and site.transport in {by_docker, by_netns}:
+    if site.names is not None or site.nodes:
+        hosts = site.hosts()
+    elif site.transport in {by_docker, by_netns}:
         raise BadInput("--via reaches hosts that are named, such as --hosts node[1-4]")
-    hosts = site.hosts() if names_hosts else [this_machine()]
+    else:
+        hosts = [this_machine()]
     found = read_states(hosts)
     known = known_states(found)
     findings = [Finding(EVERYTHING, str(each)) for each in found if isinstance(each, HostError)]

@@ -1,6 +1,8 @@
 """`clusterlift gate`: whether network and disks are as they should be."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,7 +17,7 @@ from harness.base.words import count_of
 from harness.commands.command import command
 from harness.commands.options import mtu_option, results_option
 from harness.model.disk_rate import parse_disk_rate
-from harness.model.finding import Finding
+from harness.model.finding import Finding, Gravity
 from harness.model.link import MAX_BIT_S, parse_rate, throughput_text
 from harness.model.probe import RecordedProbes
 from harness.present import text
@@ -62,11 +64,12 @@ def gate_command(
     for probes in found:
         runs += probes
     check_no_run_twice(runs)
-    expected = Expectation(
-        rate_bit_s=None if rate is None else parse_rate("--expect", rate, MAX_BIT_S),
-        mtu=mtu,
-        disk_bytes_s=None if disk_rate is None else parse_disk_rate("--expect-disk", disk_rate),
-    )
+    expected = Expectation(mtu=mtu)
+    if rate is not None:
+        expected = replace(expected, rate_bit_s=parse_rate("--expect", rate, MAX_BIT_S))
+    if disk_rate is not None:
+        bytes_s = parse_disk_rate("--expect-disk", disk_rate)
+        expected = replace(expected, disk_bytes_s=bytes_s)
     after = newest_probes(found[-1])
     network = network_of(after)
     own = expectation_faults(network, expected)
@@ -96,15 +99,14 @@ def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Fin
 
 
 def _headline(network: Network, found: Sequence[Finding]) -> str:
-    faults = sum(finding.is_fault for finding in found)
-    open_ = sum(finding.is_open for finding in found)
-    unjudged = f"{count_of(open_ - faults, 'thing')} cannot be judged"
-    if not open_:
+    numbers = Counter(finding.gravity for finding in found)
+    faults = numbers[Gravity.FAULT]
+    parts = [f"{count_of(faults, 'fault')} found" if faults else "no fault found"]
+    if numbers[Gravity.UNKNOWN]:
+        parts.append(f"{count_of(numbers[Gravity.UNKNOWN], 'thing')} cannot be judged")
+    elif not faults:
         return f"no fault found: {_checked(network)}"
-    if not faults:
-        return f"no fault found, but {unjudged}"
-    found_faults = f"{count_of(faults, 'fault')} found"
-    return f"{found_faults}, and {unjudged}" if open_ > faults else found_faults
+    return ", and ".join(parts)
 
 
 def _checked(network: Network) -> str:

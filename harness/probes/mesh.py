@@ -138,7 +138,8 @@ def _measurements(pair: Pair, transfer: Transfer, case: str) -> Iterator[Measure
     ]
     for metrics, percent in _PROCESSORS.items():
         for metric, cpu in zip(metrics, transfer.cpus, strict=True):
-            values.append((metric, percent(cpu) if cpu else None))
+            if cpu is not None:
+                values.append((metric, percent(cpu)))
     return (metric.of(pair, value, case) for metric, value in values if value is not None)
 
 

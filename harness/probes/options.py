@@ -96,9 +96,10 @@ sizes_option = click.option(
 
 def packet_sizes(text: str | None) -> list[int]:
     """Return packet sizes in bytes, in ascending order. Raise BadInput that quotes the wrong one."""
-    sizes = []
-    parts = text.split(",") if text else []
-    for part in parts:
+    sizes: list[int] = []
+    if not text:
+        return sizes
+    for part in text.split(","):
         size = count(part.strip(), MAX_MTU)
         if size is None or size < MIN_MTU:
             raise BadInput(

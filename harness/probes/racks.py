@@ -270,7 +270,9 @@ def oversubscription_text(
 def ratio_text(ratio: float) -> str:
     """Return a ratio as exactly as it is known: `4`, `3.4`."""
     whole = round(ratio)
-    return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
+    if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole:
+        return str(whole)
+    return f"{ratio:.1f}"
 
 
 KIND = ProbeKind(

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from statistics import median
 
+from harness.analysis.network.measured import known_median
 from harness.analysis.network.soak import SoakedHost, soak_findings, soaked_hosts
 from harness.base.clock import Clock
 from harness.base.errors import BadInput
@@ -191,10 +191,6 @@ def _rate(bit_s: float | None) -> str | None:
     return None if bit_s is None else throughput_text(bit_s)
 
 
-def _median(bit_s: Sequence[float]) -> float | None:
-    return median(bit_s) if bit_s else None
-
-
 def _count_of(heading: str, kind: LinkEventKind) -> Column[SoakedHost]:
     return Column(heading, lambda row: row.count(kind), ",.0f")
 
@@ -204,8 +200,8 @@ SOAKED_HOSTS = ProbeTable(
     (
         Column[SoakedHost]("host", lambda row: row.host),
         Column[SoakedHost]("rounds", lambda row: row.rounds, ",.0f"),
-        Column[SoakedHost]("sends", lambda row: _rate(_median(row.sent))),
-        Column[SoakedHost]("receives", lambda row: _rate(_median(row.received))),
+        Column[SoakedHost]("sends", lambda row: _rate(known_median(row.sent))),
+        Column[SoakedHost]("receives", lambda row: _rate(known_median(row.received))),
         Column[SoakedHost]("slowest", lambda row: _rate(row.slowest)),
         Column[SoakedHost]("retransmits", lambda row: row.retransmits, ",.0f"),
         _count_of("errors", LinkEventKind.ERRORS),

@@ -12,12 +12,13 @@ from harness.model.probe import ARROW, Pair
 from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
+from harness.probes.tools.numbers import ip_header_bytes
 
 T = TypeVar("T")
 
 FIRST_PORT = 5201
-IP_AND_TCP_BYTES = {4: 20 + 20, 6: 40 + 20}
-"""The headers of a packet without options, by IP version (RFC 791, 8200, 9293)."""
+TCP_HEADER_BYTES = 20
+"""Without options (RFC 9293)."""
 OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
@@ -71,7 +72,7 @@ class Load:
         """Return TCP's maximum segment size to an address, options included; None if the MTU is the limit."""
         if self.packet_bytes is None:
             return None
-        return self.packet_bytes - IP_AND_TCP_BYTES[6 if ":" in address else 4]
+        return self.packet_bytes - ip_header_bytes(address) - TCP_HEADER_BYTES
 
     @property
     def total_s(self) -> int:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from statistics import median
 
-from harness.analysis.network.measured import MeasuredCase, measured_cases
+from harness.analysis.network.measured import MeasuredCase, known_median, measured_cases
 from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
 from harness.model.finding import Finding, about, unknown
@@ -87,6 +86,4 @@ def _slower(
 
 def typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:
     """Return the median of the disks' medians; None if none has a value."""
-    medians = [case.median(metric) for case in cases]
-    known = [value for value in medians if value is not None]
-    return median(known) if known else None
+    return known_median(case.median(metric) for case in cases)

@@ -15,6 +15,12 @@ MAX_HOSTS_BY_PAIR = 10
 """More hosts are shown one by one, and not their pairs: ten hosts have 90."""
 
 
+def known_median(values: Iterable[float | None]) -> float | None:
+    """Return the median of the values that are known; None if none is."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
 @dataclass(frozen=True)
 class MeasuredCase:
     """The samples of a host or pair in one case, by the names of their metrics."""
@@ -35,8 +41,7 @@ class MeasuredCase:
 
     def median(self, metric: Metric) -> float | None:
         """Return the median over the repeats; None without a value."""
-        values = self.values(metric)
-        return median(values) if values else None
+        return known_median(self.values(metric))
 
     @property
     def errors(self) -> list[str]:
@@ -139,9 +144,7 @@ def typical_bit_s(goodput: PairMatrix) -> float | None:
 
     Neither one slow host nor two neighbours with a fast connection affect it much.
     """
-    best = map(goodput.best, goodput.hosts)
-    known = [value for value in best if value is not None]
-    return median(known) if known else None
+    return known_median(map(goodput.best, goodput.hosts))
 
 
 def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:

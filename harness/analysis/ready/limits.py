@@ -83,10 +83,9 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
 
 def exit_code(found: Iterable[Finding]) -> int:
     """Return 1 if a limit is exceeded or a trial failed, else 3 if that is unknown, else 0."""
+    codes = {Gravity.FAULT: 1, Gravity.UNKNOWN: 3, Gravity.OK: 0}
     gravities = {each.gravity for each in found}
-    if Gravity.FAULT in gravities:
-        return 1
-    return 3 if Gravity.UNKNOWN in gravities else 0
+    return next((code for gravity, code in codes.items() if gravity in gravities), 0)
 
 
 def _finding(

@@ -187,7 +187,8 @@ def _enough_runs(baseline: ConfigurationRuns) -> Finding:
         )
     low = min(numbers.values())
     high = max(numbers.values())
-    return _ok(f"{low} of every workload" if low == high else f"{low} to {high} of every workload")
+    runs = str(low) if low == high else f"{low} to {high}"
+    return _ok(f"{runs} of every workload")
 
 
 def _no_failures(baseline: ConfigurationRuns) -> Finding:

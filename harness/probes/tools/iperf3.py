@@ -46,7 +46,9 @@ def client(
     command = ["iperf3", "-c", address, "-p", str(port), "-J", "-t", str(seconds)]
     command += ["-O", str(omitted_s), "-P", str(streams)]
     command += ["--connect-timeout", str(CONNECT_TIMEOUT_MS)]
-    return command + ([] if mss_bytes is None else ["-M", str(mss_bytes)])
+    if mss_bytes is not None:
+        command += ["-M", str(mss_bytes)]
+    return command
 
 
 def report_bytes(seconds: int, streams: int = 1) -> int:

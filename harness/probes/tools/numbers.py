@@ -1,4 +1,4 @@
-"""Numbers in the JSON reports of programs."""
+"""Numbers in the JSON reports of programs, and in packets."""
 
 import math
 from collections.abc import Mapping
@@ -15,4 +15,11 @@ def number(values: Mapping[str, Any], key: str) -> float:
 
 def number_or_none(values: Mapping[str, Any], key: str) -> float | None:
     """Return a number like `number`, but None if there is none."""
-    return None if values.get(key) is None else number(values, key)
+    if values.get(key) is None:
+        return None
+    return number(values, key)
+
+
+def ip_header_bytes(address: str) -> int:
+    """Return the size of the header of IP without options (RFC 791, 8200)."""
+    return 40 if ":" in address else 20

@@ -6,9 +6,10 @@ from enum import StrEnum
 
 from harness.base.errors import ToolError
 from harness.base.failure_reason import failure_reason
+from harness.probes.tools.numbers import ip_header_bytes
 
-_IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
-"""The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""
+_ICMP_BYTES = 8
+"""The header of ICMP in front of ping's data (RFC 792, 4443)."""
 _TRIES = 3
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
 _TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
@@ -45,7 +46,7 @@ def command(address: str, packet_bytes: int, *, past_memory: bool = False) -> li
     With `past_memory`, packets are sent whatever the kernel remembers of the path. Versions of ping from
     before 2024 cannot do that.
     """
-    size = packet_bytes - _IP_AND_ICMP_BYTES[6 if ":" in address else 4]
+    size = packet_bytes - ip_header_bytes(address) - _ICMP_BYTES
     options = ("-c", str(_TRIES), "-i", "0.2", "-W", "1")
     strategy = "probe" if past_memory else "do"
     return ["ping", "-n", "-M", strategy, *options, "-s", str(size), address]

@@ -165,7 +165,7 @@ class TestProbing:
         gate = ["gate", "1g", "--expect", "1gbit", "--results", str(tmp_path)]
         assert main(gate) == 1
         shown = capsys.readouterr().out.splitlines()
-        assert shown[0] == "no fault found, but 1 thing cannot be judged"
+        assert shown[0] == "no fault found, and 1 thing cannot be judged"
         assert "unknown: no path MTU was measured; run clusterlift probe all" in shown
 
     def test_more_pairs_at_once_than_files_can_be_open_are_refused(
