@@ -18,7 +18,7 @@ from datagen.table import FilesIn
 from harness.base.errors import BadInput
 from harness.model.run import InputReader
 from harness.model.task_metrics import PackedInput
-from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, holders_of, mount_of
+from harness.node.block_devices import MEMORY, PAGE_CACHE, ZFS, holders_of, mount_of
 from harness.node.packed_files import have_packed, in_memory, may_compress
 from harness.trials.hold import DROP_CACHES, wait_for_release
 from jobs.executors import run_on_nodes

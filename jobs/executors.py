@@ -38,8 +38,8 @@ from harness.base.failure_reason import reason_of
 from harness.base.words import visible
 from harness.model.interface import HostLink
 from harness.node import sampler
+from harness.node.block_devices import DIRECTORIES
 from harness.node.counters import read_node
-from harness.node.devices import DIRECTORIES
 from harness.node.interface import describing_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace

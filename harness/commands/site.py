@@ -12,7 +12,7 @@ from harness.base.errors import BadInput
 from harness.hosts.transports.host import TRANSPORTS, Host, by_local
 from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
-from harness.node.devices import DIRECTORIES
+from harness.node.block_devices import DIRECTORIES
 from harness.probes.options import Site
 
 DEFAULT_VIA = "ssh"

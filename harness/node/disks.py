@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.model.task_metrics import DiskBytes
+from harness.node.block_devices import is_disk
 from harness.node.cgroup import read_text
-from harness.node.devices import is_disk
 from harness.node.namespaces import boot_of
 from harness.node.snapshot import NodeReading, NodesSnapshot, growth, pairs, unread_hosts
 

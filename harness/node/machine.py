@@ -17,7 +17,7 @@ from typing import Any, Mapping
 
 from harness.base.failure_reason import missing_program
 from harness.base.words import join_names, shorten
-from harness.node import cgroup, devices
+from harness.node import block_devices, cgroup
 from harness.node.device_files import SYSCTLS, sysctl_file
 from harness.node.program import lines_by_path, section
 
@@ -198,7 +198,7 @@ class MachineFact:
 
 
 def _directory_facts(use: str, whose: str) -> list[MachineFact]:
-    """Return the facts of directories that devices.py prints, by what they are for."""
+    """Return the facts of directories that block_devices.py prints, by what they are for."""
     names = {"": "file system", "_options": "mount options", "_disk": "disk", "_used": "used space"}
     return [
         MachineFact(f"{use}{key}", f"{name} of {whose}", f"/{use}{key}", _distinct)
@@ -275,7 +275,7 @@ _PYTHON = (
     f"{inspect.getsource(cgroup)}"
     "import ctypes\ntimex = (ctypes.c_long * 64)()\n"
     "print('/adjtimex:%d %d' % (ctypes.CDLL(None).adjtimex(timex), timex[3]))\n"
-    f"{inspect.getsource(devices)}"
+    f"{inspect.getsource(block_devices)}"
 )
 """A program for Python: limits, the clock's state and greatest error in microseconds, disks."""
 _UNREAD = "/unread"

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.node.devices import mounts
+from harness.node.block_devices import mounts
 
 _COMPRESSING = {"bcachefs", "btrfs", "f2fs", "zfs"}
 _HAS_COMPRESSING = ("sys/fs/btrfs/*-*", "sys/fs/bcachefs/*-*", "proc/spl/kstat/zfs/*/")

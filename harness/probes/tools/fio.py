@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.base.child_process import SIGNALLED
 from harness.base.errors import ToolError
-from harness.node import devices
+from harness.node import block_devices
 from harness.node.printed_json import printed_json
 from harness.probes.tools.numbers import number
 
@@ -80,7 +80,7 @@ class Pace:
 def command(directory: str, file_bytes: int, seconds: int) -> list[str]:
     """Return the command that measures with a file of its own in a directory, `seconds` for each job."""
     sizes = (str(file_bytes), str(seconds))
-    return ["sh", "-c", _SCRIPT, "fio", directory, *sizes, inspect.getsource(devices)]
+    return ["sh", "-c", _SCRIPT, "fio", directory, *sizes, inspect.getsource(block_devices)]
 
 
 def expected_s(seconds: int) -> float:

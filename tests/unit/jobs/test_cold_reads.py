@@ -14,7 +14,7 @@ from harness.base.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.run import InputReader
 from harness.model.task_metrics import PackedInput
-from harness.node.devices import MEMORY, PAGE_CACHE, ZFS, Holder, Mount
+from harness.node.block_devices import MEMORY, PAGE_CACHE, ZFS, Holder, Mount
 from jobs import cold_reads
 from jobs.cold_reads import ColdReads, InputSource, input_source
 from jobs.executors import NodeAnswers

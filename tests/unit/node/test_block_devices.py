@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.node import devices
-from harness.node.devices import disk_facts, place_facts, why_memory
+from harness.node import block_devices
+from harness.node.block_devices import disk_facts, place_facts, why_memory
 
 HDD = {"size": "7814037168", "device/model": "ST4000NM0035-1V4 ", "queue/rotational": "1"}
 QUEUE = {
@@ -286,7 +286,7 @@ def test_an_overlay_is_where_its_upper_directory_is(
         asked.append(point)
         return sizes.get(point)
 
-    monkeypatch.setattr(devices, "_size", size)
+    monkeypatch.setattr(block_devices, "_size", size)
     point = str(data).replace(" ", r"\040")
     mounted(
         tmp_path,

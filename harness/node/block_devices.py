@@ -1,4 +1,4 @@
-"""The disks of a node, and the file systems of the directories that matter, as the kernel describes them.
+"""The disks of a node, and what the directories that matter stand on, as the kernel describes them.
 
 program.sh gives this file to the Python of a node, where it prints the facts. With a directory as argument,
 it prints why that is in memory. So it imports nothing of ours, and keeps to the language of Python 3.6.
