@@ -15,7 +15,7 @@ from harness.node.processes import Process, read_process
 from harness.node.program import lines_by_path, parts_of
 
 WINDOW_S = 0.5
-"""Long enough to count a hundred ticks of two processors."""
+"""As in program.sh: long enough to count a hundred ticks of two processors."""
 _KIB = 1024
 _FREE = re.compile(r" (-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks."""

@@ -14,9 +14,18 @@ from harness.base.terminal import MAX_ERROR
 from harness.base.words import shorten
 
 SSH = (
-    *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
+    "ssh",
+    "-T",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
     # A connection that is cut would be waited for until the longest command had to end.
-    *("-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3", "--"),
+    "-o",
+    "ServerAliveInterval=10",
+    "-o",
+    "ServerAliveCountMax=3",
+    "--",
 )
 MAX_HOSTS = 1024
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]{0,253}")
