@@ -29,7 +29,8 @@ def test_an_experiment_that_was_killed_can_be_resumed(
 ) -> None:
     directory = results / "small"
     experiment = tmp_path / "small.toml"
-    experiment.write_text(SMALL.read_text().replace("nodes = 3", f"nodes = {len(lab.workers)}"))
+    text = SMALL.read_text().replace("nodes = 3", f"nodes = {len(lab.workers)}")
+    experiment.write_text(text.replace("cpus = 0.5", f"cpus = {lab.cpus:g}"))
 
     def is_in_second_run() -> bool:
         return bool(completed(directory)) and any(run.ending is None for run in runs(directory))
