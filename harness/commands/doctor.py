@@ -1,4 +1,4 @@
-"""`clusterlift doctor`: what is wrong with the machines, before the first trial."""
+"""`clusterlift doctor`: find faults of the machines before the first trial."""
 
 from harness.analysis.observed.machines import disk_lines
 from harness.analysis.ready.health import health
@@ -18,7 +18,7 @@ from harness.probes.options import Site
 @command("doctor")
 @on_site
 def doctor_command(site: Site) -> int:
-    """Find what is wrong with the machines before the first trial, and how to fix it.
+    """Find faults of the machines before the first trial, and how to mend them.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
     Run no jobs there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are

@@ -80,7 +80,7 @@ def gate_command(
 
 
 def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Finding]) -> Lines:
-    """Return what was found or checked, then each probe that was judged with its open findings.
+    """Return the number of findings or checks, then each probe that was judged with its open findings.
 
     `own` are the findings of the gate itself.
     """

@@ -1,4 +1,4 @@
-"""What probes add to the report: their findings and tables."""
+"""The part of the report that is about probes: their findings and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What was found, as a value: probes, the gate, `ready`, `doctor` and the limits of CI say it alike."""
+"""Findings as values: probes, the gate, `ready`, `doctor` and the limits of CI have one type."""
 
 from __future__ import annotations  # for Python 3.8
 
@@ -23,7 +23,7 @@ class Gravity(Enum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What a finding is about.
+    """The thing that a finding is about.
 
     - `names`: a host or a configuration; a sender and a receiver; none for all that was looked at.
     - `part`: a part of it, such as a network interface.
@@ -49,10 +49,9 @@ def about(*names: str, part: str = "") -> Subject:
 class Finding:
     """One thing that was found.
 
-    - `seen`: what was seen, in words.
-    - `expected`: what was expected instead.
-    - `remedy`: what to do.
-    - `at_s`: when, in seconds after a probe started; None if it holds all the time.
+    - `seen`: an observation, in words; `expected`: the value that was expected instead.
+    - `remedy`: the thing to do.
+    - `at_s`: its moment in seconds after the start of a probe; None if it holds all the time.
     """
 
     subject: Subject

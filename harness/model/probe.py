@@ -1,4 +1,4 @@
-"""What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
+"""Records of probes: links, measurements with their units, and hosts that were left out."""
 
 from __future__ import annotations  # for Python 3.8
 

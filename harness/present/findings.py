@@ -35,7 +35,7 @@ def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def remarks(probed: RecordedProbes) -> list[str]:
-    """Return lines that a reader of any page of a probe must know: what is emulated, what is odd."""
+    """Return lines for every page about a probe: emulation, and oddities of its record."""
     facts = probed.run.facts
     lines = []
     if facts.get(EMULATED):

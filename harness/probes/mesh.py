@@ -57,7 +57,7 @@ _PROCESSORS: Mapping[EndMetrics, Callable[[Cpu], float]] = {
     STOLEN: lambda cpu: cpu.stolen_percent,
     BUSIEST: lambda cpu: cpu.busiest_percent,
 }
-"""What a record has of the hosts' processors."""
+"""The metrics of the hosts' processors in a record, and how each is read."""
 
 
 @dataclass(frozen=True)

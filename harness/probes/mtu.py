@@ -44,8 +44,8 @@ from harness.settings.simple import mtu
 def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Journal) -> SetMtu:
     """Return how to set the MTU of the interface of each host that leads to the others, and put it back.
 
-    What is returned raises HostError, with nothing set, if a host's interface is unknown or does not take
-    the MTU, and NotPutBack if it could not be put back.
+    The returned context raises HostError, with nothing set, if a host's interface is unknown or refuses the
+    MTU. It raises NotPutBack if the MTU could not be put back.
     """
 
     @contextmanager
@@ -62,7 +62,7 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
 
 @contextmanager
 def _journal(directory: Path, hosts: Sequence[Host]) -> Iterator[Journal]:
-    """Yield the journal of MTUs that are set; first put back what a power cut may have left in it."""
+    """Put back the MTUs that a power cut left in the journal of set MTUs, then yield the journal."""
     with open_journal(directory / "set-mtu.journal") as journal:
         try:
             for change in put_back(journal, hosts, lambda device, size: [mtu(device, size)]):

@@ -1,4 +1,4 @@
-"""What a command line gives probes: the hosts, and options that several probes share."""
+"""Options of probes: the hosts that are named, and options that several probes share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +25,8 @@ class Site:
 
     - `nodes`: in a lab, the hosts that need not be named; `facts`: that it is emulated, and how.
     - `directory`: that of the results.
-    - `local_dirs`: where Spark writes in the lab or on this machine, with commas between directories; None on
-      hosts that may be somebody else's.
+    - `local_dirs`: Spark's directories in the lab or on this machine, with commas between them. None for
+      other hosts, which may be somebody else's.
     """
 
     names: str | None

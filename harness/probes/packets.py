@@ -109,7 +109,7 @@ def _refusal(flow: Flow, answer: PingReply | HostError, size: int) -> str | None
     if answer == PingReply(Echo.ARRIVED):
         return None
     if answer.is_from_sender:
-        why = f"by its MTU or by what it remembers: ip route get {flow.receiver.address}"
+        why = f"by its MTU or by its memory of the path: ip route get {flow.receiver.address}"
         return f"{flow}: {flow.sender} does not send packets of {size} bytes ({why})"
     return f"{flow}: the path does not carry packets of {size} bytes"
 

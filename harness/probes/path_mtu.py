@@ -23,13 +23,13 @@ MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q
 PATH_S = 1.0
 AWAITED_TRIES = 10
-"""Some cards renegotiate their link when their MTU is set, which takes seconds; so do pings that get lost."""
+"""A card may renegotiate its link for seconds when its MTU is set, and a lost ping takes a second."""
 
 SetMtu = Callable[[int], AbstractContextManager[object]]
 """Returns a context in which the interfaces of all hosts have this MTU, in bytes. It may raise HostError."""
 
 Search = Generator[int, PingReply, "PathMtu | None"]
-"""Yields packet sizes, is sent what became of each packet, and returns what it found."""
+"""Yields packet sizes, is sent the fate of each packet, and returns the result of the search."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _is_untouched(answer: PingReply | HostError) -> bool:
 
 
 def _remembered(flows: Sequence[Flow]) -> dict[Flow, RememberedMtu]:
-    """Return what the senders' kernels remember, without paths that they know nothing about."""
+    """Return the path MTUs that senders' kernels remember; unknown paths are left out."""
     if not flows:
         return {}
     routes = {flow: (flow.sender, route_to(flow.receiver.address)) for flow in flows}

@@ -70,10 +70,10 @@ class ProbePlan:
 
 
 def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> RecordedProbes:
-    """Run a plan, and return what it found; record it below `results`, if that is given.
+    """Run a plan, and return its measurements; record them below `results`, if that is given.
 
     Hosts that cannot be used are excluded, with a line on standard error. Ctrl-C and SIGTERM end the run and
-    keep what was measured. Raise BadInput if too few hosts are left, or if nothing can be recorded.
+    keep the measurements until then. Raise BadInput if too few hosts are left, or if nothing can be recorded.
     """
     checked = preflight(plan.hosts, plan.programs)
     for error in checked.excluded_hosts.values():

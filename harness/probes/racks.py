@@ -1,4 +1,4 @@
-"""The racks probe: what two racks carry within and between each other, with all hosts sending together.
+"""The racks probe: the throughput within and between two racks, with all hosts sending together.
 
 All flows start together, and a flow lasts far longer than the moments by which their starts differ.
 """
@@ -235,7 +235,7 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
 
 
 def processor_limit_text(case: MeasuredCase) -> str:
-    """Return the end of a sentence on why processors may have bounded most draws; empty if they did not."""
+    """Return the end of a sentence: whether processors may have been the limit of most draws."""
     stolen = case.median(RACK_STOLEN)
     busiest = case.median(RACK_BUSIEST)
     if stolen is not None and stolen >= MAX_STOLEN_PERCENT:
@@ -277,7 +277,7 @@ def ratio_text(ratio: float) -> str:
 
 KIND = ProbeKind(
     "racks",
-    "Measure what two racks carry within and between each other, with all hosts sending at the same time.",
+    "Measure the throughput within and between two racks, with all hosts sending at the same time.",
     _plan,
     options=(
         click.option(

@@ -1,4 +1,4 @@
-"""The soak probe: a mesh in a loop, with what each link counted and each kernel logged from round to round.
+"""The soak probe: a mesh in a loop. After each round, the counters of links and the logs of kernels are read.
 
 In each round, every host sends to one other host and receives from one, drawn at random, so that a bad link
 shows with all its partners. A host that no longer answers is left out until it answers again.
@@ -139,7 +139,7 @@ class Soak:
             self.last[host] = replace(reading, log=before.log)
 
     def _unread(self, host: str, reading: LinkReading) -> Iterator[LinkEvent]:
-        """Yield once what a host does not show."""
+        """Yield an event for each source that a host hides, once."""
         for kind, reason in reading.unread.items():
             if (host, kind) in self.unread:
                 continue

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 FIRST_PORT = 5201
 TCP_HEADER_BYTES = 20
-"""Without options (RFC 9293)."""
+"""The header of TCP without options (RFC 9293)."""
 OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0

@@ -22,7 +22,7 @@ flash of one model differs by its age."""
 
 
 def disk_cases(measurements: Iterable[Measurement]) -> list[MeasuredCase]:
-    """Return what was measured of each directory of each host."""
+    """Return the measurements of each directory of each host."""
     return measured_cases(measurements, DISK)
 
 

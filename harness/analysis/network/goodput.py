@@ -1,4 +1,4 @@
-"""How much the link of a host can carry: what probes measured, or else what its rate allows in theory."""
+"""The goodput that a host's link can carry: as probes measured it, or else in theory, by its rate."""
 
 from dataclasses import dataclass
 from typing import Any

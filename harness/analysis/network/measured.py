@@ -1,4 +1,4 @@
-"""What probes measured: of each subject in each case, of each pair of hosts, and of each host."""
+"""Measurements of probes by subject and case, as a matrix of pairs of hosts, and summarized by host."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ class MeasuredCase:
 
 
 def measured_cases(measurements: Iterable[Measurement], probe: str) -> list[MeasuredCase]:
-    """Return what the measurements of a probe show, in the order of measurement."""
+    """Return the cases of a probe, in the order of measurement."""
     cases: dict[tuple[tuple[str, ...], str], dict[str, ProbeSample]] = {}
     for sample in samples(each for each in measurements if each.probe == probe):
         cases.setdefault((sample.hosts, sample.case), {})[sample.metric] = sample

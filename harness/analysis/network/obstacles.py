@@ -1,4 +1,4 @@
-"""What keeps a probe from measuring or judging: hosts left out, failures, processors that were the limit.
+"""Obstacles of a probe: hosts left out, failed measurements, and processors that were the limit.
 
 A slow transfer says nothing about its link if a hypervisor took the sender's or the receiver's processors
 away, or if one processor was busy all the time: a connection is served by one at each end.

@@ -1,4 +1,4 @@
-"""What a soak found: links in trouble, slow hosts and pairs, and what it proves if there is no fault."""
+"""Findings of a soak: links in trouble, slow hosts and pairs, and the proof of a soak without a fault."""
 
 import math
 from collections import defaultdict
@@ -79,7 +79,7 @@ class SoakedHost:
 
     @property
     def retransmits(self) -> int | None:
-        """How many segments it sent again; None if that is unknown of a transfer."""
+        """The number of segments that it sent again; None if a transfer did not report it."""
         total = 0
         for flow in self._sendings:
             if flow.goodput_bit_s is not None and flow.retransmits is None:
@@ -92,7 +92,7 @@ class SoakedHost:
         return [flow for flow in self.flows if flow.sender == self.host]
 
     def count(self, kind: LinkEventKind) -> int | None:
-        """Return how often an event of this kind was counted; None if the host does not show it."""
+        """Return the count of events of this kind; None if the host does not show them."""
         if any(event.unread is kind for event in self.events):
             return None
         return sum(event.count for event in self.events if event.event is kind)
@@ -239,7 +239,7 @@ def _unread(events: Iterable[LinkEvent]) -> list[str]:
 
 
 def _proof(transfers: _Transfers, unread: Sequence[str]) -> Finding:
-    """Return what a soak without a fault proves: less than one fault in a third of its time.
+    """Return the proof of a soak without a fault: less than one fault in a third of its time.
 
     Faults that only an unread log or counter would show are not among them.
     """

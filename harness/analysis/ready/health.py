@@ -1,4 +1,4 @@
-"""What is wrong with nodes before the first trial: what it is, why it matters, and what mends it.
+"""Findings about nodes before the first trial, with the reason why each matters, and its remedy.
 
 A fault changes or scatters times, or ends trials. A note does so on some machines, or may be intended.
 """
@@ -75,7 +75,7 @@ _FACTS = {
 
 
 def health(states: Sequence[NodeState]) -> list[Finding]:
-    """Return what is wrong with these nodes, and what they do not show."""
+    """Return the findings about these nodes, among them facts that they do not show."""
     found: list[Finding] = []
     for state in states:
         found += _faults(state)
@@ -105,7 +105,7 @@ def _faults(state: NodeState) -> Iterator[Finding]:
     if state.facts.get("raid_state") == "degraded":
         yield Finding(
             subject,
-            "a RAID array lacks a disk: trials wait while it computes what is missing, and rebuilds",
+            "a RAID array lacks a disk: trials wait while it computes the missing data, and rebuilds",
             remedy="cat /proc/mdstat",
         )
     free = state.scratch_free_bytes

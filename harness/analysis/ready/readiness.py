@@ -60,7 +60,7 @@ class DetectableChange:
 
 @dataclass(frozen=True)
 class Readiness:
-    """A baseline with what was found by each check, and what a comparison of each workload detects.
+    """A baseline with the finding of each check, and the changes that a comparison of each workload detects.
 
     A check finds a fault if a comparison needs something that cannot be had after the upgrade. `change` is
     the relative change that the user wants to detect.
@@ -82,7 +82,7 @@ def readiness(
 ) -> Readiness:
     """Check a baseline that will be compared with one other configuration, in all its workloads.
 
-    `network` is what probes found in it; None leaves it out.
+    `network` is the check of its probes; None leaves it out.
     """
     workloads = _measured_workloads(baseline)
     model = table_model([baseline])
@@ -102,7 +102,7 @@ def network_check(
     *,
     allow_no_probes: bool = False,
 ) -> Finding:
-    """Check what the newest probes found: findings, why they cannot be read, or None without one."""
+    """Check the newest probes: their findings, why they cannot be read, or None without a probe."""
     name = shlex.quote(baseline.name)
     probe = f"clusterlift probe all --configuration {name}"
     if isinstance(findings, str):
@@ -285,7 +285,7 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
     lines = declared.contradictions(baseline.runs)
     if lines:
         return _fault(lines[0], "correct whichever is wrong and run the benchmark again")
-    return _ok("what is declared agrees with what was observed")
+    return _ok("the declared facts agree with the observed ones")
 
 
 def _links_known(baseline: ConfigurationRuns) -> Finding:
@@ -298,7 +298,7 @@ def _links_known(baseline: ConfigurationRuns) -> Finding:
     if missing:
         return _fault(
             f"unknown {' and '.join(missing)}",
-            "declare what the links are and run the benchmark again, for example "
+            "declare the rate and MTU of the links and run the benchmark again, for example "
             "--fact link=1gbit --fact mtu=1500",
         )
     described: list[str] = []

@@ -1,1 +1,1 @@
-"""What the pages of probes share: tables by columns, and matrices of pairs."""
+"""Blocks that the pages of probes share: tables by columns, and matrices of pairs."""

@@ -1,4 +1,4 @@
-"""Tables of what probes measured, declared by their columns."""
+"""Tables of measurements, declared by their columns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

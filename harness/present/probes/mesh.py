@@ -80,7 +80,7 @@ def _streams(probed: RecordedProbes) -> int:
 
 
 def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink], streams: int) -> PairMatrix:
-    """Return the goodput in percent of what the links at both ends can carry, where it is known."""
+    """Return the goodput in percent of the theoretical maximum of both links, where it is known."""
     percentages = {}
     for pair, bit_s in goodput.values.items():
         theory = max_goodput_bit_s(links.get(pair[0]), links.get(pair[1]), streams)
@@ -97,7 +97,7 @@ def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> Table:
     """Return a table with a line for each sender and a column for each receiver.
 
     `form` formats a value. If there are too many hosts for columns, each host has one line with the minimum
-    and the median of what it sends and receives.
+    and the median, when it sends and when it receives.
     """
     if len(pairs.hosts) > _MAX_COLUMNS:
         return _summary_table(pairs, form)
@@ -135,7 +135,7 @@ def _shown(pairs: PairMatrix) -> Sequence[str]:
 
 
 def _goodness(pairs: PairMatrix, host: str) -> float:
-    """Return the median of what the host sends or receives, whichever is lower; a failure counts as 0."""
+    """Return the median goodput when the host sends or receives, whichever is lower; failures count as 0."""
     failed = [0.0] * (pairs.failures(host) // 2)
     sent = [*failed, *pairs.sent_by(host).values()]
     received = [*failed, *pairs.received_by(host).values()]

@@ -1,1 +1,1 @@
-"""The programs that probes run: their command lines, and parsers of what they print."""
+"""The programs that probes run: their command lines, and parsers of their output."""

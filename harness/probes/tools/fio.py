@@ -37,7 +37,8 @@ _TIMED_JOBS = " ".join(
 NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
 """Printed before fio's report if no Python shows what is below the directory."""
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
-# anything is measured: what was never written is read without the disk. Lock and file end with fio,
+# anything is measured, because blocks that were never written are read without the disk. Lock and file end
+# with fio,
 # whose jobs are threads.
 _SCRIPT = f"""
 fail() {{ echo "clusterlift: error: $1" >&2; exit 1; }}
@@ -108,7 +109,7 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
 
 
 def may_be_in_memory(text: str) -> bool:
-    """Whether nothing showed what is below the directory, by the output."""
+    """Whether the output says that nothing showed what is below the directory."""
     return any(map(_is_unlooked, _objects(text)))
 
 

@@ -42,7 +42,7 @@ def client(address: str, port: int, *, message_bytes: int, seconds: int) -> list
 
 
 def read_round_trips(output: str, errors: str = "") -> RoundTrips:
-    """Read what a client printed. Raise ToolError if it is an error or incomplete.
+    """Read the output of a client. Raise ToolError if it is an error or incomplete.
 
     The exit code does not show an error: sockperf exits with 0.
     """

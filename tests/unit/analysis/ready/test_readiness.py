@@ -190,7 +190,7 @@ class TestMissing:
                     "before",
                     environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}}),
                 ),
-                "unknown speed; declare what the links are",
+                "unknown speed; declare the rate and MTU of the links",
             ),
             (
                 "layout",
