@@ -15,12 +15,11 @@ from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.analysis.network.obstacles import processor_limits
 from harness.model.finding import EVERYTHING, Finding, about, unknown
 from harness.model.interface import HostLink
-from harness.model.link import USB_2_MBIT_S, goodput_bit_s, is_same_rate, rate_text, throughput_text
+from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
 from harness.model.probe import Measurement, Pair
 
 T = TypeVar("T")
-_USB_2_BIT_S = USB_2_MBIT_S * 10**6
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,6 @@ class Network:
         subjects = {about(sender), about(receiver), about(sender, receiver)}
         return any(each.is_open and each.subject in subjects for each in self.findings)
 
-    def may_be_in_slow_port(self, link: HostLink) -> bool:
-        """Whether nothing went faster than USB 2 over a card of USB whose port is not recorded."""
-        is_faster = (link.rate_bit_s or 0) > _USB_2_BIT_S
-        is_unknown = link.bus == "usb" and link.carried_mbit_s is None
-        best_bit_s = self.goodput.best(link.host)
-        return is_unknown and is_faster and best_bit_s is not None and best_bit_s < _USB_2_BIT_S
-
 
 def expectation_faults(network: Network, expected: Expectation) -> list[Finding]:
     """Return what is not as expected or was not measured, unless the probes named it already."""
@@ -106,9 +98,6 @@ def _link_faults(
     subject = about(link.host, part=link.device)
     if link.rate_bit_s is None:
         yield from _unknown_rate(link, rate_bit_s, mtu, network)
-    elif network.may_be_in_slow_port(link):
-        seen = f"nothing was faster than {rate_text(_USB_2_BIT_S)}: is its card in a port of USB 2?"
-        yield Finding(subject, seen)
     elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
         yield Finding(subject, rate_text(link.rate_bit_s), expected=rate_text(rate_bit_s))
     if link.mtu_bytes != mtu:
@@ -146,9 +135,7 @@ def _path_faults(network: Network, mtu: int) -> Iterator[Finding]:
 def _goodput_faults(network: Network, rate_bit_s: int, mtu: int) -> Iterator[Finding]:
     goodput = network.goodput
     links = network.links.values()
-    in_slow_ports = {
-        link.host for link in links if link.slow_ports or network.may_be_in_slow_port(link)
-    }
+    in_slow_ports = {link.host for link in links if link.slow_ports}
     values = {
         pair: bit_s
         for pair, bit_s in goodput.values.items()

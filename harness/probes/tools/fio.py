@@ -38,8 +38,7 @@ NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
 """Printed before fio's report if no Python shows what is below the directory."""
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
 # anything is measured, because blocks that were never written are read without the disk. Lock and file end
-# with fio,
-# whose jobs are threads.
+# with fio, whose jobs are threads.
 _SCRIPT = f"""
 fail() {{ echo "clusterlift: error: $1" >&2; exit 1; }}
 cd -P -- "$1" 2>/dev/null || fail "--directory: $1 is no directory that can be entered"

@@ -9,7 +9,7 @@ from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.probe import Measurement
-from harness.probes.packets import packet_size_steps
+from harness.probes.mtu import packet_size_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
@@ -60,7 +60,7 @@ class FakeNetwork:
 def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     fake = FakeNetwork()
     monkeypatch.setattr("harness.hosts.remote_process.run_all", fake.run_all)
-    monkeypatch.setattr("harness.probes.packets.run_flows", fake.run_flows)
+    monkeypatch.setattr("harness.probes.mtu.run_flows", fake.run_flows)
     return fake
 
 

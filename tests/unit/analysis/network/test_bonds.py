@@ -197,23 +197,6 @@ class TestSlowPorts:
         assert len(found) == len(FOUR)
         assert all("USB port 1-4" in each for each in found)
 
-    @pytest.mark.parametrize(
-        ("bit_s", "fields", "is_asked"),
-        [
-            (330 * MBIT, {}, True),
-            (2350 * MBIT, {}, False),
-            (330 * MBIT, {"carried_mbit_s": 2500}, False),
-            (330 * MBIT, {"bus": "pci"}, False),
-        ],
-    )
-    def test_are_suspected_where_nothing_is_recorded_of_them(
-        self, bit_s: float, fields: dict[str, object], *, is_asked: bool
-    ) -> None:
-        usual = {"speed_mbit_s": 2500, "bus": "usb", "driver": "r8152"}
-        links = [a_link(host, **{**usual, **fields}) for host in FOUR]
-        line = "node1 eth0: nothing was faster than 480mbit: is its card in a port of USB 2?"
-        assert (line in faults(links, bit_s)) == is_asked
-
 
 def test_records_without_the_kind_of_a_link_show_infiniband_by_its_mtu() -> None:
     link = a_link("a", speed_mbit_s=40000, mtu_bytes=65520, driver="mlx4_core")
