@@ -1,7 +1,8 @@
 """Probe measurements compared with a baseline: one table per metric, one column per configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import median
 
 from harness.analysis.network.measured import by_host, probes_of_many_hosts
@@ -16,10 +17,11 @@ from harness.statistics.run_table import RunMedian, RunTable, run_median
 class ProbeCell:
     """One subject in one configuration; `sample` is None if the subject was not probed there.
 
-    `runs` counts the probe runs that have a value. `value` is the geometric mean of their medians, in the
-    metric's unit; where values of 0 or less are among them, it is the median of all. It is None without
-    values, and `interval`, its 95 % confidence interval, with fewer than two probe runs. `change` is
-    relative to the baseline; the table's `better` says which direction is an improvement.
+    - `runs`: how many probe runs have a value.
+    - `value`: the geometric mean of their medians, in the metric's unit; the median of all values if some are
+      0 or less; None without values.
+    - `interval`: its 95 % confidence interval, None with fewer than two probe runs.
+    - `change`: relative to the baseline; the table's `better` says which direction is an improvement.
     """
 
     sample: ProbeSample | None
@@ -47,7 +49,8 @@ class ProbeTable:
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of the table; their p-values are adjusted for each other."""
-        return tuple(cell.change for _, cells in self.rows for cell in cells if cell.change)
+        cells = chain.from_iterable(cells for _, cells in self.rows)
+        return tuple(cell.change for cell in cells if cell.change)
 
 
 _Metric = tuple[str, str, str, str]
@@ -66,18 +69,20 @@ def compare_probes(
     The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
     """
     found = [[samples(run) for run in runs] for runs in measured.values()]
-    many = probes_of_many_hosts(sample for runs in found for run in runs for sample in run)
-    columns = [[_by_metric(by_host(run, many)) for run in runs] for runs in found]
-    metrics = dict.fromkeys(metric for runs in columns for run in runs for metric in run)
-    return tuple(
-        ProbeTable(
-            *metric,
-            tuple(measured),
-            tuple(_rows([[run.get(metric, {}) for run in runs] for runs in columns])),
-            by_host=metric[0] in many,
-        )
-        for metric in metrics
-    )
+    of_all_runs = chain.from_iterable(chain.from_iterable(found))
+    many = probes_of_many_hosts(of_all_runs)
+    columns: list[list[dict[_Metric, _ProbeRun]]] = []
+    metrics: dict[_Metric, None] = {}
+    for runs in found:
+        column = [_by_metric(by_host(run, many)) for run in runs]
+        columns.append(column)
+        metrics |= dict.fromkeys(chain.from_iterable(column))
+    tables: list[ProbeTable] = []
+    for metric in metrics:
+        of_metric = [[run.get(metric, {}) for run in column] for column in columns]
+        rows = tuple(_rows(of_metric))
+        tables.append(ProbeTable(*metric, tuple(measured), rows, by_host=metric[0] in many))
+    return tuple(tables)
 
 
 def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:
@@ -89,34 +94,40 @@ def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:
 
 
 def _rows(columns: Sequence[Sequence[_ProbeRun]]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
-    subjects = list(dict.fromkeys(key for runs in columns for run in runs for key in run))
+    subjects: dict[_Subject, None] = {}
+    for run in chain.from_iterable(columns):
+        subjects |= dict.fromkeys(run)
     model = _model(columns, subjects)
     changes = changes_of_table(model)
     for subject in subjects:
-        cells = (
-            _cell(model, index, subject, runs, changes.get((_name(subject), index)))
-            for index, runs in enumerate(columns)
-        )
-        yield _name(subject), tuple(cells)
+        name = _name(subject)
+        cells: list[ProbeCell] = []
+        for index, runs in enumerate(columns):
+            cells.append(_cell(model, index, subject, runs, changes.get((name, index))))
+        yield name, tuple(cells)
 
 
 def _name(subject: _Subject) -> str:
     return ", ".join(filter(None, subject))
 
 
-def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> RunTable:
-    every = [run for runs in columns for run in runs]
-    modelled = [
-        subject
-        for subject in subjects
-        if all(value > 0 for run in every if subject in run for value in run[subject].values)
-    ]
+def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Iterable[_Subject]) -> RunTable:
+    """Return the model of all subjects whose values have logarithms."""
+    not_positive: set[_Subject] = set()
+    for run in chain.from_iterable(columns):
+        for subject, sample in run.items():
+            if min(sample.values, default=1) <= 0:
+                not_positive.add(subject)
+    modelled = [subject for subject in subjects if subject not in not_positive]
+    return RunTable([[_medians(run, modelled) for run in runs] for runs in columns])
 
-    def medians(run: _ProbeRun) -> dict[str, RunMedian]:
-        own = ((name, run[name].values) for name in modelled if name in run)
-        return {_name(name): run_median(values, clock_s=0) for name, values in own if values}
 
-    return RunTable([list(map(medians, runs)) for runs in columns])
+def _medians(run: _ProbeRun, subjects: Sequence[_Subject]) -> dict[str, RunMedian]:
+    found: dict[str, RunMedian] = {}
+    for subject in subjects:
+        if subject in run and run[subject].values:
+            found[_name(subject)] = run_median(run[subject].values, clock_s=0)
+    return found
 
 
 def _cell(
@@ -131,8 +142,8 @@ def _cell(
         return ProbeCell(None)
     sample = replace(
         found[0],
-        values=tuple(value for part in found for value in part.values),
-        errors=tuple(error for part in found for error in part.errors),
+        values=tuple(chain.from_iterable(part.values for part in found)),
+        errors=tuple(chain.from_iterable(part.errors for part in found)),
     )
     if not sample.values:
         return ProbeCell(sample)

@@ -20,9 +20,8 @@ PER = 1000
 class Saving:
     """How many seconds less one execution of all workloads takes; negative if it takes more.
 
-    `seconds` is the sum over `workloads`, without controls: workloads with a significant, or a
-    predicted, change.
-    `interval` is the sum of their intervals, in seconds saved; None if there are no workloads.
+    - `seconds`: the sum over the `workloads` with a significant, or a predicted, change. Controls are none.
+    - `interval`: the sum of their intervals, in seconds saved; None if there are no workloads.
     """
 
     seconds: float
@@ -51,8 +50,10 @@ class CostBenefit:
 
 def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ...]:
     """Return every configuration that has a cost, the lowest cost per second saved first."""
-    others = enumerate(comparison.columns[1:], 1)
-    return _ranked({column.name: saving(comparison, index) for index, column in others}, costs)
+    savings: dict[str, Saving | None] = {}
+    for index, column in enumerate(comparison.columns[1:], 1):
+        savings[column.name] = saving(comparison, index)
+    return _ranked(savings, costs)
 
 
 def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
@@ -66,19 +67,19 @@ def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBen
     What saves time and costs no more than the baseline comes first, by its cost: the cost of a second has no
     meaning there.
     """
+    known = [name for name in savings if name in costs.others]
+    found = [CostBenefit(name, costs.of_change(name), savings[name]) for name in known]
+    return tuple(sorted(found, key=_rank))
 
-    def rank(found: CostBenefit) -> tuple[int, float, float]:
-        per_second, cost = found.cost_per_second_saved, found.cost.amount
-        if found.saving is None or per_second is None:
-            return 2, cost, 0.0
-        return (0, cost, -found.saving.seconds) if cost <= 0 else (1, per_second.amount, cost)
 
-    found = (
-        CostBenefit(name, costs.of_change(name), saved)
-        for name, saved in savings.items()
-        if name in costs.others
-    )
-    return tuple(sorted(found, key=rank))
+def _rank(found: CostBenefit) -> tuple[int, float, float]:
+    per_second = found.cost_per_second_saved
+    cost = found.cost.amount
+    if found.saving is None or per_second is None:
+        return 2, cost, 0.0
+    if cost <= 0:
+        return 0, cost, -found.saving.seconds
+    return 1, per_second.amount, cost
 
 
 @dataclass(frozen=True)
@@ -105,17 +106,20 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
     if costs.baseline is None:
         return ()
     of_clusters = {comparison.columns[0].name: costs.baseline, **costs.others}
-    # Their figure is that of one process, not of the whole cluster.
-    per_process = named_by_runs(comparison.columns, "per_process")
-    found = (
-        PerformanceForCost(row.workload, column.name, cell.performance, cost)
-        for row in comparison.rows
-        if row.workload not in comparison.common_controls | per_process
-        for column, cell in zip(comparison.columns, row.cells, strict=True)
-        if cell.performance and (cost := of_clusters.get(column.name)) and cost.amount
-    )
-    order = [row.workload for row in comparison.rows]
-    return tuple(sorted(found, key=lambda one: (order.index(one.workload), -one.per_cost)))
+    # The figure of such a workload is that of one process, not of the whole cluster.
+    left_out = comparison.common_controls | named_by_runs(comparison.columns, "per_process")
+    found: list[PerformanceForCost] = []
+    for row in comparison.rows:
+        if row.workload in left_out:
+            continue
+        of_row: list[PerformanceForCost] = []
+        for column, cell in zip(comparison.columns, row.cells, strict=True):
+            cost = of_clusters.get(column.name)
+            performance = cell.performance
+            if performance and cost and cost.amount:
+                of_row.append(PerformanceForCost(row.workload, column.name, performance, cost))
+        found += sorted(of_row, key=lambda one: -one.per_cost)
+    return tuple(found)
 
 
 def predicted_saving(prediction: Prediction) -> Saving:
@@ -133,30 +137,29 @@ def predicted_saving(prediction: Prediction) -> Saving:
 def saving(comparison: Comparison, index: int) -> Saving | None:
     """Return the saving of the column with this index; None if no workload has enough runs.
 
-    A workload that counts its work saves no time: it is asked how much it does, not when it ends. Of streams,
-    the time of all together counts, and not those within it.
+    A workload that counts its work saves no time: it is asked how much it does, not when it ends. If there
+    are streams, the time of all together counts, and not the times within it.
     """
     left_out = comparison.common_controls | named_by_runs(comparison.columns, "in_streams")
-    tested = [
-        # Beyond the controls, a change is relative to the time that was to be expected without it.
-        (row.workload, summary.time_s / (1 + change.relative_change), change)
-        for row in comparison.rows
-        if row.workload not in left_out
-        and row.cells[index].sample.unit is None
-        and (summary := row.cells[index].summary)
-        and (change := row.cells[index].change)
-        and change.verdict is not Verdict.TOO_FEW
-    ]
-    if not tested:
+    workloads: list[str] = []
+    seconds: list[float] = []
+    low_s: list[float] = []
+    high_s: list[float] = []
+    is_tested = False
+    for row in comparison.rows:
+        cell = row.cells[index]
+        change = cell.change
+        if row.workload in left_out or cell.sample.unit or not cell.summary or not change:
+            continue
+        is_tested = is_tested or change.verdict is not Verdict.TOO_FEW
+        if change.verdict is Verdict.CHANGED and change.interval:
+            # Beyond the controls, a change is relative to the time that was to be expected without it.
+            expected_s = cell.summary.time_s / (1 + change.relative_change)
+            workloads.append(row.workload)
+            seconds.append(-change.relative_change * expected_s)
+            low_s.append(-change.interval.high * expected_s)
+            high_s.append(-change.interval.low * expected_s)
+    if not is_tested:
         return None
-    changed = [found for found in tested if found[2].verdict is Verdict.CHANGED]
-    ends = [
-        (-change.interval.high * expected_s, -change.interval.low * expected_s)
-        for _, expected_s, change in changed
-        if change.interval  # what was tested has one
-    ]
-    return Saving(
-        math.fsum(-change.relative_change * expected_s for _, expected_s, change in changed),
-        Interval(*map(math.fsum, zip(*ends, strict=True))) if ends else None,
-        tuple(name for name, _, _ in changed),
-    )
+    interval = Interval(math.fsum(low_s), math.fsum(high_s)) if workloads else None
+    return Saving(math.fsum(seconds), interval, tuple(workloads))

@@ -34,7 +34,9 @@ class Costs:
     def of_change(self, configuration: str) -> Money:
         """Return what a configuration costs more than the baseline."""
         cost = self.others[configuration]
-        return Money(cost.amount - (self.baseline.amount if self.baseline else 0), cost.currency)
+        if self.baseline is None:
+            return cost
+        return Money(cost.amount - self.baseline.amount, cost.currency)
 
 
 def parse_money(text: str) -> Money:
@@ -64,8 +66,9 @@ def given_costs(
         raise BadInput(
             f"--cost: only the baseline {baseline!r} has a cost; give that of others, too"
         )
-    amounts = [*found.values(), *([of_baseline] if of_baseline else [])]
-    currencies = list(dict.fromkeys(money.currency for money in amounts))
+    currencies = dict.fromkeys(money.currency for money in found.values())
+    if of_baseline:
+        currencies[of_baseline.currency] = None
     if len(currencies) > 1:
         raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")
     return Costs(of_baseline, found)
@@ -74,10 +77,12 @@ def given_costs(
 def _parsed(
     costs: Sequence[str], baseline: str, others: Sequence[str], spelt: Callable[[str], str]
 ) -> dict[str, Money]:
-    of_all, found = None, {}
+    of_all: Money | None = None
+    found: dict[str, Money] = {}
     for text in costs:
         given, equals, amount = text.rpartition("=")
-        money, given = parse_money(amount), given.strip()
+        money = parse_money(amount)
+        given = given.strip()
         if equals and not given:
             raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g=350USD")
         name = given if given == baseline or not equals else spelt(given)
@@ -92,4 +97,7 @@ def _parsed(
             found[name] = money
         else:
             of_all = money
-    return {**(dict.fromkeys(others, of_all) if of_all else {}), **found}
+    if of_all:
+        for name in others:
+            found.setdefault(name, of_all)
+    return found

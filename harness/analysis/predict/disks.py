@@ -1,7 +1,6 @@
 """Disks that are to be bought, and whether those of a later configuration are as fast."""
 
 import re
-from collections.abc import Iterator
 
 from harness.analysis.network.disks import disk_cases, typical
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
@@ -27,25 +26,26 @@ def disk_target(text: str) -> Target:
 def disk_factors(before: ConfigurationRuns, after: ConfigurationRuns) -> dict[str, float]:
     """Return how many times as fast the disks are after, by what says so; nothing if it is unknown.
 
-    That is what probes of both measured, reading and writing, or without them the fact `disk` of both.
+    Probes of both sides say so, reading and writing, or without probes the fact `disk` of both sides.
     """
-    then, now = dict(_rates(before)), dict(_rates(after))
+    then = _rates(before)
+    now = _rates(after)
     factors = {source: now[source] / then[source] for source in then if source in now}
-    return {source: each for source, each in factors.items() if source != DECLARED} or factors
+    measured = {source: factor for source, factor in factors.items() if source != DECLARED}
+    return measured or factors
 
 
 def are_as_fast(factors: dict[str, float], factor: float) -> bool:
     """Return whether disks became faster by this factor, as far as measurements are equal."""
-    return bool(factors) and all(
-        abs(each - factor) <= GOODPUT_TOLERANCE * factor for each in factors.values()
-    )
+    differences = [abs(each - factor) for each in factors.values()]
+    return bool(differences) and max(differences) <= GOODPUT_TOLERANCE * factor
 
 
-def _rates(column: ConfigurationRuns) -> Iterator[tuple[str, float]]:
+def _rates(column: ConfigurationRuns) -> dict[str, float]:
+    """Return how fast disks are, by what says so."""
     cases = disk_cases(probe_measurements(column))
-    for metric, source in ((DISK_READ, "reading"), (DISK_WRITE, "writing")):
-        if rate := typical(cases, metric):
-            yield source, rate
+    rates = {"reading": typical(cases, DISK_READ), "writing": typical(cases, DISK_WRITE)}
     declared = {declared_disk_rate(recorded.run) for recorded in column.runs}
-    if len(declared) == 1 and (rate := declared.pop()):
-        yield DECLARED, rate
+    if len(declared) == 1:
+        rates[DECLARED] = declared.pop()
+    return {source: rate for source, rate in rates.items() if rate}

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -11,12 +11,6 @@ from harness import __version__
 from harness.analysis.explain.timeline import silent_nodes
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import ConfigurationRuns, table_model
-from harness.analysis.observed.environment import (
-    as_text,
-    compared_facts,
-    dataset_facts,
-    parameter_facts,
-)
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
@@ -26,7 +20,7 @@ from harness.base.words import join_names, percent
 from harness.model.limits import MIN_RUNS
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
-from harness.model.run import Run, timestamp
+from harness.model.run import timestamp
 from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
 from harness.work.options import REPETITIONS
 
@@ -78,12 +72,13 @@ class Predictor:
         baseline = self.baseline
         waits = self._disk_times if target.disk else self._network_times
         waits = waits | dict.fromkeys(baseline.controls, CONTROL)
-        times, reasons = [], {}
+        times: list[PredictedTime] = []
+        reasons: dict[str, str] = {}
         for name in baseline.workloads:
             if not self._model.runs(0, name):
                 reasons[name] = "it has no measured trial that counts"
-            elif wait := waits.get(name):
-                times.append(self._predicted(name, wait, target))
+            elif name in waits:
+                times.append(self._predicted(name, waits[name], target))
             else:
                 reasons[name] = NO_DISK_TIMES if target.disk else NO_BYTES
         if all(time.is_control for time in times):
@@ -99,17 +94,28 @@ class Predictor:
             baseline_goodput_bit_s=None if target.disk else self.link.goodput_bit_s,
             target=target,
             times=tuple(times),
-            conditions=conditions(recorded.run for recorded in baseline.runs),
+            conditions=conditions(baseline),
             not_predicted=reasons,
             notes=tuple(self._notes(of_disks=target.disk is not None)),
         )
 
     def _predicted(self, name: str, wait: WaitTime, target: Target) -> PredictedTime:
-        present, link = self._model.time(0, name), None if target.disk else self.link
-        slowness = target.slowness(link.goodput_bit_s if link else None)
+        present = self._model.time(0, name)
+        share = wait.share.mean
+        network_share = None
+        disk_share = None
+        useful_up_to_bit_s = None
+        if target.disk:
+            slowness = target.slowness(None)
+            disk_share = min(1.0, share)
+        else:
+            slowness = target.slowness(self.link.goodput_bit_s)
+            network_share = share
+            slowness_that_is_enough = enough(share, wait.effect.mean)
+            if slowness_that_is_enough and slowness_that_is_enough < 1:
+                present_bit_s = self.link.rate_bit_s or self.link.goodput_bit_s
+                useful_up_to_bit_s = present_bit_s / slowness_that_is_enough
         expected = _after(present, log_ratio(wait.share, slowness, wait.effect))
-        rate_bit_s = (link.rate_bit_s or link.goodput_bit_s) if link else None
-        useful = enough(wait.share.mean, wait.effect.mean)
         return PredictedTime(
             workload=name,
             is_control=wait is CONTROL,
@@ -118,11 +124,9 @@ class Predictor:
             interval_80=Bounds(*expected.interval_at(0.8)),
             interval_95=Bounds(*expected.interval_at(0.95)),
             limit_s=present.value * math.exp(log_ratio(wait.share, 0.0, wait.effect).mean),
-            useful_up_to_bit_s=rate_bit_s / useful
-            if rate_bit_s and useful and useful < 1
-            else None,
-            network_share=wait.share.mean if link else None,
-            disk_share=None if link else min(1.0, wait.share.mean),
+            useful_up_to_bit_s=useful_up_to_bit_s,
+            network_share=network_share,
+            disk_share=disk_share,
             basis=wait.basis,
         )
 
@@ -133,15 +137,20 @@ class Predictor:
                 f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, "
                 "which makes the intervals wide"
             )
-        yield from [ONLY_OWN_DISKS] if of_disks else self._notes_on_links()
+        if of_disks:
+            yield ONLY_OWN_DISKS
+        else:
+            yield from self._notes_on_links()
         yield from caveats(self.baseline.runs)
         if not self.baseline.controls:
             yield "no control was measured: nothing will show whether the machines have changed"
 
     def _notes_on_links(self) -> Iterator[str]:
-        name, link = self.baseline.name, self.link
+        name = self.baseline.name
+        link = self.link
         if link.rate_bit_s:
-            carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
+            carried = throughput_text(link.goodput_bit_s)
+            rate = rate_text(link.rate_bit_s)
             efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
             if efficiency < MIN_EFFICIENCY:
                 yield (
@@ -158,8 +167,10 @@ class Predictor:
                 f"no probe measured what the links of {name} carry: what their rate allows in theory is "
                 f"taken (clusterlift probe mesh --configuration {shlex.quote(name)})"
             )
-        timelines = [trial.timeline for trial in measured_trials(self.baseline.runs)]
-        silent = {host for timeline in timelines if timeline for host in silent_nodes(timeline)}
+        silent: set[str] = set()
+        for trial in measured_trials(self.baseline.runs):
+            if trial.timeline:
+                silent.update(silent_nodes(trial.timeline))
         if silent:
             yield (
                 f"the bytes on the links of {join_names(sorted(silent))} were not recorded: if one of these "
@@ -173,19 +184,18 @@ def _after(present: Estimate, change: NormalDist) -> Estimate:
     return both_noisy - Estimate(-change.mean, change.variance, NORMAL_DF)
 
 
-def conditions(runs: Iterable[Run]) -> dict[str, str]:
-    """Return the facts on which times depend and which all of these runs have in common, by name."""
-    first, *others = (
-        {
-            name: text
-            for group in (parameter_facts(run), dataset_facts(run), compared_facts(run))
-            for name, value in group.items()
-            if name not in _NOT_CONDITIONS and (text := as_text(value)) is not None
-        }
-        for run in runs
-    )
+def conditions(column: ConfigurationRuns) -> dict[str, str]:
+    """Return the facts on which times depend and which all runs of a configuration have in common."""
+    common: dict[str, str | None] = {}
+    for number, facts in enumerate(column.facts):
+        own: dict[str, str | None] = {}
+        for group in ("parameters", "dataset", "environment"):
+            own.update(facts.get(group, {}))
+        if number == 0:
+            common = own
+        common = {name: text for name, text in common.items() if own.get(name) == text}
     return {
         name: text
-        for name, text in first.items()
-        if all(facts.get(name) == text for facts in others)
+        for name, text in common.items()
+        if text is not None and name not in _NOT_CONDITIONS
     }

@@ -17,7 +17,7 @@ from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.node.machine import FACT_NAMES, OF_DISKS
-from harness.records.predictions import frozen_predictions
+from harness.records.predictions import FrozenPrediction, frozen_predictions
 
 DISK_FACTS = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
 """Conditions that need not hold if disks were bought."""
@@ -79,29 +79,31 @@ def ledger_of(column: ConfigurationRuns) -> Path:
 
 
 def score(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score | None:
-    """Return the score of a configuration; None if it was not predicted before it was measured.
+    """Return the score of a configuration, by the latest prediction for its links or disks, and its layout.
 
-    It is that of the latest prediction for its links or disks, and layout.
+    None if it was not predicted before it was measured.
     """
     started_at = min(recorded.run.started_at for recorded in after.runs)
-    in_time = [
-        frozen
-        for frozen in frozen_predictions(ledger_of(baseline))
-        if frozen.prediction.made_at < started_at
-        if is_outcome(frozen.prediction, baseline, after)
-    ]
-    times = scored_times(in_time[-1].prediction, after) if in_time else ()
+    latest: FrozenPrediction | None = None
+    for frozen in frozen_predictions(ledger_of(baseline)):
+        is_in_time = frozen.prediction.made_at < started_at
+        if is_in_time and is_outcome(frozen.prediction, baseline, after):
+            latest = frozen
+    if latest is None:
+        return None
+    prediction = latest.prediction
+    times = scored_times(prediction, after)
     if not times:
         return None
-    prediction = in_time[-1].prediction
     measured = {time.predicted.workload for time in times}
+    predicted = [time.workload for time in prediction.times]
     return Score(
-        prediction,
-        after,
-        times,
-        in_time[-1].id,
+        prediction=prediction,
+        after=after,
+        times=times,
+        id=latest.id,
         void=tuple(_void(prediction, baseline, after)),
-        missing=tuple(t.workload for t in prediction.times if t.workload not in measured),
+        missing=tuple(workload for workload in predicted if workload not in measured),
         notes=tuple(_notes(prediction, baseline, after)),
     )
 
@@ -110,7 +112,8 @@ def is_outcome(
     prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> bool:
     """Return whether a configuration has the links or disks that a prediction is for, and its layout."""
-    target, layout = prediction.target, prediction.conditions.get(LAYOUT)
+    target = prediction.target
+    layout = prediction.conditions.get(LAYOUT)
     if layout and after.layouts != {layout}:
         return False
     if target.disk:
@@ -136,7 +139,7 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
 def _void(
     prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
-    now = conditions(recorded.run for recorded in after.runs)
+    now = conditions(after)
     for name, value in prediction.conditions.items():
         if prediction.target.disk and name in DISK_FACTS:
             continue
@@ -158,9 +161,15 @@ def _unlike_links(
     target: Target, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
     """Yield what links carry if it is not what was expected: if disks were bought, what the old ones did."""
-    link, expected, of, is_measured = known_link(after), target.goodput_bit_s, str(target), True
-    if target.disk and (then := known_link(baseline)):
-        expected, of, is_measured = then.goodput_bit_s, baseline.name, then.is_measured
+    link = known_link(after)
+    expected = target.goodput_bit_s
+    of = str(target)
+    is_measured = True
+    before = known_link(baseline) if target.disk else None
+    if before:
+        expected = before.goodput_bit_s
+        of = baseline.name
+        is_measured = before.is_measured
     if not link or not expected or link.is_measured != is_measured:
         return
     if abs(link.goodput_bit_s - expected) > GOODPUT_TOLERANCE * expected:
@@ -176,9 +185,12 @@ def _notes(
     if prediction.target.disk:
         if DECLARED in disk_factors(baseline, after):
             yield f"no probe verified that the disks of {after.name} are as fast as its fact `disk` says"
-    elif not (link := known_link(after)) or not link.is_measured:
-        yield f"no probe verified that {after.name} has the link that was predicted for"
-    before, now = baseline.counted_runs, after.counted_runs
+    else:
+        link = known_link(after)
+        if link is None or not link.is_measured:
+            yield f"no probe verified that {after.name} has the link that was predicted for"
+    before = baseline.counted_runs
+    now = after.counted_runs
     if now < before:
         yield (
             f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: intervals are for as "
@@ -192,9 +204,9 @@ def _notes(
 class Summary:
     """The errors of scored times together, as fractions.
 
-    `unchanged` and `proportional` are the median errors of two guesses: no time changes, and every time
-    shrinks in proportion to the seconds for a bit. `inside_80` and `inside_95` count the times that were
-    measured inside their intervals.
+    - `inside_80`, `inside_95`: how many times were measured inside their intervals.
+    - `unchanged`: the median error of the guess that no time changes.
+    - `proportional`: the median error of the guess that every time shrinks as the seconds for a bit do.
     """
 
     count: int
@@ -208,18 +220,24 @@ class Summary:
 
 def summarise(scores: Sequence[Score]) -> Summary | None:
     """Return the errors of all workloads but the controls; None if there are none."""
-    judged = [(score, time) for score in scores for time in score.judged]
+    judged: list[ScoredTime] = []
+    unchanged: list[float] = []
+    proportional: list[float] = []
+    for score in scores:
+        for time in score.judged:
+            ratio = time.predicted.baseline_s / time.actual_s
+            judged.append(time)
+            unchanged.append(abs(ratio - 1))
+            proportional.append(abs(ratio * score.slowness - 1))
     if not judged:
         return None
-    errors = [abs(time.error) for _, time in judged]
+    errors = [abs(time.error) for time in judged]
     return Summary(
         count=len(judged),
         median_error=median(errors),
         worst_error=max(errors),
-        inside_80=sum(time.within_80 for _, time in judged),
-        inside_95=sum(time.within_95 for _, time in judged),
-        unchanged=median(abs(t.predicted.baseline_s / t.actual_s - 1) for _, t in judged),
-        proportional=median(
-            abs(t.predicted.baseline_s * s.slowness / t.actual_s - 1) for s, t in judged
-        ),
+        inside_80=sum(time.within_80 for time in judged),
+        inside_95=sum(time.within_95 for time in judged),
+        unchanged=median(unchanged),
+        proportional=median(proportional),
     )

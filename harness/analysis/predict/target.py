@@ -43,11 +43,14 @@ def typical_link(column: ConfigurationRuns) -> TypicalLink:
 
     Raises BadInput if neither probes nor the rate of the links are known.
     """
-    runs = [recorded.run for recorded in column.runs]
-    mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
-    rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
+    mtus = [_mtu(recorded.run) for recorded in column.runs]
+    rates = [rate_bit_s(recorded.run) for recorded in column.runs]
+    mtu = next(filter(None, mtus), TYPICAL_MTU)
+    rate = next(filter(None, rates), None)
     measured = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
-    goodput = measured or (goodput_bit_s(rate, mtu) if rate else None)
+    goodput = measured
+    if rate and not measured:
+        goodput = goodput_bit_s(rate, mtu)
     if not goodput:
         raise BadInput(
             f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
@@ -66,7 +69,9 @@ def known_link(column: ConfigurationRuns) -> TypicalLink | None:
 
 def _mtu(run: Run) -> int | None:
     """Return the MTU of the nodes' links: as observed if they are alike, else as declared."""
-    observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
+    observed: set[int] = set()
+    for links in link_mtus(run).values():
+        observed.update(links.values())
     return observed.pop() if len(observed) == 1 else declared_mtu(run)
 
 
@@ -80,7 +85,8 @@ def target_of(
     """
     if link_bit_s is None and mtu is None:
         return Target(present.rate_bit_s, present.mtu, present.goodput_bit_s)
-    rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
+    rate = link_bit_s or present.rate_bit_s
+    mtu = mtu or present.mtu
     if rate is None:
         raise BadInput(
             f"the rate of the links of {name!r} is unknown: give that of the new ones: --link"

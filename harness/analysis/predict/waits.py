@@ -53,12 +53,13 @@ def network_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
     their goodput.
     """
     links = trial_links(column, probe_measurements(column))
-    found = {}
+    found: dict[str, WaitTime] = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
+        shares = run_shares(link for link in links if link.trial.workload == name)
         if profile and profile.bound:
             found[name] = _of_gain(profile.bound.network, BY_PROFILE)
-        elif shares := run_shares(link for link in links if link.trial.workload == name):
+        elif shares:
             found[name] = WaitTime(_mean(shares), EFFECT, BY_FULL_LINKS)
     return found
 
@@ -69,7 +70,7 @@ def disk_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
     A workload is missing if it has no profile, and nothing is known of how busy disks were.
     """
     disks = trial_disks(column)
-    found = {}
+    found: dict[str, WaitTime] = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
         busy = busy_shares(each for each in disks if each.trial.workload == name)

@@ -27,7 +27,7 @@ from jobs.queries import queries_of
 from jobs.run_description import _parameters
 from jobs.streams import in_streams
 from jobs.workload import select_workloads
-from tests.unit.builders import a_run, ok, recorded
+from tests.unit.builders import a_run, alone, ok, recorded
 
 NO_OTHER_WORK = {
     "configuration": "its runs are a column by themselves",
@@ -164,7 +164,7 @@ class TestEveryOptionOfWork:
         assert refusal(before, run_of("b", parse(arguments_of(option)[:1]))) == ""
 
     def test_is_a_condition_of_predictions_unless_it_repeats(self, option: Option) -> None:
-        found = [conditions([run]) for run in two_runs(option)]
+        found = [conditions(alone(recorded(run))) for run in two_runs(option)]
         values = [as_text(option.read(text)) for text in two_values(option)]
         expected = [None, None] if option.repeats else values
         assert [each.get(option.fact) for each in found] == expected
