@@ -62,7 +62,9 @@ class LabSite(Site):
     def hosts_to_set(self) -> Sequence[Host]:
         """Return the nodes that run, and the machine that limits their disks."""
         lab = find_lab()
-        return [*(node.host for node in lab.running), ENGINE] if lab else []
+        if lab is None:
+            return []
+        return [node.host for node in lab.running] + [ENGINE]
 
     def hosts_with_caches(self) -> Sequence[Host]:
         """Return this machine: all nodes share its kernel, and a container may not drop its page cache."""
@@ -70,9 +72,13 @@ class LabSite(Site):
 
     def disk_rates(self, configuration: Configuration) -> Settings:
         """Return the settings of the disks of all workers that run."""
-        lab = find_lab()
         bytes_s = configuration.disk_bytes_s
-        return {ENGINE: disk_rates(lab, bytes_s)} if lab and bytes_s else {}
+        if not bytes_s:
+            return {}
+        lab = find_lab()
+        if lab is None:
+            return {}
+        return {ENGINE: disk_rates(lab, bytes_s)}
 
     def planned(self, configuration: Configuration) -> list[str]:
         """Return what every node would have, in a lab that need not be up."""

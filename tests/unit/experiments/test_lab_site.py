@@ -1,8 +1,11 @@
 """An experiment uses a lab that is up only if its results arrive where the experiment looks for them."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +19,7 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.model.interface import HostLink
 from harness.settings.disk_rate import disk_rate
+from harness.settings.in_force import NotPutBack
 from harness.settings.journal import SET, Entry, Journal
 
 LINK = HostLink("worker-1", "eth0", mtu_bytes=1500)
@@ -122,3 +126,28 @@ def test_a_disk_that_cannot_be_limited_here_is_refused(
 
 def test_the_page_cache_that_all_nodes_share_is_dropped_once(site: LabSite) -> None:
     assert site.hosts_with_caches() == [disks.ENGINE]
+
+
+@contextmanager
+def _not_put_back(*_: object) -> Iterator[SimpleNamespace]:
+    yield SimpleNamespace(lost=lambda: None)
+    raise NotPutBack("worker-2: MTU of eth0 is not put back")
+
+
+def test_ended_nodes_are_started_before_a_turn_and_lose_what_was_set_when_they_end(
+    site: LabSite,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started: list[LabSpec] = []
+    monkeypatch.setattr(lab_site, "up", started.append)
+    monkeypatch.setattr(site_module, "in_force", _not_put_back)
+    journal = Journal(tmp_path / "journal")
+    with pytest.raises(NotPutBack), site.configured(Configuration(), journal):
+        assert started == [LabSpec(1, 0.5, ("hdfs",))]
+    with site.configured(Configuration(), journal) as configured:
+        assert [host.name for host in configured.hosts] == ["worker-1"]
+        ended = replace(LAB, nodes=(*LAB.nodes, Node("worker-2", "w2", "exited")))
+        monkeypatch.setattr(lab_site, "running_lab", lambda: ended)
+    assert capsys.readouterr().err == "worker-2: MTU of eth0 is not put back\n"
