@@ -98,8 +98,9 @@ def _named_home() -> Path | None:
 def _pyspark_home() -> Path | None:
     """Return the directory of this Python's pyspark package; None if it is not a whole Spark."""
     spec = importlib.util.find_spec("pyspark")
-    locations = spec.submodule_search_locations if spec else None
-    for location in locations or ():
+    if spec is None:
+        return None
+    for location in spec.submodule_search_locations or ():
         if (Path(location) / "jars").is_dir():
             return Path(location)
     return None
@@ -108,5 +109,7 @@ def _pyspark_home() -> Path | None:
 def _home_on_path() -> Path | None:
     """Return the directory of the spark-submit on PATH; None if it is not a whole Spark."""
     program = shutil.which("spark-submit")
-    home = Path(program).resolve().parents[1] if program else None
-    return home if home and (home / "jars").is_dir() else None
+    if program is None:
+        return None
+    home = Path(program).resolve().parents[1]
+    return home if (home / "jars").is_dir() else None

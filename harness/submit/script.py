@@ -35,7 +35,8 @@ def run_script(
     `meanwhile` is called several times a second. Ctrl-C, SIGTERM and the death of this process interrupt the
     script. Raise KeyboardInterrupt then, and if another signal ended it.
     """
-    command = [*before, *spark_submit_command(), *options, script_path(script), *arguments]
+    command = [*before, *spark_submit_command(), *options]
+    command += [script_path(script), *arguments]
     return run_to_its_end(command, {**spark_environment(), **environment}, meanwhile)
 
 
@@ -53,7 +54,9 @@ def run_script_silently(script: str, *arguments: str, options: Sequence[str] = (
 def script_error(lines: Sequence[str], script: str, code: int) -> ClusterliftError:
     """Return the error that a script printed before it ended with this code, or that of Spark."""
     program = Path(script).name
-    kind = BadInput if code == BadInput.exit_code else ClusterliftError
+    kind = ClusterliftError
+    if code == BadInput.exit_code:
+        kind = BadInput
     prefix = f"{program}: "
     printed = [line for line in lines if line.startswith(prefix)]
     if printed:

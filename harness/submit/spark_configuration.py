@@ -27,7 +27,9 @@ def write_spark_configuration(directory: Path, properties: Mapping[str, str]) ->
     else:
         directory.mkdir()
     defaults = directory / DEFAULTS
-    before = defaults.read_bytes() if defaults.exists() else b""  # a comment may not be UTF-8
+    before = b""  # a comment may not be UTF-8
+    if defaults.exists():
+        before = defaults.read_bytes()
     after = with_properties(before.decode(errors="surrogateescape"), properties)
     defaults.write_bytes(after.encode(errors="surrogateescape"))
 

@@ -133,5 +133,5 @@ class Submission:
         # Runs of other texts are no runs of this series.
         texts = [f"--sql={name}={own}" for name, own in text_digests(self.given.queries).items()]
         file_system = os.environ.get("CLUSTERLIFT_FS", "")
-        id_ = series_of(self.options, [*self.arguments, *texts], file_system)
+        id_ = series_of(self.options, list(self.arguments) + texts, file_system)
         return Series(self.given.results, self.given.configuration, id_)
