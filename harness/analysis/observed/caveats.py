@@ -38,7 +38,8 @@ def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     yield from _link_errors(runs)
     yield from _joined(recorded.run.environment.get("shared_processors") for recorded in runs)
     yield from _joined(map(_streams, runs))
-    yield from _joined(chain.from_iterable(unlike_peers(recorded.run) for recorded in runs))
+    environments = {id(recorded.run.environment): recorded.run for recorded in runs}
+    yield from _joined(chain.from_iterable(map(unlike_peers, environments.values())))
     yield from _joined(emulations(runs), "emulated: ")
 
 

@@ -68,7 +68,17 @@ class ConfigurationRuns:
     @cached_property
     def facts(self) -> Sequence[FactsByGroup]:
         """The facts of each run that may explain its times."""
-        return [facts_by_group(recorded.run) for recorded in self.runs]
+        found: dict[tuple[object, ...], FactsByGroup] = {}
+        of_runs: list[FactsByGroup] = []
+        for recorded in self.runs:
+            run = recorded.run
+            # Equal environments of many runs are one object: see `records.reader`.
+            same = (id(run.environment), id(run.parameters), id(run.dataset), id(run.facts))
+            key = (run.written_by, *same)
+            if key not in found:
+                found[key] = facts_by_group(run)
+            of_runs.append(found[key])
+        return of_runs
 
     @property
     def attempted(self) -> tuple[str, ...]:

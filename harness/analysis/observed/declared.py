@@ -4,7 +4,9 @@ A configuration that declares `layout=replicated:2`, and whose data is stored wi
 an upgrade for what it did not do. Only facts declare: a name is a name.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from harness.analysis.observed import environment
 from harness.base.checked import positive
@@ -38,60 +40,65 @@ def declared_mtu(run: Run) -> int | None:
 
 def declares_layout(run: Run) -> bool:
     """Whether a fact declares the layout that the run observed, perhaps with less detail: `rs:6+3`."""
-    declared, observed = run.facts.get("layout"), environment.layouts(run)
-    return bool(declared and observed) and all(_is_layout(each, str(declared)) for each in observed)
+    declared = run.facts.get("layout")
+    observed = environment.layouts(run)
+    if not declared or not observed:
+        return False
+    return all(_is_layout(each, declared) for each in observed)
 
 
 def declares_value(run: Run, value: str) -> bool:
-    """Whether the value is a declared fact. One without a letter may as well mean something else."""
+    """Whether the value is a declared fact. A value without a letter may mean something else."""
     return any(map(str.isalpha, value)) and value in run.facts.values()
 
 
 def contradictions(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """Return a line for each declared fact that any of the runs observed to be false."""
-    return tuple(dict.fromkeys(line for recorded in runs for line in _of_run(recorded.run)))
+    lines = [_of_run(recorded.run) for recorded in runs]
+    return tuple(dict.fromkeys(chain.from_iterable(lines)))
 
 
 def _of_run(run: Run) -> Iterator[str]:
-    if rate := declared_rate(run):
-        rates = {node: with_bond(links) for node, links in environment.link_rates(run).items()}
-        found = _of_links(
-            rates, lambda bit_s: is_same_rate(bit_s, rate), lambda bit_s: f"at {rate_text(bit_s)}"
-        )
-        yield from _contradiction(run, "link", found)
-    if mtu := declared_mtu(run):
-        mtus = environment.link_mtus(run)
-        yield from _contradiction(run, "mtu", _of_links(mtus, mtu.__eq__, "with MTU {}".format))
+    rate = declared_rate(run)
+    if rate:
+        observed = []
+        for node, links in environment.link_rates(run).items():
+            with_bonds = with_bond(links)
+            is_met = any(is_same_rate(bit_s, rate) for bit_s in with_bonds.values())
+            texts = [f"{node} {name} at {rate_text(bit_s)}" for name, bit_s in with_bonds.items()]
+            observed.append(_Observed(node, texts, is_met))
+        yield from _contradiction(run, "link", observed)
+    mtu = declared_mtu(run)
+    if mtu:
+        observed = []
+        for node, mtus in environment.link_mtus(run).items():
+            texts = [f"{node} {name} with MTU {value}" for name, value in mtus.items()]
+            observed.append(_Observed(node, texts, mtu in mtus.values()))
+        yield from _contradiction(run, "mtu", observed)
     layout = run.facts.get("layout", "")
     if layout.partition(":")[0] in set(LayoutKind) - {LayoutKind.UNKNOWN}:
-        layouts = [{each: _is_layout(each, layout)} for each in environment.layouts(run)]
-        yield from _contradiction(run, "layout", layouts)
+        layouts = environment.layouts(run)
+        observed = [_Observed("", [each], _is_layout(each, layout)) for each in layouts]
+        yield from _contradiction(run, "layout", observed)
 
 
-def _of_links(
-    nodes: Mapping[str, Mapping[str, int]],
-    is_declared: Callable[[int], bool],
-    text: Callable[[int], str],
-) -> list[dict[str, bool]]:
-    """Return for each node whether each of its links is as declared, by what was observed."""
-    return [
-        {
-            f"{node} {name} {text(value)}" if len(nodes) > 1 else f"{name} {text(value)}": (
-                is_declared(value)
-            )
-            for name, value in links.items()
-        }
-        for node, links in nodes.items()
-    ]
+class _Observed(NamedTuple):
+    """What was observed on a node, in words that begin with the node, and whether a fact declares it."""
+
+    node: str
+    texts: Sequence[str]
+    is_declared: bool
 
 
-def _contradiction(run: Run, fact: str, observed: Sequence[Mapping[str, bool]]) -> Iterator[str]:
+def _contradiction(run: Run, fact: str, observed: Sequence[_Observed]) -> Iterator[str]:
     """Yield a line if a node has no link, or if a layout is not, as the fact declares."""
-    unmet = [values for values in observed if not any(values.values())]
+    unmet = [each for each in observed if not each.is_declared]
     if unmet:
         also = "also " if len(unmet) < len(observed) else ""
-        texts = ", ".join(text for values in unmet for text in values)
-        yield f"the fact is {fact}={run.facts[fact]}, but the run {also}observed {texts}"
+        texts = list(chain.from_iterable(each.texts for each in unmet))
+        if len(observed) == 1:
+            texts = [text.removeprefix(f"{unmet[0].node} ") for text in texts]
+        yield f"the fact is {fact}={run.facts[fact]}, but the run {also}observed {', '.join(texts)}"
 
 
 def _is_layout(observed: str, declared: str) -> bool:

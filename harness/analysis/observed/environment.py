@@ -1,4 +1,4 @@
-"""What a run recorded of its links, parameters, data, machines and software, and may explain its times.
+"""What a run recorded that may explain its times: of its links, parameters, data, machines and software.
 
 Each `..._facts` function returns values by name: None if the run should know a value and does not, and an
 empty mapping if it recorded nothing of the kind. They leave out links and declared facts, because these are
@@ -88,12 +88,12 @@ def table_facts(run: Run) -> Facts:
     tables = _tables(run)
     if not tables:
         return {}
-    files = [count for table in tables if (count := table.get("files")) is not None]
+    files = [table.get("files") for table in tables]
     return {
         "format of the tables": _distinct(table["format"] for table in tables),
         "storage of the tables": _distinct(table["uri"].partition(":")[0] for table in tables),
         "layout of the tables": _distinct(table.get("layout") for table in tables),
-        "files of the tables": sum(files) if len(files) == len(tables) else None,
+        "files of the tables": None if None in files else sum(files),
         "bytes of the tables": sum(table.get("bytes", 0) for table in tables),
     }
 
@@ -211,17 +211,27 @@ _IRRELEVANT = {
 _IRRELEVANT_PROPERTY = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
 
 _ADDED_BY_SPARK = (
-    *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
-    *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
-    *("-Djava.net.preferIPv6Addresses=", "-Djdk.reflect.useDirectMethodHandle="),
+    "--add-modules=jdk.incubator.vector",
+    "--add-opens=java.",
+    "--enable-native-access=",
+    "--sun-misc-unsafe-memory-access=",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-Dio.netty.",
+    "-Djava.net.preferIPv6Addresses=",
+    "-Djdk.reflect.useDirectMethodHandle=",
 )
 """Prefixes of the Java options that Spark adds by itself; they depend on its version."""
 
 
 def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
     """Return the properties that may affect times, and do not differ in every run."""
-    kept = {key: _chosen(key, value) for key, value in conf.items() if not _is_irrelevant(key)}
-    return {key: value for key, value in kept.items() if value}
+    relevant: dict[str, str] = {}
+    for key, value in conf.items():
+        if not _is_irrelevant(key):
+            chosen = _chosen(key, value)
+            if chosen:
+                relevant[key] = chosen
+    return relevant
 
 
 @lru_cache(maxsize=1000)
@@ -239,7 +249,9 @@ def _chosen(key: str, value: str) -> str:
 
 def _cluster_manager(master: str | None) -> str | None:
     """Strip the address, which does not affect times; keep local mode's number of threads."""
-    return master if master is None or master.startswith("local") else master.partition(":")[0]
+    if master is None or master.startswith("local"):
+        return master
+    return master.partition(":")[0]
 
 
 def _executors(observed: Mapping[str, Any]) -> str | None:
@@ -247,9 +259,11 @@ def _executors(observed: Mapping[str, Any]) -> str | None:
     hosts = observed.get("executors")
     if hosts is None:
         return None
-    each = Counter(hosts).values()
-    text = f"{len(hosts)} on {count_of(len(each), 'node')}"
-    return text if len(set(each)) <= 1 else f"{text}, {min(each)} to {max(each)} on each"
+    of_each = Counter(hosts).values()
+    text = f"{len(hosts)} on {count_of(len(of_each), 'node')}"
+    if len(set(of_each)) <= 1:
+        return text
+    return f"{text}, {min(of_each)} to {max(of_each)} on each"
 
 
 T = TypeVar("T")
@@ -282,17 +296,22 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
 
 def link_drivers(run: Run) -> dict[str, dict[str, str]]:
     """Return driver and bus (`r8152 (usb)`) by node and interface, for links that are up."""
-    return _by_node(
-        run, lambda link: f"{link.driver} ({link.bus})" if link.bus and link.driver else link.driver
-    )
+    return _by_node(run, _driver)
+
+
+def _driver(link: HostLink) -> str | None:
+    return f"{link.driver} ({link.bus})" if link.bus and link.driver else link.driver
 
 
 def layouts(run: Run) -> tuple[str, ...]:
     """Return the layouts of the data; empty if no data was read or the file system reports none."""
-    of_data = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
-    observed = [of_data, *(table.get("layout") or "" for table in _tables(run))]
-    each = dict.fromkeys(layout for layouts in observed for layout in layouts.split(", "))
-    return tuple(layout for layout in each if layout not in {"", "unknown"})
+    observed = [((run.dataset or {}).get("layout") or {}).get("observed")]
+    observed += [table.get("layout") for table in _tables(run)]
+    found: dict[str, None] = {}
+    for layouts in observed:
+        if layouts:
+            found |= dict.fromkeys(layouts.split(", "))
+    return tuple(layout for layout in found if layout not in {"", "unknown"})
 
 
 def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[str, T]]:
@@ -300,12 +319,11 @@ def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[s
 
     Only physical links and bonds that are up are read; bridges and the like have no driver.
     """
-    nodes = {
-        node: {
-            name: value
-            for name, link in links.items()
-            if link.is_up and (link.driver or _BOND.fullmatch(name)) and (value := read(link))
-        }
-        for node, links in links_by_host(run.environment).items()
-    }
-    return {node: links for node, links in nodes.items() if links}
+    found: dict[str, dict[str, T]] = {}
+    for node, links in links_by_host(run.environment).items():
+        for name, link in links.items():
+            if link.is_up and (link.driver or _BOND.fullmatch(name)):
+                value = read(link)
+                if value:
+                    found.setdefault(node, {})[name] = value
+    return found

@@ -23,9 +23,15 @@ def _means(
     runs: Iterable[RecordedRun], kinds: Iterable[Disturbance] = _COMPARED
 ) -> dict[Disturbance, float]:
     """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
-    nodes = [node for trial in measured_trials(runs) for node in trial.interference or ()]
-    found = {kind: _mean(kind, nodes) for kind in kinds}
-    return {kind: mean for kind, mean in found.items() if mean is not None}
+    nodes: list[NodeInterference] = []
+    for trial in measured_trials(runs):
+        nodes += trial.interference or ()
+    found: dict[Disturbance, float] = {}
+    for kind in kinds:
+        mean = _mean(kind, nodes)
+        if mean is not None:
+            found[kind] = mean
+    return found
 
 
 def _mean(kind: Disturbance, nodes: Iterable[NodeInterference]) -> float | None:
@@ -67,11 +73,10 @@ def different_interference(
 
 def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
-    found = [
-        f"{kind.compared_as} was {_text(kind, mean)}"
-        for kind, mean in _means(runs, _BUSY).items()
-        if kind.busy is not None and mean >= kind.busy
-    ]
+    found: list[str] = []
+    for kind, mean in _means(runs, _BUSY).items():
+        if kind.busy is not None and mean >= kind.busy:
+            found.append(f"{kind.compared_as} was {_text(kind, mean)}")
     return f"measured on a busy machine: {', '.join(found)}" if found else None
 
 
@@ -89,30 +94,28 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     if not nodes:
         return None
     disturbed = sum(map(len, nodes.values()))
-    commonest = sorted(nodes.items(), key=lambda item: -len(item[1]))[:MAX_REASONS]
-    listed = [
-        ": ".join(
-            filter(None, [join_names(sorted(filter(None, set(of)))), f"{reason} ({len(of)})"])
-        )
-        for reason, of in commonest
-    ]
-    if more := disturbed - sum(len(of) for _, of in commonest):
-        listed.append(f"others ({more})")
+    others = disturbed
+    listed: list[str] = []
+    for reason, hosts in sorted(nodes.items(), key=lambda item: -len(item[1]))[:MAX_REASONS]:
+        names = join_names(sorted(set(hosts) - {""}))
+        where = f"{names}: " if names else ""
+        listed.append(f"{where}{reason} ({len(hosts)})")
+        others -= len(hosts)
+    if others:
+        listed.append(f"others ({others})")
     trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
-    verbs = ("was", "does") if disturbed == 1 else ("were", "do")
-    effect = f"{verbs[0]} disturbed and {verbs[1]} not count"
-    return f"{disturbed} of {trials} {effect}: {'; '.join(listed)}"
+    effect = "was disturbed and does" if disturbed == 1 else "were disturbed and do"
+    return f"{disturbed} of {trials} {effect} not count: {'; '.join(listed)}"
 
 
 def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return the workloads that count although all their trials in a run were disturbed; None if none."""
-    found = {
-        workload: reason.partition(" (")[0]
-        for recorded in runs
-        for workload, reason in recorded.disturbed_throughout.items()
-    }
+    found: dict[str, str] = {}
+    for recorded in runs:
+        for workload, reason in recorded.disturbed_throughout.items():
+            found[workload] = reason.partition(" (")[0]
     if not found:
         return None
-    reasons = names_by_text(dict(sorted(found.items()))).items()  # alike on two sides: one note
-    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons)
+    by_reason = names_by_text(dict(sorted(found.items())))  # alike on two sides: one note
+    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
     return f"all measured trials of a workload in a run were disturbed, and so they count: {listed}"

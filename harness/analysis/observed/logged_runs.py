@@ -1,7 +1,8 @@
 """The runs that event logs describe, with names that configurations have in common."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
@@ -26,41 +27,34 @@ class LoggedRuns:
 
 def logged_runs(paths: Sequence[Path]) -> list[LoggedRuns]:
     """Return the runs whose event logs each path denotes. Raise BadInput like `read_logs`."""
-    logs = list(map(read_logs, paths))
-    applications = _matched_applications(logs)
-    prefixes = _prefixes(logs, applications)
-    executions = matched(
-        [[_executions(each, prefixes) for each in _applications(one)] for one in logs]
-    )
+    logs = [read_logs(path) for path in paths]
+    of_logs = [[each.application for each in one.applications] for one in logs]
+    applications = matched([[{each.name: each.about} for each in own] for own in of_logs])
+    prefixes = _prefixes(chain.from_iterable(of_logs), applications)
+    executions = matched([[_executions(each, prefixes) for each in own] for own in of_logs])
     columns = [_recorded(one, applications, prefixes, executions) for one in logs]
     return _without_those_alone(columns)
 
 
-def _applications(logs: Logs) -> list[Application]:
-    return [each.application for each in logs.applications]
+def _prefixes(every: Iterable[Application], applications: Matched) -> dict[str, str]:
+    """Return the beginning of the names of each application's executions.
 
-
-def _matched_applications(logs: Sequence[Logs]) -> Matched:
-    return matched([[{each.name: each.about} for each in _applications(one)] for one in logs])
-
-
-def _prefixes(logs: Sequence[Logs], applications: Matched) -> dict[str, str]:
-    """Return what begins the names of each application's executions: nothing if all have one name."""
-    names = {each.name for one in logs for each in _applications(one)}
-    shown = {name: applications.common.get(name, name) for name in names}
-    is_alone = len(set(shown.values())) == 1
-    return {name: "" if is_alone else f"{common}: " for name, common in shown.items()}
+    It is empty if all applications have one name.
+    """
+    shown = {each.name: applications.common_name(each.name) for each in every}
+    if len(set(shown.values())) == 1:
+        return dict.fromkeys(shown, "")
+    return {name: f"{common}: " for name, common in shown.items()}
 
 
 def _executions(application: Application, prefixes: dict[str, str]) -> NamesOfRun:
+    """Return the executions of an application, by their names with its prefix."""
     prefix = prefixes[application.name]
-    return {
-        prefix + name: Described(
-            tuple(Step(prefix + step.text, step.kinds) for step in described.steps),
-            described.tables,
-        )
-        for name, described in application.described.items()
-    }
+    found: dict[str, Described] = {}
+    for name, described in application.described.items():
+        steps = [Step(prefix + step.text, step.kinds) for step in described.steps]
+        found[prefix + name] = Described(tuple(steps), described.tables)
+    return found
 
 
 def _recorded(
@@ -69,10 +63,9 @@ def _recorded(
     runs: list[RecordedRun] = []
     for one in logs.applications:
         application = one.application
-        shown = {application.name: applications.common.get(application.name, application.name)}
+        shown = {application.name: applications.common_name(application.name)}
         for name in application.described:
-            full = prefixes[application.name] + name
-            shown[name] = executions.common.get(full, full)
+            shown[name] = executions.common_name(prefixes[application.name] + name)
         runs.append(application.recorded(str(logs.path), str(one.source), shown))
     return LoggedRuns(tuple(runs), (*logs.notes, *applications.lines(), *executions.lines()))
 
@@ -82,30 +75,24 @@ def _without_those_alone(columns: Sequence[LoggedRuns]) -> list[LoggedRuns]:
 
     A configuration that has nothing in common with another stays as it is.
     """
-    names = [_workloads(column) for column in columns]
-    common = in_several(names)
-    return [
-        _reduced(column, common) if common.intersection(own) else column
-        for column, own in zip(columns, names, strict=True)
-    ]
+    common = in_several([_workloads(column) for column in columns])
+    reduced: list[LoggedRuns] = []
+    for column in columns:
+        is_comparable = not common.isdisjoint(_workloads(column))
+        reduced.append(_reduced(column, common) if is_comparable else column)
+    return reduced
 
 
-def _workloads(column: LoggedRuns) -> set[str]:
-    return {name for recorded in column.runs for name in recorded.run.workloads}
+def _workloads(column: LoggedRuns) -> list[str]:
+    workloads = chain.from_iterable(recorded.run.workloads for recorded in column.runs)
+    return list(dict.fromkeys(workloads))
 
 
 def _reduced(column: LoggedRuns, common: Collection[str]) -> LoggedRuns:
-    failed = {
-        trial.workload
-        for recorded in column.runs
-        for trial in recorded.trials
-        if trial.status is Status.FAILED
-    }
-    alone = [
-        name
-        for name in dict.fromkeys(name for each in column.runs for name in each.run.workloads)
-        if name not in common and name not in failed
-    ]
+    failed: set[str] = set()
+    for recorded in column.runs:
+        failed.update(t.workload for t in recorded.trials if t.status is Status.FAILED)
+    alone = [name for name in _workloads(column) if name not in common and name not in failed]
     if not alone:
         return column
     runs = [_without(recorded, set(alone)) for recorded in column.runs]

@@ -1,6 +1,7 @@
 """What a run recorded of its nodes' machines: values with their nodes, and nodes unlike their peers."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from harness.base.words import join_names, names_by_text, visible
 from harness.model.run import Run
@@ -17,8 +18,10 @@ def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
     found = {}
     for key in fact_keys(nodes.values()):
         values = hosts_by_value(nodes, key)
-        with_hosts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
-        found[fact_name(key)] = ", ".join(values if len(values) == 1 else with_hosts)
+        texts = list(values)
+        if len(values) > 1:
+            texts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
+        found[fact_name(key)] = ", ".join(texts)
     return found
 
 
@@ -46,8 +49,8 @@ def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, lis
 
 def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
     """Return the keys that any node has; keys that are known here come first, in their order."""
-    recorded = dict.fromkeys(key for facts in nodes for key in facts)
-    return [key for key in (FACT_NAMES | recorded) if key in recorded]
+    recorded = dict.fromkeys(chain.from_iterable(nodes))
+    return [key for key in FACT_NAMES | recorded if key in recorded]
 
 
 def fact_name(key: str) -> str:

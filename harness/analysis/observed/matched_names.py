@@ -23,6 +23,10 @@ class Matched:
     common: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def common_name(self, name: str) -> str:
+        """Return the common name of a name; the name itself if it is not matched."""
+        return self.common.get(name, name)
+
     def lines(self) -> Iterator[str]:
         """Yield each rule that was used, with the common names."""
         by_rule: dict[str, list[str]] = {}
@@ -53,13 +57,15 @@ def matched(columns: Sequence[Sequence[NamesOfRun]]) -> Matched:
     """
     found = Matched()
     settled = in_several([set(chain.from_iterable(runs)) for runs in columns])
-    levels = [len(each.steps) for runs in columns for run in runs for each in run.values()]
-    for level in range(max(levels, default=0)):
+    levels = 0
+    for run in chain.from_iterable(columns):
+        levels = max([levels, *(len(each.steps) for each in run.values())])
+    for level in range(levels):
         for common, group in _groups(columns, level, settled).items():
             if group.is_same_work:
                 found.common.update(dict.fromkeys(group.names, common))
-                of_all = (each.steps[level].kinds for each in group.names.values())
-                found.kinds[common] = tuple(dict.fromkeys(chain.from_iterable(of_all)))
+                kinds = chain.from_iterable(e.steps[level].kinds for e in group.names.values())
+                found.kinds[common] = tuple(dict.fromkeys(kinds))
         settled |= found.common.keys()
     return found
 

@@ -64,7 +64,7 @@ def _overlapping(
     least_overlap = timedelta(seconds=MIN_OVERLAP_S)
     in_order = sorted(spans, key=lambda span: span.start)
     ends: list[tuple[datetime, int]] = []
-    # By side, application and place in the order: thousands may be of the same application.
+    # By side, application and place in the order, because thousands may be of the same application.
     active: dict[int, dict[str | None, dict[int, _Span]]] = {side: {} for side in meets}
     for place, span in enumerate(in_order):
         least_end = span.start + least_overlap

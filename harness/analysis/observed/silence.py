@@ -1,6 +1,7 @@
 """Nodes that did not answer: what is unknown of them, and in how many trials."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress
 
 from harness.analysis.observed.sample import measured_trials
 from harness.base.words import count_of, join_names, names_by_text
@@ -19,7 +20,7 @@ def silent_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
 def silent_in(trial: Trial) -> dict[str, str]:
     """Return the nodes of which nothing is known in a trial, by host, with the reason.
 
-    Older results have no reasons. There the hosts count whose interfaces were not read.
+    Older results have no reasons; there, a node is silent if its interfaces were not read.
     """
     unread = trial.wire.unread if trial.wire else ()
     return dict(trial.silent) or dict.fromkeys(unread, "it did not answer")
@@ -39,11 +40,10 @@ def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for trial in trials:
         for host, reason in silent_in(trial).items():
             reasons.setdefault(host, []).append(reason)
-    texts = {
-        host: f"in {len(own)} of {count_of(len(trials), 'measured trial')} "
-        f"({'; '.join(dict.fromkeys(own))})"
-        for host, own in reasons.items()
-    }
+    every = count_of(len(trials), "measured trial")
+    texts: dict[str, str] = {}
+    for host, own in reasons.items():
+        texts[host] = f"in {len(own)} of {every} ({'; '.join(dict.fromkeys(own))})"
     for text, hosts in names_by_text(texts).items():
         yield f"what {join_names(sorted(hosts))} sent, received and did besides is unknown {text}"
 
@@ -52,9 +52,9 @@ def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield the nodes whose sampler gave nothing in any trial of a run."""
     found: set[str] = set()
     for recorded in runs:
-        timelines = [t.timeline for t in measured_trials([recorded]) if t.timeline]
-        hosts = {host for timeline in timelines for host in timeline.hosts}
-        found |= hosts - _sampled(timelines)
+        timelines = [trial.timeline for trial in recorded.counted if trial.timeline]
+        hosts = chain.from_iterable(timeline.hosts for timeline in timelines)
+        found |= set(hosts) - _sampled(timelines)
     if found:
         yield (
             f"the sampler of {join_names(sorted(found))} gave no samples: how fast its processors were, and "
@@ -64,10 +64,10 @@ def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 def _sampled(timelines: Iterable[Timeline]) -> set[str]:
     """Return the hosts with a series in one of these timelines."""
-    found = set()
+    found: set[str] = set()
     for timeline in timelines:
         for column in (timeline.received_bytes, timeline.sent_bytes, timeline.disk_busy_percent):
-            found |= {host for host, series in zip(timeline.hosts, column, strict=False) if series}
+            found.update(compress(timeline.hosts, column))
     return found
 
 

@@ -366,7 +366,7 @@ class TestNames:
         assert "missing" not in table
         assert "on this side alone, and so not compared: qetl" in table
         assert "on this side alone, and so not compared: r0, r1" in table
-        assert "not known whether slower by more than 50 %, as not matched: qetl" in table
+        assert "not known whether slower by more than 50 %: qetl (not matched)" in table
 
     def test_a_failure_on_one_side_alone_stays_in_the_table(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
