@@ -76,10 +76,10 @@ def gate_command(
     if len(found) == BEFORE_AND_AFTER:
         own += upgrade_faults(network_of(newest_probes(found[0])), network)
     show(text.render([gate_page(after, network, own)]))
-    return int(any(finding.is_open for finding in (*own, *network.findings)))
+    return int(any(finding.is_open for finding in own + network.findings))
 
 
-def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Finding]) -> Lines:
+def gate_page(newest: Sequence[NewestProbe], network: Network, own: list[Finding]) -> Lines:
     """Return the number of findings or checks, then each probe that was judged with its open findings.
 
     `own` are the findings of the gate itself.
@@ -87,7 +87,8 @@ def gate_page(newest: Sequence[NewestProbe], network: Network, own: Sequence[Fin
     notes: list[str] = []
     for each in newest:
         notes += remarks(each.probed)
-    lines = [*dict.fromkeys(notes), _headline(network, [*own, *network.findings])]
+    lines = list(dict.fromkeys(notes))
+    lines.append(_headline(network, own + network.findings))
     for each in newest:
         lines.append(f"from {each}")
         lines += finding_lines(finding for finding in each.findings if finding.is_open)

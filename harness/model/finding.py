@@ -40,9 +40,9 @@ class Subject:
 EVERYTHING = Subject()
 
 
-def about(*names: str, part: str = "") -> Subject:
-    """Return the subject with these names."""
-    return Subject(names, part)
+def about(name: str, part: str = "") -> Subject:
+    """Return the subject with this name."""
+    return Subject((name,), part)
 
 
 @dataclass(frozen=True)

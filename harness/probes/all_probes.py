@@ -33,7 +33,7 @@ def all_probes(
             steps += latency_steps(usable, load, pairs.pairing, pairs_at_once=pairs.pairs_at_once)
         return steps
 
-    programs = [*MTU_PROGRAMS, *PAIR_PROGRAMS]
+    programs = list(MTU_PROGRAMS + PAIR_PROGRAMS)
     if with_latency:
         programs += LATENCY_PROGRAMS
     return ProbePlan(

@@ -9,7 +9,7 @@ from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.base.words import join_names
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
-from harness.model.finding import Finding, about, note
+from harness.model.finding import Finding, Subject, note
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
 from harness.model.probe import BOTH_WAYS_ARROW, Measurement, Pair, RecordedProbes
@@ -237,7 +237,7 @@ def path_mtu_findings(probed: RecordedProbes) -> Iterator[Finding]:
             continue
         is_whole = False
         ends = ", ".join(f"{host}'s MTU is {mtu_of(host, links) or 'unknown'}" for host in pair)
-        yield Finding(about(*pair), f"{text} ({ends})")
+        yield Finding(Subject(pair), f"{text} ({ends})")
     if is_whole:
         yield note("every path has the MTU of its sender's link")
 

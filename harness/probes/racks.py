@@ -18,7 +18,7 @@ from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError, parse_hosts
-from harness.model.finding import Finding, about, note
+from harness.model.finding import Finding, Subject, note
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import (
     ACROSS_RACKS,
@@ -190,7 +190,7 @@ def _plan(
         return rack_steps(_usable(first, hosts), _usable(second, hosts), load, draws, seed)
 
     return ProbePlan(
-        [*first.hosts, *second.hosts],
+        first.hosts + second.hosts,
         PAIR_PROGRAMS,
         make_steps,
         parameters={"seconds": seconds, "streams": streams, "draws": draws, "seed": seed},
@@ -231,7 +231,7 @@ def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
         if ratios:
             text = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
             text += processor_limit_text(case)
-        yield note(text, subject=about(*case.hosts))
+        yield note(text, subject=Subject(case.hosts))
 
 
 def processor_limit_text(case: MeasuredCase) -> str:

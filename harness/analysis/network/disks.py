@@ -6,7 +6,7 @@ from functools import partial
 from harness.analysis.network.measured import MeasuredCase, known_median, measured_cases
 from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
-from harness.model.finding import Finding, about, unknown
+from harness.model.finding import Finding, Subject, about, unknown
 from harness.model.network_metrics import DISK, DISK_READ, DISK_WRITE, RANDOM_READS, RANDOM_WRITES
 from harness.model.probe import Measurement, Metric
 
@@ -81,7 +81,7 @@ def _slower(
         if own is not None and whole and own < (1 - TOLERANCE) * whole:
             slow.append(f"{work} at {percent(own / whole)}")
     if slow:
-        yield Finding(about(*case.hosts), f"{case.case} {', '.join(slow)} {than}")
+        yield Finding(Subject(case.hosts), f"{case.case} {', '.join(slow)} {than}")
 
 
 def typical(cases: Iterable[MeasuredCase], metric: Metric) -> float | None:

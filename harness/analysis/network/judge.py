@@ -107,11 +107,11 @@ def slow_findings(
             yield Finding(about(host), seen, expected=str(least))
     for pair in sorted(slow - explained - limited.keys()):
         seen = f"slow, {throughput_text(goodput.values[pair])}"
-        yield Finding(about(*pair), seen, expected=str(expected[pair]))
+        yield Finding(Subject(pair), seen, expected=str(expected[pair]))
     for pair, reason in sorted(limited.items()):
         rate = throughput_text(goodput.values[pair])
         seen = f"cannot be judged: {rate}, while {reason}"
-        yield unknown(seen, "probe again when its processors are idle", about(*pair))
+        yield unknown(seen, "probe again when its processors are idle", Subject(pair))
 
 
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:

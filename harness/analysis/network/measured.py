@@ -85,7 +85,8 @@ class PairMatrix:
 
     def best(self, host: str) -> float | None:
         """Return the greatest value that the host sends or receives; None if it has none."""
-        values = [*self.sent_by(host).values(), *self.received_by(host).values()]
+        values = list(self.sent_by(host).values())
+        values += self.received_by(host).values()
         return max(values, default=None)
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from harness.analysis.network.measured import pair_matrix
 from harness.base.words import count_of
-from harness.model.finding import EVERYTHING, Finding, about
+from harness.model.finding import EVERYTHING, Finding, Subject, about
 from harness.model.network_metrics import BUSIEST, IPERF_CPU, STOLEN, EndMetrics
 from harness.model.probe import Measurement, Pair, ProbeSample, RecordedProbes, samples
 from harness.model.run import Ending
@@ -49,7 +49,7 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
             if sample.values:
                 tries = len(sample.values) + len(sample.errors)
                 seen = f"{error} ({len(sample.errors)} of {tries} tries)"
-            finding = Finding(about(*sample.hosts), seen)
+            finding = Finding(Subject(sample.hosts), seen)
             lines.setdefault((sample.subject, error), finding)
     return [_host_finding(host, found) for host in sorted(hosts)] + list(lines.values())
 

@@ -4,7 +4,7 @@ Probes have findings of their own. The gate adds what needs an expectation, or a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from statistics import median, mode
 from typing import TypeVar
@@ -13,7 +13,7 @@ from harness.analysis.network.disks import are_faster, unlike_before, unlike_exp
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.analysis.network.obstacles import processor_limits
-from harness.model.finding import EVERYTHING, Finding, about, unknown
+from harness.model.finding import EVERYTHING, Finding, Subject, about, unknown
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
@@ -37,7 +37,7 @@ class Network:
 
     links: Mapping[str, HostLink]
     measurements: Sequence[Measurement]
-    findings: Sequence[Finding] = ()
+    findings: list[Finding] = field(default_factory=list)
 
     @cached_property
     def paths(self) -> PairMatrix:
@@ -57,7 +57,7 @@ class Network:
     def is_named(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair or one of its hosts, or could not judge it."""
         sender, receiver = pair
-        subjects = {about(sender), about(receiver), about(sender, receiver)}
+        subjects = {about(sender), about(receiver), Subject(pair)}
         return any(each.is_open and each.subject in subjects for each in self.findings)
 
 
@@ -128,7 +128,7 @@ def _path_faults(network: Network, mtu: int) -> Iterator[Finding]:
         # A link with another MTU has its own line already.
         ends = [network.links[host].mtu_bytes for host in pair if host in network.links]
         if ends == [mtu, mtu] and path_mtu < mtu and not network.is_named(pair):
-            yield Finding(about(*pair), f"path MTU {path_mtu:.0f}", expected=str(mtu))
+            yield Finding(Subject(pair), f"path MTU {path_mtu:.0f}", expected=str(mtu))
     yield from _unmeasured("path MTU", paths, network.links)
 
 
@@ -174,7 +174,8 @@ def _most_common(values: Iterable[T | None]) -> T | None:
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
     """Return what became slower by an upgrade, and whether nothing changed."""
-    faults = [*_slower(before, after), *unlike_before(before.measurements, after.measurements)]
+    faults = list(_slower(before, after))
+    faults += unlike_before(before.measurements, after.measurements)
     if not are_faster(before.measurements, after.measurements):
         faults += _unchanged(before, after)
     return faults
@@ -193,7 +194,7 @@ def _slower(before: Network, after: Network) -> Iterator[Finding]:
         new_bit_s = after.goodput.values.get(pair)
         if new_bit_s is not None and new_bit_s < (1 - GOODPUT_TOLERANCE) * old_bit_s:
             seen = f"{throughput_text(old_bit_s)} before, {throughput_text(new_bit_s)} after"
-            yield Finding(about(*pair), seen)
+            yield Finding(Subject(pair), seen)
 
 
 def _unchanged(before: Network, after: Network) -> Iterator[Finding]:

@@ -136,10 +136,12 @@ def _shown(pairs: PairMatrix) -> Sequence[str]:
 
 def _goodness(pairs: PairMatrix, host: str) -> float:
     """Return the median goodput when the host sends or receives, whichever is lower; failures count as 0."""
-    failed = [0.0] * (pairs.failures(host) // 2)
-    sent = [*failed, *pairs.sent_by(host).values()]
-    received = [*failed, *pairs.received_by(host).values()]
-    return min(median(sent or [0.0]), median(received or [0.0]))
+    medians = []
+    for of in (pairs.sent_by, pairs.received_by):
+        values = [0.0] * (pairs.failures(host) // 2)
+        values += of(host).values()
+        medians.append(median(values or [0.0]))
+    return min(medians)
 
 
 def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str, str]:
