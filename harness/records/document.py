@@ -36,7 +36,7 @@ def decoded(data: bytes, type_: type[T]) -> T:
 def toml_values(file: Path) -> dict[str, Any]:
     """Return the values of a file of TOML. Raise BadInput unless it is one, of 1 MB at most.
 
-    Nothing that a text in it may name - a file, a host, a configuration - has a NUL in its name.
+    No text in it may have a NUL: what it may name - a file, a host, a configuration - has none.
     """
     try:
         values = tomllib.loads(content_of(file, MAX_TOML).decode("utf-8-sig"))

@@ -1,6 +1,6 @@
 """Spark's event logs of users' own applications, by the paths that a user names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,8 @@ class Logs:
 def read_logs(path: Path) -> Logs:
     """Return the applications whose logs `path` denotes, one or more.
 
-    What is no log, or cannot be read, is left out and named. An application of which there are several logs,
-    or several attempts, counts once. Raise BadInput if nothing is left.
+    Files that are no logs, or cannot be read, are left out and named. An application with several logs, or
+    several attempts, counts once. Raise BadInput if nothing is left.
     """
     files = logs_in(path)
     left_out = dict(files.left_out)
@@ -50,9 +50,19 @@ def read_logs(path: Path) -> Logs:
             left_out[log[0]] = str(error).removeprefix(f"cannot read {log[0]}: ")
     if not found:
         raise BadInput(_nothing_found(path, left_out))
-    once, repeated = _each_once(found)
-    started = sorted(once, key=lambda one: (one.application.started_ms, one.application.id))
-    return Logs(path, tuple(started), (*repeated, *_left_out(left_out, path)))
+    once: list[LoggedApplication] = []
+    repeated: list[str] = []
+    for logs in _same_applications(found):
+        last = max(logs, key=_ended_last)
+        once.append(last)
+        if len(logs) > 1:
+            repeated.append(_which(last))
+    notes: list[str] = []
+    if repeated:
+        notes.append(f"several logs or attempts, of which one counts: {join_names(repeated)}")
+    notes += _left_out(left_out, path)
+    once.sort(key=lambda one: (one.application.started_ms, one.application.id))
+    return Logs(path, tuple(once), tuple(notes))
 
 
 def _applications(log: Sequence[Path]) -> list[LoggedApplication]:
@@ -91,20 +101,17 @@ def _bad_line(found: Sequence[LoggedApplication], number: int, error: ValueError
     return f"line {number}: {version}{error}"
 
 
-def _each_once(
+def _same_applications(
     found: Sequence[LoggedApplication],
-) -> tuple[list[LoggedApplication], Iterator[str]]:
-    """Return one log of each application: of its last attempt that ended. Also lines on the others."""
+) -> Iterable[list[LoggedApplication]]:
+    """Return the logs of each application: one for each attempt, or copies."""
     same: dict[tuple[str, int | None], list[LoggedApplication]] = {}
     for one in found:
         application = one.application
         # Without attempts, another start is another application, which is refused later.
         start_ms = None if application.attempt else application.started_ms
         same.setdefault((application.id, start_ms), []).append(one)
-    once = [max(logs, key=_ended_last) for logs in same.values()]
-    repeated = [_which(one) for one, logs in zip(once, same.values(), strict=True) if len(logs) > 1]
-    lines = [f"several logs or attempts, of which one counts: {join_names(repeated)}"]
-    return once, iter(lines if repeated else [])
+    return same.values()
 
 
 def _ended_last(one: LoggedApplication) -> tuple[bool, int, int]:

@@ -89,7 +89,8 @@ def _is_part(name: str) -> bool:
 def _add_logs_of_parts(entries: Sequence[Path], found: FoundLogs) -> None:
     rolled: dict[str, list[tuple[int, bool, Path]]] = {}
     for path in entries:
-        if match := _PART.fullmatch(path.name):
+        match = _PART.fullmatch(path.name)
+        if match:
             rolled.setdefault(match[2], []).append((int(match[1]), bool(match[3]), path))
     for parts in rolled.values():
         _add_rolled(sorted(parts), found)

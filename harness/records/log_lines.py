@@ -16,9 +16,9 @@ from harness.records.files import regular_file
 MAX_LINE = 2**26
 """Bytes. The plan of a long query takes a few MB."""
 MAX_RATIO = 1_000
-"""How many times its size, and a MiB more, a file may unpack to: Spark's own logs shrink to a hundredth."""
+"""A file may unpack to this many times its size, and a MiB more. Spark's own logs shrink to a hundredth."""
 _SHORT_LINE = 100
-"""Bytes that a line counts at least: those of event logs have more, and each takes time."""
+"""The least bytes that a line counts: lines of event logs have more, and each takes time."""
 MAX_BLOCK = 2**25
 """Bytes: what lz4-java and snappy-java write at most."""
 _CHUNK = 2**13
@@ -42,10 +42,12 @@ def lines_of(path: Path) -> Iterator[bytes]:
             size += len(first)
             for piece in others:
                 yield b"".join(pieces) + b"\n"
-                pieces, size = [piece], len(piece)
+                pieces = [piece]
+                size = len(piece)
             if size > MAX_LINE:
                 raise ValueError(f"a line has more than {MAX_LINE:,} bytes")
-        if rest := b"".join(pieces):
+        rest = b"".join(pieces)
+        if rest:
             yield rest
 
 
@@ -53,11 +55,10 @@ def _reader(file: BinaryIO) -> Iterator[bytes]:
     """Return the content of a file in chunks, decompressed."""
     start = file.read(max(map(len, _READERS)))
     file.seek(0)
-    name, read = next(
-        (_READERS[magic] for magic in _READERS if start.startswith(magic)), ("", None)
-    )
-    if not name:
+    packed = [magic for magic in _READERS if start.startswith(magic)]
+    if not packed:
         return iter(lambda: file.read(_PLAIN_CHUNK), b"")
+    name, read = _READERS[packed[0]]
     if read is None:
         raise ValueError(
             f"compressed with {name}, which cannot be read; run the application with "
@@ -95,19 +96,23 @@ def _stream(codec: str, file: BinaryIO, pa: Any) -> Iterator[bytes]:
 
 def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
     """The stream of lz4-java: blocks with a header of their own, which are not LZ4's frames."""
-    codec, header = pa.Codec("lz4_raw"), struct.Struct("<8sBiii")
+    codec = pa.Codec("lz4_raw")
+    header = struct.Struct("<8sBiii")
     while start := file.read(header.size):
         _, token, stored, size, _ = header.unpack(start)
         if not (0 <= stored <= MAX_BLOCK and 0 <= size <= MAX_BLOCK):
             raise ValueError("not a block")
         block = file.read(stored)
-        is_raw = token & 0xF0 == _LZ4_RAW
-        yield block if is_raw else codec.decompress(block, size, asbytes=True)
+        if token & 0xF0 == _LZ4_RAW:
+            yield block
+        else:
+            yield codec.decompress(block, size, asbytes=True)
 
 
 def _snappy(file: BinaryIO, pa: Any) -> Iterator[bytes]:
     """The stream of snappy-java: a header, which may be repeated, and blocks with their sizes."""
-    codec, rest_of_header = pa.Codec("snappy"), 12
+    codec = pa.Codec("snappy")
+    rest_of_header = 12
     while start := file.read(4):
         if start == _SNAPPY[:4]:
             file.read(rest_of_header)

@@ -1,4 +1,4 @@
-"""The shapes of the events that are read: the rest of a line is passed over, and takes no memory.
+"""The shapes of the events that are read. The rest of a line is passed over, and takes no memory.
 
 org.apache.spark.util.JsonProtocol defines the format. A missing key is noticed where it is read.
 """

@@ -47,14 +47,13 @@ def last_run_before(name: str, results: Path) -> RecordedRun | None:
     be read are reported, and not considered. Raises BadInput if there is no run of `name`.
     """
     newest = find_runs(name, results, samples=False)[-1]
-    earlier = [
-        recorded
-        for recorded in _readable_runs(results)
-        if recorded.run.configuration != newest.run.configuration
-        and _start(recorded) < _start(newest)
-        and _measured_on(recorded) == _measured_on(newest)
-    ]
-    return max(earlier, key=_start, default=None)
+    last: RecordedRun | None = None
+    for recorded in _readable_runs(results):
+        is_other = recorded.run.configuration != newest.run.configuration
+        is_earlier = _start(recorded) < _start(newest)
+        if is_other and is_earlier and _measured_on(recorded) == _measured_on(newest):
+            last = recorded if last is None else max(last, recorded, key=_start)
+    return last
 
 
 def _readable_runs(results: Path) -> Iterator[RecordedRun]:
@@ -103,8 +102,10 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
 
     Raises BadInput if one of their files is malformed.
     """
-    directories = dict.fromkeys(Path(recorded.source).parent / PROBES for recorded in runs)
-    return [probed for directory in directories for probed in _probes(results_files(directory))]
+    found: list[RecordedProbes] = []
+    for directory in dict.fromkeys(Path(recorded.source).parent for recorded in runs):
+        found += _probes(results_files(directory / PROBES))
+    return found
 
 
 def recorded_probes(configuration: str, results: Path) -> list[RecordedProbes]:
@@ -129,23 +130,27 @@ def _start(recorded: RecordedRun) -> tuple[str, str]:
 def _files(name: str, directories: Sequence[Path]) -> list[Path]:
     """Return the results files of the first directory that has any, or else the file `name`.
 
-    So a file of any kind that happens to be called like a configuration does not hide it.
+    Directories come first, because any file may be called like a configuration.
     """
     try:
-        file = [Path(name)] if Path(name).is_file() else []
+        is_file = Path(name).is_file()
     except OSError as error:  # for example a name that is too long
         raise BadInput(f"cannot read {name!r}: {error.strerror}") from error
-    return next(filter(None, map(results_files, directories)), file)
+    for directory in directories:
+        files = results_files(directory)
+        if files:
+            return files
+    return [Path(name)] if is_file else []
 
 
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
     for directory in directories:
         if directory.is_dir():
-            advice = (
-                "its network was probed, but no run was recorded; make runs: clusterlift run"
-                if (directory / PROBES).is_dir()
-                else "give the directory of one configuration, such as results/1g-rs"
-            )
+            advice = "give the directory of one configuration, such as results/1g-rs"
+            if (directory / PROBES).is_dir():
+                advice = (
+                    "its network was probed, but no run was recorded; make runs: clusterlift run"
+                )
             return f"the directory {directory} has no results files (*{SUFFIX}); {advice}"
     others = [child for child in results.glob("*") if results_files(child)]
     known = sorted(_name_of(child, results) for child in others)

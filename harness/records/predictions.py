@@ -31,8 +31,8 @@ class FrozenPrediction:
 def freeze(prediction: Prediction, baseline_directory: Path) -> FrozenPrediction:
     """Write a prediction to the ledger of its baseline.
 
-    If the ledger has one already that says the same, return that: it is the earlier one. Raises BadInput
-    if the directory cannot be written, or if a prediction in it was changed.
+    If the ledger already has a prediction that says the same, return the earlier one. Raises BadInput if the
+    directory cannot be written, or if a prediction in it was changed.
     """
     for earlier in frozen_predictions(baseline_directory):
         if replace(earlier.prediction, made_at="") == replace(prediction, made_at=""):
@@ -57,7 +57,8 @@ def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
 
     Raises BadInput if a file is not a prediction, or if it was changed after it was written.
     """
-    found = map(_read, results_files(baseline_directory / PREDICTIONS, SUFFIX))
+    files = results_files(baseline_directory / PREDICTIONS, SUFFIX)
+    found = [_read(file) for file in files]
     return sorted(found, key=lambda frozen: (frozen.prediction.made_at, frozen.id))
 
 

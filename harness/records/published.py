@@ -51,11 +51,9 @@ def import_published(
     Raise BadInput if it was imported before, and like `read_published`.
     """
     run, trials = read_published(path, configuration, facts)
+    digest = run.parameters[IMPORTED_DIGEST]
     for file in results_files(configuration_directory(results, configuration)):
-        if (
-            load(file, samples=False).run.parameters.get(IMPORTED_DIGEST)
-            == run.parameters[IMPORTED_DIGEST]
-        ):
+        if load(file, samples=False).run.parameters.get(IMPORTED_DIGEST) == digest:
             raise BadInput(
                 f"{path} was imported already, as {file}; a copy is not a new measurement"
             )
@@ -85,35 +83,39 @@ def read_published(
             values = [field.strip() for field in fields]
             if len(values) != len(header) or not all(values):
                 raise ValueError(f"{','.join(header)} are expected, not {fields}")
-            test, *measured = values
-            wall_s, work = (
-                (_seconds(*measured), None) if header == TIMES else (1.0, _work(*measured))
-            )
-            if work:
+            test = values[0]
+            wall_s = 1.0
+            work = None
+            if header == TIMES:
+                wall_s = _seconds(values[1])
+            else:
+                work = _work(*values[1:])
                 _require_same_unit(test, work, first_work.setdefault(test, work))
             rounds[test] += 1
-            trial = Trial(
-                test, Phase.MEASURED, rounds[test], Status.OK, started_at, wall_s, work=work
+            trials.append(
+                Trial(test, Phase.MEASURED, rounds[test], Status.OK, started_at, wall_s, work=work)
             )
-            trials.append(trial)
         if not trials:
             raise ValueError(f"no trial follows; lines of {','.join(header)} are expected")
     except (ValueError, csv.Error) as error:
         raise BadInput(f"{path}:{lines.line_num or 1}: {error}") from error
-    origin = "pyspark-benchmark" if header == TIMES else "published performances"
+    origin = "published performances"
+    parameters = {
+        "warmup": 0,
+        "measured_at": None,
+        "imported_from": path.name,
+        IMPORTED_DIGEST: checksum(content),
+    }
+    if header == TIMES:
+        origin = "pyspark-benchmark"
+        parameters["sink"] = "rdd-count"
     run = Run(
         id=new_run_id(),
         configuration=configuration,
         started_at=started_at,
         workloads=tuple(rounds),
         written_by=f"clusterlift {__version__}, imported from {origin}",
-        parameters={
-            **({"sink": "rdd-count"} if header == TIMES else {}),
-            "warmup": 0,
-            "measured_at": None,
-            "imported_from": path.name,
-            IMPORTED_DIGEST: checksum(content),
-        },
+        parameters=parameters,
         facts=facts,
     )
     return run, trials
@@ -132,13 +134,12 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
     """Return what a test did in one second."""
     if not re.match(UNIT_FORM, unit):
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
-    return Work(
-        plain_number(performance), unit, {DECLARED_PEAK: plain_number(peak)} if peak else {}
-    )
+    peaks = {DECLARED_PEAK: plain_number(peak)} if peak else {}
+    return Work(plain_number(performance), unit, peaks)
 
 
 def _require_same_unit(test: str, work: Work, first: Work) -> None:
-    """Raise ValueError unless a test has one unit and one peak: the mean of several would be of neither."""
+    """Raise ValueError unless a test has one unit and one peak: values of several have no mean."""
     if work.counted != first.counted:
         raise ValueError(
             f"{test} is in {work.counted}, and in {first.counted} on an earlier line; a test has one unit "

@@ -32,7 +32,7 @@ class Series:
 
     def complete(self) -> list[RecordedRun]:
         """Return its runs that are complete."""
-        return list(filter(is_complete, self.recorded()))
+        return [recorded for recorded in self.recorded() if is_complete(recorded)]
 
 
 @contextmanager
@@ -57,9 +57,12 @@ def is_complete(recorded: RecordedRun) -> bool:
 
 def proven_content(runs: Iterable[RecordedRun]) -> str:
     """Return the fingerprints of the datasets whose rows these runs proved, with blanks between them."""
-    datasets = (r.run.dataset for r in runs if r.run.parameters.get("content_checked"))
-    found = (dataset.get("fingerprint") for dataset in datasets if dataset)
-    return " ".join(dict.fromkeys(filter(None, found)))
+    found: dict[str, None] = {}
+    for recorded in runs:
+        dataset = recorded.run.dataset
+        if dataset and recorded.run.parameters.get("content_checked"):
+            found[dataset.get("fingerprint") or ""] = None
+    return " ".join(filter(None, found))
 
 
 def missing_runs(every: Sequence[Series], runs: int) -> Iterator[tuple[Series, int]]:
