@@ -17,7 +17,7 @@ from harness.commands.command import Group, group
 
 GROUPS = {
     "Measure a configuration": {
-        "doctor": "Find what is wrong with the machines before the first trial, and how to fix it.",
+        "doctor": "Find faults of the machines before the first trial, and how to mend them.",
         "bench": "Generate a dataset, run the workloads on it, and print a table.",
         "run": "Run jobs/benchmark.py several times, each time as an application of its own.",
         "program": "Run programs of MPI as workloads: HPC Challenge with HPL, and PHOLD.",
