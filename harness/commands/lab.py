@@ -14,8 +14,8 @@ from harness.base.terminal import show
 from harness.commands.command import group
 from harness.commands.options import mtu_option
 from harness.hosts.transports.host import expand_names
-from harness.lab.cluster import Lab, lab_lock, running_lab
-from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, shape_of
+from harness.lab.cluster import Lab, LabSpec, lab_lock, running_lab
+from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
@@ -174,4 +174,4 @@ def status_text(current: Lab) -> str:
     reason = current.why_not_ready()
     state = f"not ready: {reason}" if reason else "ready"
     table = tabulate(rows, ("node", "state", "link"))
-    return f"{shape_of(current)}: {uris}\n{state}\n\n{table}"
+    return f"{current.shape}: {uris}\n{state}\n\n{table}"

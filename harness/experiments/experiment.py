@@ -9,7 +9,8 @@ from harness.base.checked import positive
 from harness.base.errors import BadInput
 from harness.base.words import shorten
 from harness.experiments.hosts_spec import Device, HostsSpec, Text
-from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec
+from harness.lab.cluster import LabSpec
+from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS
 from harness.model.disk_rate import disk_rate_text, parse_disk_rate
 from harness.model.limits import (
     MAX_NODES,

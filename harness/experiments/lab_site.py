@@ -11,8 +11,8 @@ from harness.experiments.experiment import Configuration, Dataset
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
-from harness.lab.cluster import Lab, find_lab, lab_lock, running_lab
-from harness.lab.compose import LabSpec, results_directory
+from harness.lab.cluster import Lab, LabSpec, find_lab, lab_lock, running_lab
+from harness.lab.compose import results_directory
 from harness.lab.disks import ENGINE, disk_rates, how_limited
 from harness.lab.lifecycle import UNSHAPED, up
 from harness.lab.links import DEVICE, set_links

@@ -1,4 +1,4 @@
-"""The lab that is up, read from Docker each time, so that nothing can be out of date."""
+"""The shape of a lab, and the lab that is up, read from Docker each time: nothing can be out of date."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from harness.base.errors import BadInput, ClusterliftError
+from harness.base.words import count_of
 from harness.hosts.transports.host import Host, by_docker
 from harness.lab.engine import docker
 from harness.lab.storages import ceph_bucket
@@ -48,12 +49,40 @@ class Node:
 
 
 @dataclass(frozen=True)
+class LabSpec:
+    """The number of workers, the processors of each, and the file systems."""
+
+    workers: int
+    cpus: float
+    storages: tuple[str, ...]
+
+    @property
+    def services(self) -> list[str]:
+        """The names of the nodes, which are Compose's services."""
+        return [MASTER] + [f"worker-{number}" for number in range(1, self.workers + 1)]
+
+    @property
+    def storage_variable(self) -> str:
+        """The value of Compose's variable STORAGE, and the tag of the image."""
+        return "-".join(self.storages)
+
+    def __str__(self) -> str:
+        workers = count_of(self.workers, "worker")
+        return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}"
+
+
+@dataclass(frozen=True)
 class Lab:
     """A master and workers. `storages` are its file systems, `cpus` the processors that a worker may use."""
 
     nodes: tuple[Node, ...]
     storages: tuple[str, ...]
     cpus: float
+
+    @property
+    def shape(self) -> LabSpec:
+        """The shape of the lab. Some of its nodes may have ended."""
+        return LabSpec(len(self.workers), self.cpus, self.storages)
 
     @property
     def master(self) -> Node:

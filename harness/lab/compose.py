@@ -1,4 +1,4 @@
-"""The shape of a lab, and Docker Compose, which starts a lab in that shape from docker/compose.yaml."""
+"""Docker Compose, which starts a lab of any shape from docker/compose.yaml."""
 
 import json
 import os
@@ -12,8 +12,7 @@ from typing import Any
 from harness.base.child_process import ENGLISH
 from harness.base.errors import ClusterliftError
 from harness.base.failure_reason import failure_reason
-from harness.base.words import count_of
-from harness.lab.cluster import MASTER, Lab, project
+from harness.lab.cluster import MASTER, LabSpec, project
 from harness.lab.engine import NO_OUTPUT
 from harness.records.directories import kept_in
 from harness.submit.script import ROOT
@@ -33,37 +32,9 @@ SUMMARY = "ERROR: Encountered errors while bringing up the project."
 _STANDARD_ERROR = 2
 
 
-@dataclass(frozen=True)
-class LabSpec:
-    """The number of workers, the processors of each, and the file systems."""
-
-    workers: int
-    cpus: float
-    storages: tuple[str, ...]
-
-    @property
-    def services(self) -> list[str]:
-        """The names of the nodes, which are Compose's services."""
-        return [MASTER] + [f"worker-{number}" for number in range(1, self.workers + 1)]
-
-    @property
-    def storage_variable(self) -> str:
-        """The value of Compose's variable STORAGE, and the tag of the image."""
-        return "-".join(self.storages)
-
-    def __str__(self) -> str:
-        workers = count_of(self.workers, "worker")
-        return f"{workers} of {self.cpus:g} processors, {', '.join(self.storages)}"
-
-
 def cpu_quota_us(cpus: float) -> int:
     """Return the processor time of each period, in microseconds, that is as much as `cpus` processors."""
     return round(cpus * CPU_PERIOD_US)
-
-
-def shape_of(lab: Lab) -> LabSpec:
-    """Return the shape of a lab that is up. Some of its nodes may have ended."""
-    return LabSpec(len(lab.workers), lab.cpus, lab.storages)
 
 
 def results_directory() -> Path:

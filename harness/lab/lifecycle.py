@@ -5,8 +5,8 @@ import time
 
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.terminal import say
-from harness.lab.cluster import Lab, find_lab, lab_filter
-from harness.lab.compose import FILE, Compose, LabSpec, shape_of
+from harness.lab.cluster import Lab, LabSpec, find_lab, lab_filter
+from harness.lab.compose import FILE, Compose
 from harness.lab.engine import compose_program, docker, last_message
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
@@ -34,8 +34,8 @@ def up(shape: LabSpec) -> bool:
     if lab is None:
         check_ports()
     # A `lab down` that was cut off, or failed at one node, may have left only workers.
-    elif shape_of(lab) != shape:
-        raise BadInput(f"another lab is up: {shape_of(lab)}; remove it first: clusterlift lab down")
+    elif lab.shape != shape:
+        raise BadInput(f"another lab is up: {lab.shape}; remove it first: clusterlift lab down")
     elif {node.name for node in lab.running} == set(shape.services):
         return False
     compose = Compose(program, shape, qfs_variables(shape))

@@ -5,7 +5,7 @@ import os
 import tarfile
 from io import BytesIO
 
-from harness.lab.compose import LabSpec
+from harness.lab.cluster import LabSpec
 from harness.lab.engine import docker
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
 from harness.submit.script import ROOT

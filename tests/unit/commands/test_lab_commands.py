@@ -16,8 +16,8 @@ from harness.base.errors import BadInput, ClusterliftError
 from harness.commands import lab as lab_command
 from harness.commands.cli import main
 from harness.lab import qfs_tarball
-from harness.lab.cluster import Lab, Node
-from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
+from harness.lab.cluster import Lab, LabSpec, Node
+from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, cpu_quota_us, override
 from harness.lab.storages import LAYOUTS, layout_problem
 from tests.programs import shell_program
 from tests.refusal import refusal

@@ -15,8 +15,7 @@ from harness.experiments import site as site_module
 from harness.experiments.experiment import Configuration
 from harness.experiments.lab_site import LabSite
 from harness.lab import cluster, disks
-from harness.lab.cluster import Lab, Node
-from harness.lab.compose import LabSpec
+from harness.lab.cluster import Lab, LabSpec, Node
 from harness.model.interface import HostLink
 from harness.settings.disk_rate import disk_rate
 from harness.settings.in_force import NotPutBack

@@ -4,8 +4,8 @@ import pytest
 
 from harness.base.errors import ClusterliftError
 from harness.lab import lifecycle
-from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Compose, LabSpec
+from harness.lab.cluster import Lab, LabSpec, Node
+from harness.lab.compose import Compose
 
 
 @pytest.mark.parametrize("ended", ["master", "worker-1"])
