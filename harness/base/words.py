@@ -46,7 +46,8 @@ def _columns(character: str) -> int:
     is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
     if is_vowel_of_syllable or is_skin_tone or category(character) in {"Mn", "Me", "Cf"}:
         return 0
-    return 2 if east_asian_width(character) in "WF" else 1
+    is_wide = east_asian_width(character) in "WF"
+    return 1 + is_wide
 
 
 def padded(text: str, width: int, side: str = "<") -> str:
@@ -81,8 +82,9 @@ def _beginning(text: str, width: int) -> str:
 
 def count_of(number: int, noun: str) -> str:
     """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
-    plural = "" if number == 1 else "s"
-    return f"{number:,} {noun}{plural}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}s"
 
 
 def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:

@@ -80,17 +80,15 @@ def divided_table(
         lines = []
         for row, rounded in zip(rows, rounded_rows, strict=True):
             name = label(row.workload, width) + marks[row.workload]
-            cells = [_signed(rounded.get(part), decimals) for part in shown]
-            cells[0] = _noise_mark(row) + cells[0]
-            lines.append([name, *cells])
+            line = [_signed(rounded.get(part), decimals) for part in shown]
+            if row.verdict is Verdict.NOISE:
+                line[0] = quantities.NOISE + line[0]
+            line.insert(0, name)
+            lines.append(line)
         table = Table(headings, lines, is_dense=True)
         if fits(table):
             break
     return table, Paragraph(_caption(rows, kept))
-
-
-def _noise_mark(row: ExplainedRow) -> str:
-    return quantities.NOISE if row.verdict is Verdict.NOISE else ""
 
 
 def _decimals(rows: Sequence[ExplainedRow]) -> int:
@@ -121,7 +119,9 @@ def _rounded(row: ExplainedRow, decimals: int) -> dict[str, int]:
 def _signed(units: int | None, decimals: int) -> str:
     if units is None:
         return quantities.UNKNOWN
-    return f"{units / 10**decimals:+.{decimals}f}" if units else "0"
+    if not units:
+        return "0"
+    return f"{units / 10**decimals:+.{decimals}f}"
 
 
 def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
     known = {name: cache_text(share) for name, share in shares.items() if share is not None}
     texts = []
     for text, own in names_by_text(known).items():
-        differs = len(own) < len(shares)
-        texts.append(f"{text} in {', '.join(own)}" if differs else text)
+        where = f" in {', '.join(own)}" if len(own) < len(shares) else ""
+        texts.append(text + where)
     if texts:
         yield f"Input was {'; '.join(texts)}."

@@ -102,25 +102,23 @@ def change_cell(
     interval = quantities.uncertainty(uncertainty)
     if needs_interval and not interval:
         interval = quantities.TOO_FEW_RUNS
-    n = "" if counts is None else str(counts)
-    cell = ChangeCell(value, interval, n=n, notes=notes)
-    if change is None:
-        return cell
-    return replace(
-        cell,
-        change=quantities.change(change.relative_change),
-        mark=_MARKS.get(change.verdict, ""),
-        change_interval=quantities.uncertainty_of_change(
-            change.uncertainty, change.relative_change
-        ),
-        p="" if change.adjusted_p is None else quantities.p_text(change.adjusted_p),
-    )
+    words = {"n": str(counts)} if counts else {}
+    if change:
+        relative = change.relative_change
+        words["change"] = quantities.change(relative)
+        words["mark"] = _MARKS.get(change.verdict, "")
+        words["change_interval"] = quantities.uncertainty_of_change(change.uncertainty, relative)
+        if change.adjusted_p is not None:
+            words["p"] = quantities.p_text(change.adjusted_p)
+    return ChangeCell(value, interval, notes=notes, **words)
 
 
 def change_text(cell: ChangeCell, unit: str | None) -> str:
     """Return `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`; of a performance, `+13.4% flop/s ±3%`."""
-    of_performance = f" {unit}/s" if unit else ""
-    return f"{cell.marked_change}{of_performance} {cell.change_interval}".strip()
+    words = [cell.marked_change, cell.change_interval]
+    if unit:
+        words.insert(1, f"{unit}/s")
+    return " ".join(words).strip()
 
 
 FEW = "few"
@@ -131,22 +129,19 @@ def abbreviated(table: ChangeTable) -> ChangeTable:
     """Return the table with FEW in the place of `too few runs`, and a caption that says so."""
     lines = []
     for line in table.lines:
-        cells = tuple(
-            replace(
-                cell,
-                interval=_abbreviated(cell.interval),
-                change_interval=_abbreviated(cell.change_interval),
-            )
-            for cell in line.cells
-        )
-        lines.append(replace(line, cells=cells))
+        cells = map(_abbreviated, line.cells)
+        lines.append(replace(line, cells=tuple(cells)))
     meaning = f"{FEW}: {quantities.TOO_FEW_RUNS},"
     caption = table.caption.replace(f"{quantities.TOO_FEW_RUNS}:", meaning)
     return replace(table, lines=tuple(lines), caption=caption)
 
 
-def _abbreviated(word: str) -> str:
-    return FEW if word == quantities.TOO_FEW_RUNS else word
+def _abbreviated(cell: ChangeCell) -> ChangeCell:
+    if cell.interval == quantities.TOO_FEW_RUNS:
+        cell = replace(cell, interval=FEW)
+    if cell.change_interval == quantities.TOO_FEW_RUNS:
+        cell = replace(cell, change_interval=FEW)
+    return cell
 
 
 def common(counts: Iterable[Counts]) -> Counts | None:
@@ -155,7 +150,9 @@ def common(counts: Iterable[Counts]) -> Counts | None:
     if len(different) != 1:
         return None
     same = different.pop()
-    return None if same.measurements % same.runs else same
+    if same.measurements % same.runs:
+        return None
+    return same
 
 
 def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:

@@ -82,10 +82,10 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
     summary = cell.summary
     return {
         "outcome": cell.sample.outcome,
-        "time_s": summary.time_s if summary else None,
-        "time_interval_s": summary.interval_s if summary else None,
+        "time_s": summary and summary.time_s,
+        "time_interval_s": summary and summary.interval_s,
         "performance": _json_performance(cell),
-        "change": _json_change(cell.change) if cell.change else None,
+        "change": cell.change and _json_change(cell.change),
         "times_s_by_run": cell.sample.runs_s,
         "runs": len(cell.sample.runs_s),
         "trials_ok": len(cell.sample.times_s),
@@ -105,8 +105,8 @@ def _json_performance(cell: Cell) -> dict[str, Any] | None:
         "unit": f"{found.unit}/s",
         "interval": found.interval,
         "efficiencies": dict(found.efficiencies),
-        "relative_change": change.relative_change if change else None,
-        "relative_change_interval": change.interval if change else None,
+        "relative_change": change and change.relative_change,
+        "relative_change_interval": change and change.interval,
     }
 
 

@@ -56,16 +56,15 @@ def comparison_table(comparison: Comparison) -> ChangeTable:
             workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
             for cell in row.cells
         ]
-        is_control = row.workload in comparison.common_controls
-        notes = (_CONTROL,) if is_control else ()
-        lines.append(ChangeLine(row.workload, tuple(shown), notes))
-    caption = [
-        *time_sentences(counts, every, "trial"),
-        *too_few_sentence(lines),
-        *_performance_sentences(cells),
-        *cache_sentences(comparison.columns),
-        *_change_sentences(comparison),
-    ]
+        line = ChangeLine(row.workload, tuple(shown))
+        if row.workload in comparison.common_controls:
+            line = replace(line, notes=(_CONTROL,))
+        lines.append(line)
+    caption = list(time_sentences(counts, every, "trial"))
+    caption += too_few_sentence(lines)
+    caption += _performance_sentences(cells)
+    caption += cache_sentences(comparison.columns)
+    caption += _change_sentences(comparison)
     return ChangeTable(
         heading="workload",
         headings=replace(HEADINGS, value=_heading(cells)),

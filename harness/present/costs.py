@@ -35,9 +35,11 @@ def cost_table(benefits: Sequence[CostBenefit]) -> Table:
     rows = []
     for number, benefit in enumerate(benefits, 1):
         per_second = benefit.cost_per_second_saved
-        rank = str(number) if per_second else quantities.UNKNOWN
-        costs = [money_text(benefit.cost), _saving_text(benefit.saving), money_text(per_second)]
-        rows.append([rank, benefit.configuration, *costs])
+        row = [str(number), benefit.configuration, money_text(benefit.cost)]
+        row += [_saving_text(benefit.saving), money_text(per_second)]
+        if not per_second:
+            row[0] = quantities.UNKNOWN
+        rows.append(row)
     return Table(HEADINGS, rows)
 
 

@@ -131,7 +131,7 @@ def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
 
 
 def _caveats(explanation: Explanation) -> str:
-    every = [*explanation.before.runs, *explanation.after.runs]
+    every = explanation.before.runs + explanation.after.runs
     tasks = [trial.tasks for trial in measured_trials(every) if trial.tasks]
     slots = mode(each.slots for each in tasks if each.slots)
     return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
@@ -169,7 +169,8 @@ def _notes(row: ExplainedRow) -> list[str]:
         if attribution:
             notes += _attribution_notes(attribution)
         texts.append("; ".join(notes))
-    return [". ".join(_by_side(*texts))] if any(texts) else []
+    lines = ". ".join(_by_side(*texts))
+    return [lines] if lines else []
 
 
 def _attribution_notes(attribution: Attribution) -> Iterator[str]:

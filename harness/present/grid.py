@@ -34,9 +34,11 @@ def grid(headings: Row, rows: Sequence[Row], align: str, gap: str = "  ") -> lis
     below = []
     for row in rows:
         below += _lines_of(row)
-    widths = [max(map(display_width, column)) for column in zip(*above, *below, strict=True)]
-    rules = ["-" * width for width in widths]
-    lines = [*above, rules, *below] if headings else below
+    columns = zip(*above + below, strict=True)
+    widths = [max(map(display_width, column)) for column in columns]
+    if headings:
+        above.append(["-" * width for width in widths])
+    lines = above + below
     return [_joined(line, widths, align, gap) for line in lines]
 
 
@@ -44,8 +46,11 @@ def _lines_of(row: Row, *, is_heading: bool = False) -> list[Row]:
     cells = [cell.split("\n") for cell in row]
     height = max(map(len, cells), default=0)
     for cell in cells:
-        place = 0 if is_heading else len(cell)
-        cell[place:place] = [""] * (height - len(cell))
+        empty = [""] * (height - len(cell))
+        if is_heading:
+            cell[:0] = empty
+        else:
+            cell.extend(empty)
     return list(zip(*cells, strict=True))
 
 

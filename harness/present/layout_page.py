@@ -53,7 +53,8 @@ def _stored(files: Sequence[Mapping[str, Any]], size: int) -> list[str]:
         for fault in faults:
             faults[fault] += file[fault]
     per_byte = f"{stored / size:.3f}" if size else "-"
-    return [f"{stored:,}", per_byte, *(f"{number:,}" for number in faults.values())]
+    numbers = [f"{number:,}" for number in faults.values()]
+    return [f"{stored:,}", per_byte, *numbers]
 
 
 def _nodes(placement: Mapping[str, int]) -> Table:
@@ -81,8 +82,12 @@ def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
 
 def _verdict(observed: Mapping[str, Any]) -> str:
     if observed["problem"]:
-        expected = f"the manifest says {observed['manifest']}; " if observed["manifest"] else ""
-        why = f" ({observed['why']})" if observed["why"] else ""
+        expected = ""
+        why = ""
+        if observed["manifest"]:
+            expected = f"the manifest says {observed['manifest']}; "
+        if observed["why"]:
+            why = f" ({observed['why']})"
         return f"DIFFERS: {expected}{observed['problem']}{why}"
     if not observed["files"]:
         return "the directory has no files"

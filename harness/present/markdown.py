@@ -39,14 +39,15 @@ def _change_table(table: ChangeTable) -> str:
     headings += [escape(column.name) + notes.mark(column.notes) for column in table.columns]
     rows = []
     for line in table.lines:
-        name = escape(line.name) + notes.mark(line.notes)
-        rows.append([name, *(_cell(cell, notes) for cell in line.cells)])
+        row = [escape(line.name) + notes.mark(line.notes)]
+        row += [_cell(cell, notes) for cell in line.cells]
+        rows.append(row)
     body = tabulate(
         rows,
         headers=headings,
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=["left", *("right" for _ in table.columns)],
+        colalign=["left"] + ["right"] * len(table.columns),
     )
     warnings = [f"**{escape(line)}**" for line in table.warnings]
     footnotes = [f"{number}. {escape(text)}" for number, text in enumerate(notes.texts, 1)]

@@ -81,11 +81,11 @@ def _remarks(prediction: Prediction) -> Iterator[str]:
 def _table(prediction: Prediction) -> Table:
     rows = []
     for time in prediction.times:
-        bounds = [
-            _bounds(time.interval_80, time.expected_s),
-            _bounds(time.interval_95, time.expected_s),
-        ]
-        rows.append([*_times(time), change(time.expected_s / time.baseline_s - 1), *bounds])
+        row = _times(time)
+        row.append(change(time.expected_s / time.baseline_s - 1))
+        row.append(_bounds(time.interval_80, time.expected_s))
+        row.append(_bounds(time.interval_95, time.expected_s))
+        rows.append(row)
     return Table(("workload", "now", "expected", "change", "80 %", "95 %"), rows)
 
 
@@ -138,9 +138,10 @@ def score_page(score: Score) -> Iterator[Block]:
     rows = []
     for time in score.times:
         predicted = time.predicted
-        bounds = _bounds(predicted.interval_95, predicted.expected_s)
-        measured = [time_text(time.actual_s), change(time.error), _inside(time)]
-        rows.append([*_times(predicted), bounds, *measured])
+        row = _times(predicted)
+        row.append(_bounds(predicted.interval_95, predicted.expected_s))
+        row += [time_text(time.actual_s), change(time.error), _inside(time)]
+        rows.append(row)
     yield Paragraph(
         f"prediction {score.id} of {score.prediction.made_at} for {score.prediction.target}, and what "
         f"{score.after.name} measured"

@@ -46,7 +46,7 @@ def profile_table(workload: str, sides: Sides) -> Table:
     if small:
         together = f"less than {percent(MIN_SHARE)} each ({len(small)})"
         rows.append(_row(together, sides, small))
-    headings = _ALONE if len(sides) == 1 else _HEADINGS
+    headings = _HEADINGS if len(sides) > 1 else _ALONE
     return Table(
         [label(workload, _NAME_WIDTH), *headings],
         rows,

@@ -107,12 +107,16 @@ def p_text(value: float) -> str:
     if value < _MIN_P:
         return f"<{_MIN_P:.3f}".replace("0.", ".")
     text = f"{value:.3f}"
-    return "1" if text == "1.000" else text.removeprefix("0")
+    if text == "1.000":
+        return "1"
+    return text.removeprefix("0")
 
 
 def p_statement(shown: str) -> str:
     """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
-    return f"p={shown}".replace("=<", "<") if shown else ""
+    if not shown:
+        return ""
+    return f"p={shown}".replace("=<", "<")
 
 
 def size_text(count: float) -> str:

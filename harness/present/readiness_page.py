@@ -66,7 +66,9 @@ def _sd(fraction: float | None) -> str:
 def _runs_needed(found: DetectableChange) -> str:
     if found.run_sd is None:
         return "unknown"
-    return f"> {MAX_RUNS}" if found.runs_needed is None else str(found.runs_needed)
+    if found.runs_needed is None:
+        return f"> {MAX_RUNS}"
+    return str(found.runs_needed)
 
 
 def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:

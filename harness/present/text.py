@@ -40,7 +40,9 @@ def render(document: Document) -> str:
     for block in document:
         shown = _block(block)
         if shown:
-            text += shown + ("\n" if isinstance(block, Heading) else "\n\n")
+            text += f"{shown}\n"
+        if shown and not isinstance(block, Heading):
+            text += "\n"
     return text.rstrip("\n") + "\n"
 
 

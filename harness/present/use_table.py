@@ -64,7 +64,7 @@ def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
 def _table(headings: Sequence[str], uses: Sequence[FullTimes]) -> Table:
     before, after = uses
     rows = []
-    for workload in dict.fromkeys([*before, *after]):
+    for workload in {**before, **after}:
         rows.append(
             [label(workload, _NAME_WIDTH), "before", *_cells(before.get(workload), headings)]
         )

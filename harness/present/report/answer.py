@@ -139,7 +139,7 @@ def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -
         differences[MAX_DIFFERENCES:] = [f"and {more} more, see the environments below"]
     if differences:
         return Remark(Tone.ALARM, "Also different", tuple(differences))
-    if any(recorded.run.environment for recorded in (*baseline.runs, *column.runs)):
+    if any(recorded.run.environment for recorded in baseline.runs + column.runs):
         text = "nothing else that was recorded"
     else:
         text = "unknown: nothing was recorded about the machines"

@@ -33,13 +33,13 @@ def figure(evidence: Evidence) -> Figure | None:
 
 
 def _numbers(outcome: Outcome) -> dict[str, str]:
-    interval = outcome.interval
+    low, high = outcome.interval or (None, None)
     return {
         "workload": outcome.workload,
         "configuration": outcome.configuration,
         "change": outcome.after.marked_change,
-        "interval from": quantities.change(interval.low) if interval else quantities.UNKNOWN,
-        "interval to": quantities.change(interval.high) if interval else quantities.UNKNOWN,
+        "interval from": quantities.if_known(low, quantities.change),
+        "interval to": quantities.if_known(high, quantities.change),
         "p": outcome.after.p,
     }
 
@@ -99,17 +99,21 @@ def _ends(changed: Sequence[Outcome]) -> tuple[float, float]:
 
 def _row(outcome: Outcome, series: Mapping[str, chart.Series]) -> dict[str, Any]:
     look = series[outcome.configuration]
-    interval = outcome.interval
-    return {
+    low, high = outcome.interval or (None, None)
+    row = {
         "line": list(series).index(outcome.configuration),
-        "colour": look.colour,
-        "fill": chart.PAPER if outcome.verdict is Verdict.NOISE else look.colour,
-        "shape": "cross" if outcome.verdict is Verdict.TOO_FEW else look.shape,
+        "fill": look.colour,
+        **look.mark,
         "change": outcome.relative_change,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
+        "low": low,
+        "high": high,
         "text": outcome.text,
     }
+    if outcome.verdict is Verdict.NOISE:
+        row["fill"] = chart.PAPER
+    elif outcome.verdict is Verdict.TOO_FEW:
+        row["shape"] = "cross"
+    return row
 
 
 def _x(ends: tuple[float, float], *, with_axis: bool) -> chart.Spec:

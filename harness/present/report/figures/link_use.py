@@ -55,8 +55,10 @@ class UsedLink(NamedTuple):
         if self.use.full_s is None:
             return "what the links can carry is unknown"
         share = percent(self.use.full_share or 0)
-        full = f"a link full for {quantities.time_text(self.use.full_s)} ({share})"
-        return f"{full}, mostly during stage {self.use.stage}" if self.use.stage else full
+        text = f"a link full for {quantities.time_text(self.use.full_s)} ({share})"
+        if self.use.stage:
+            text += f", mostly during stage {self.use.stage}"
+        return text
 
 
 def used_links(comparison: Comparison, measured: Measured) -> list[UsedLink]:
@@ -132,8 +134,8 @@ def _rates(link: TrialLink, way: str) -> list[float | None]:
 
 def _highest(link: TrialLink) -> float:
     """Return the highest known rate in Mbit/s, 0 if there is none."""
-    rates = [*_rates(link, RECEIVES), *_rates(link, SENDS)]
-    return max((rate for rate in rates if rate), default=0)
+    rates = _rates(link, RECEIVES) + _rates(link, SENDS)
+    return max(filter(None, rates), default=0)
 
 
 def _limits(link: TrialLink) -> list[float]:
@@ -156,7 +158,7 @@ def _pictures(of_workload: Sequence[UsedLink]) -> list[Picture]:
     place = {"x": x, "y": y, **chart.COLOUR}
     pictures = []
     for used, link in zip(of_workload, links, strict=True):
-        rows = [*_points(link, RECEIVES), *_points(link, SENDS)]
+        rows = _points(link, RECEIVES) + _points(link, SENDS)
         limits = [{"value": limit} for limit in _limits(link)]
         spec = layered(
             rows,

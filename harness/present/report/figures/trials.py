@@ -36,8 +36,12 @@ class Mark(NamedTuple):
     def text(self) -> str:
         """Return `12.3 s` or `failed`; in brackets if the trial does not count."""
         wall_s = self.trial.wall_s
-        text = str(self.trial.status) if wall_s is None else quantities.time_text(wall_s)
-        return text if self.trial.counts else f"({text})"
+        text = str(self.trial.status)
+        if wall_s is not None:
+            text = quantities.time_text(wall_s)
+        if not self.trial.counts:
+            text = f"({text})"
+        return text
 
 
 def marks(comparison: Comparison) -> dict[str, list[Mark]]:
@@ -107,7 +111,7 @@ def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.S
     size = 18 if len(marks) <= _MAX_LARGE_MARKS else 8
     cross: dict[str, Any] = {"text": chart.FAILED, "fontSize": 16, "fontWeight": "bold"}
     return chart.layered(
-        [*others, *counted],
+        others + counted,
         chart.mark("rule", x, rows=boundaries, color=chart.FAINT, strokeWidth=1.5),
         chart.mark("point", place, size=size, opacity=1, strokeWidth=1.2),
         chart.mark("text", {**x, "y": {"value": 4}}, rows=failed, color=chart.ALARM, **cross),
