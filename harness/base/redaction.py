@@ -181,7 +181,7 @@ _SECRET_WORD = re.compile(rf"((?:{_SENSITIVE})[^=]*=).*", re.IGNORECASE | re.DOT
 
 
 def redacted_command(words: Iterable[str]) -> str:
-    """Return a command for a shell, with `***` in place of what a name in a word, or before it, announces."""
+    """Return a command for a shell, with `***` in place of values whose names announce a secret."""
     hidden = (_SECRET_WORD.sub(rf"\g<1>{HIDDEN}", without_credentials(word)) for word in words)
     return without_credentials(shlex.join(hidden))
 

@@ -31,8 +31,8 @@ def explain_command(
     """Show where the time went before and after a change.
 
     BEFORE and AFTER are names of configurations under --results, directories of results files, or
-    results files. For each workload, a sentence says what its tasks spent more or less time on: waiting for
-    shuffle blocks, computing, reading and so on; and for how long a link or a disk was full.
+    results files. For each workload, a sentence says what its tasks spent more or less time on, such as
+    waiting for shuffle blocks, computing or reading, and for how long a link or a disk was full.
     """
     comparison = compare(find_columns((before, after), results, event_logs=event_logs))
     uses = [

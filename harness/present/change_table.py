@@ -122,7 +122,7 @@ def change_text(cell: ChangeCell, unit: str | None) -> str:
 
 
 FEW = "few"
-"""What a table for which `too few runs` is too wide says instead."""
+"""Stands for `too few runs` in a table for which these words are too wide."""
 
 
 def abbreviated(table: ChangeTable) -> ChangeTable:
@@ -145,7 +145,7 @@ def _abbreviated(cell: ChangeCell) -> ChangeCell:
 
 
 def common(counts: Iterable[Counts]) -> Counts | None:
-    """Return the common numbers, or None if they differ, cannot be equal in all runs, or are missing."""
+    """Return the numbers that all cells have; None if they differ, or if runs cannot have equally many."""
     different = set(counts)
     if len(different) != 1:
         return None

@@ -123,7 +123,7 @@ def _performance_text(found: Performance) -> str:
 
 
 def _peak_of(found: Performance) -> str | None:
-    """Return the source of the peak to which the shown efficiency relates; None if no peak is known."""
+    """Return the source of the peak that the shown efficiency is relative to; None if no peak is known."""
     for source in _PEAKS:
         if source in found.efficiencies:
             return source

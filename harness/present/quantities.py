@@ -113,7 +113,7 @@ def p_text(value: float) -> str:
 
 
 def p_statement(shown: str) -> str:
-    """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
+    """Return `p=.017` or `p<.001` for what `p_text` returned; an empty text for an empty one."""
     if not shown:
         return ""
     return f"p={shown}".replace("=<", "<")

@@ -44,9 +44,9 @@ def link_table(names: Sequence[str], uses: Sequence[LinkUses]) -> Iterator[Block
 
 
 def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
-    """Yield the same of disks, and of workloads that filled one before or after.
+    """Yield the same table of disks, with the workloads that filled a disk before or after.
 
-    Yield a sentence if none did, and nothing if nothing is known of any disk.
+    If no workload did, yield a sentence; if nothing is known of any disk, yield nothing.
     """
     filling: set[str] = set()
     for of_side in uses:

@@ -18,7 +18,7 @@ LEGEND = "Read and written: by the disks of all nodes, for any process; medians 
 
 @partial(Section, 55, "disks", "What disks did")
 def figure(evidence: Evidence) -> Figure | None:
-    """Return the figure; None if it is unknown of every trial what disks read and wrote."""
+    """Return the figure; None if no trial has what disks read and wrote."""
     rows = list(_rows(evidence.comparison))
     return Figure(table_of(rows), remarks=(LEGEND, DISK_IS_FULL)) if rows else None
 

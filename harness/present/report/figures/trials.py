@@ -120,9 +120,9 @@ def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.S
 
 
 def domain(marks: Sequence[Mark]) -> list[float]:
-    """Return the range of the times that count; of all times if none does.
+    """Return the range of the times that count, or of all times if none counts.
 
-    Others, if included, would flatten the rest.
+    The times that do not count would flatten the rest.
     """
     timed = [mark.trial for mark in marks if mark.trial.wall_s is not None]
     shown = [trial for trial in timed if trial.counts] or timed
