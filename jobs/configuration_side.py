@@ -65,7 +65,9 @@ class ConfigurationSide:
         self._cold_reads: ColdReads | None = None
         self._source = InputSource()
         self._find_source()
-        destination = destinations.get(dataset.uri) if dataset else None
+        destination = None
+        if dataset is not None:
+            destination = destinations.get(dataset.uri)
         context = build_context(spark, dataset, options, destination)
         self.runners: list[SparkTrialRunner] = []
         if selection.in_streams:
@@ -181,15 +183,24 @@ def build_context(
     destination: Destination | None = None,
 ) -> Context:
     """Return what the workloads are built from; without a dataset, that has no rows."""
-    recipe = dataset.manifest.recipe if dataset else Recipe(0)
-    known = dataset.manifest.totals if dataset and recipe.rows > MAX_COMPUTED_ROWS else None
+    if dataset is None:
+        data = spark.createDataFrame([], "value string")
+        answers = totals(Recipe(0))
+        digests: Mapping[tuple[str, ...], str] = {}
+    else:
+        data = dataset.frame(spark)
+        digests = dataset.digests
+        manifest = dataset.manifest
+        answers = manifest.totals or totals(manifest.recipe)
+        if manifest.recipe.rows <= MAX_COMPUTED_ROWS:
+            answers = totals(manifest.recipe)
     return Context(
         spark=spark,
-        data=dataset.frame(spark) if dataset else spark.createDataFrame([], "value string"),
-        totals=known or totals(recipe),
+        data=data,
+        totals=answers,
         repartition=options.repartition,
         pi_samples=options.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
-        digests=dataset.digests if dataset else {},
+        digests=digests,
         destination=destination,
     )

@@ -16,6 +16,7 @@ from harness.base.errors import ClusterliftError, SparkLost
 from harness.base.interrupt import deferred_signals
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
+from harness.model.timeline import Stage
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
@@ -155,15 +156,18 @@ class PreparedSparkTrial:
         with _spark_loss_detected(self.spark):
             written = self.sink.written()
         disk = disk_bytes_between(before, after)
-        spans = read.spans if read else ()
-        stages = read.stages if read else ()
-        tasks = read.metrics.per_execution(self.executions) if read else None
-        profile = self.profiler.profile(spans) if self.profiler else None
+        stages: Sequence[Stage] = ()
+        if read is not None:
+            stages = read.stages
+            trial = replace(trial, tasks=read.metrics.per_execution(self.executions))
+        if self.profiler:
+            spans = read.spans if read else ()
+            trial = replace(trial, profile=self.profiler.profile(spans))
         lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
+        if lost:
+            trial = replace(trial, note=f"executors lost: {', '.join(sorted(lost))}")
         return replace(
             trial,
-            note=f"executors lost: {', '.join(sorted(lost))}" if lost else None,
-            tasks=tasks,
             wire=wire_bytes(before, after).per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
             input_read_by=self.runner.source.reader,
@@ -171,7 +175,6 @@ class PreparedSparkTrial:
             to_be_cold=self.runner.cold_reads is not None,
             interference=interference(before.nodes, after.nodes),
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
-            profile=profile,
             written=written,
             silent=silent_hosts(before, after),
         )

@@ -167,7 +167,7 @@ class Application:
             "spark": self.version,
         }
         run = Run(
-            id=f"{self.id}_{self.attempt}" if self.attempt else self.id,
+            id="_".join(each for each in [self.id, self.attempt] if each),
             configuration=configuration,
             started_at=_moment(self._whole.started_ms),
             workloads=tuple(names[name] for name in own),
@@ -303,12 +303,13 @@ class Application:
             work.workload,
             Phase.MEASURED,
             self._rounds[work.workload],
-            Status.FAILED if error else Status.OK,
+            Status.OK,
             _moment(work.started_ms),
-            None if error else max(1, wall_ms) / 1e3,
-            _reason(error) if error else None,
+            max(1, wall_ms) / 1e3,
             tasks=tasks.metrics() if tasks else None,
         )
+        if error:
+            trial = replace(trial, status=Status.FAILED, wall_s=None, error=_reason(error))
         self._trials.append(trial)
 
     def _name(self, work: _Execution) -> None:

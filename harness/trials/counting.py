@@ -41,8 +41,9 @@ def needed_trials(run: Run) -> int | None:
     if run.parameters.get("warmup") != AUTO:
         return None
     trials = run.parameters.get("trials")
-    is_number = isinstance(trials, int) and trials > 0
-    return trials if is_number else DEFAULT_TRIALS
+    if isinstance(trials, int) and trials > 0:
+        return trials
+    return DEFAULT_TRIALS
 
 
 def counted_trials(
@@ -72,7 +73,9 @@ def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
         return trial
     by_nodes = earlier.judge_next(trial.workload, trial.interference or ())
     disturbed = why_not_cold(trial) or by_nodes
-    return trial if disturbed == trial.disturbed else replace(trial, disturbed=disturbed)
+    if disturbed == trial.disturbed:  # a copy takes time, and files have many trials
+        return trial
+    return replace(trial, disturbed=disturbed)
 
 
 def _disturbed_throughout(trials: Iterable[Trial]) -> dict[str, str]:
@@ -117,13 +120,13 @@ def find_warm_up(trials: Iterable[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
             rounds.append(trial.round)
             times_s.append(trial.undisturbed_s)
     usable = len(times_s)
-    start = warm_from(times_s, needed)
+    if usable < needed:
+        return WarmUp(2, f"fewer than {count_of(needed, 'trial')} count", usable)
     unsteady = None
+    start = warm_from(times_s, needed)
     if start is None:
-        start = max(0, usable - needed)
+        start = usable - needed
         unsteady = f"its last {needed} trials still became faster"
-        if usable < needed:
-            unsteady = f"fewer than {count_of(needed, 'trial')} count"
     return WarmUp(rounds[start] if start else 2, unsteady, usable)
 
 
@@ -143,7 +146,9 @@ def with_phases(trials: Iterable[Trial], needed: int | None) -> tuple[Trial, ...
 def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
     if trial.phase is Phase.PROFILE:
         return trial
-    phase = Phase.WARM_UP if trial.round < ends[trial.workload] else Phase.MEASURED
+    phase = Phase.MEASURED
+    if trial.round < ends[trial.workload]:
+        phase = Phase.WARM_UP
     return trial if trial.phase is phase else replace(trial, phase=phase)
 
 

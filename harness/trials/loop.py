@@ -215,5 +215,9 @@ def error_line(error: BaseException) -> str:
         message = cause_or_first_line(text)
     except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
         message = ""
-    line = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return line if len(line) <= MAX_ERROR_LENGTH else line[: MAX_ERROR_LENGTH - 1] + "…"
+    line = type(error).__name__
+    if message:
+        line += f": {message}"
+    if len(line) > MAX_ERROR_LENGTH:
+        line = line[: MAX_ERROR_LENGTH - 1] + "…"
+    return line
