@@ -234,10 +234,9 @@ class TestWhichTasks:
                 "group", 3, profiled=False
             )
             trial.run()
-            observed = trial._observed(ok(workload.name, 1))
+            [observed] = trial.trials(ok(workload.name, 1))
             metrics, wire = observed.tasks, observed.wire
             timeline = known(observed.timeline)
-            trial.sink.check()
             assert len(timeline.hosts) == 1
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)

@@ -31,6 +31,7 @@ from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
 from jobs.workloads import supersteps
 from jobs.workloads.group_by import distinct
+from tests.unit.builders import ok
 
 RECIPE = Recipe(5_000, seed=21)
 ROWS = list(recipes.rows(RECIPE))
@@ -96,7 +97,7 @@ def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
     trial = runner.prepare("group", 2, profiled=False)
     with trial:
         trial.run()
-        trial.sink.check()
+        trial.trials(ok(workload.name, 1))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
     )
     trial.run()
     with pytest.raises(WrongAnswer, match="number of the execution is 2"):
-        trial.sink.check()
+        trial.trials(ok("sha-512", 1))
 
 
 @pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf", "sha-512-cached"])
@@ -466,7 +467,7 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
     )
     trial.run()
     with pytest.raises(WrongAnswer, match="the plan is another"):
-        trial.sink.check()
+        trial.trials(ok("supersteps", 1))
 
 
 @pytest.mark.parametrize(
