@@ -1,6 +1,8 @@
 """Seconds: what measures them, and their text for people."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from typing import Callable
 
 Clock = Callable[[], float]
 """Returns seconds since an arbitrary time, and never goes back."""

@@ -1,5 +1,7 @@
 """The command lines of the entry scripts: parser, option types, and errors in one line."""
 
+from __future__ import annotations
+
 import argparse
 import logging
 import sys

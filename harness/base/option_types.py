@@ -1,5 +1,7 @@
 """Types of the options of `clusterlift` that click does not have, and how a parser of ours becomes one."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """The values that options have as text, for the entry scripts and for `clusterlift`."""
 
+from __future__ import annotations
+
 import difflib
 import math
 import re
@@ -82,9 +84,13 @@ def plain_number(text: str) -> float:
 
 def parse_fraction(text: str) -> float:
     """Return 0.02 for `2%` or `0.02`. Raise ValueError unless it is between 0% and 100%."""
-    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    number = text.strip()
+    whole = 1
+    if number.endswith("%"):
+        number = number[:-1]
+        whole = 100
     try:
-        fraction = plain_number(number.strip()) / (100 if percent else 1)
+        fraction = plain_number(number.strip()) / whole
     except ValueError:
         raise ValueError(f"'{text}' is not a percentage; write for example 2%") from None
     if not 0 < fraction < 1:

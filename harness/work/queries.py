@@ -1,4 +1,6 @@
-"""The files of a user's queries: each file `NAME.sql` has one query, which is the workload NAME."""
+"""The files of a user's queries. Each file `NAME.sql` has one query, which is the workload NAME."""
+
+from __future__ import annotations
 
 import codecs
 import hashlib
@@ -21,8 +23,8 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class QueryDirectory:
     """The queries of a directory: the text and the file of each by its name, in the order of names.
 
-    Numbers in names are ordered as numbers. `left_out` has the names of what else is there, without hidden
-    files.
+    Numbers in names are ordered as numbers. `left_out` has the names of other files, without hidden ones.
+    `path` is the directory.
     """
 
     texts: Mapping[str, str]
@@ -32,18 +34,19 @@ class QueryDirectory:
 
 
 def read_query_directory(directory: str) -> QueryDirectory:
-    """Return the queries of a directory. Whether a text is a query is for Spark to say.
+    """Return the queries of a directory. Spark has to find out whether a text is a query.
 
-    Raise BadInput that names the directory or file if there is none, or if one cannot be a workload.
+    Raise BadInput, which names the directory or file, if no file is there, or if one cannot be a workload.
     """
     try:
         entries = [entry for entry in Path(directory).iterdir() if entry.name[0] != "."]
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BadInput(f"{directory} is no directory; {_ADVICE}") from error
     except OSError as error:
-        is_none = isinstance(error, (FileNotFoundError, NotADirectoryError))
-        reason = "is no directory" if is_none else f"cannot be read: {error.strerror}"
+        reason = f"cannot be read: {error.strerror}"
         raise BadInput(f"{directory} {reason}; {_ADVICE}") from error
     files: dict[str, Path] = {}
-    left_out = list[str]()
+    left_out: list[str] = []
     for entry in sorted(entries, key=lambda entry: natural_order(entry.stem)):
         if entry.suffix.lower() != SUFFIX or entry.is_dir():
             left_out.append(entry.name)

@@ -1,9 +1,11 @@
 """A series: the runs that were made with the same arguments, so that one of them can stand for another."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from typing import Sequence, Tuple
 
 from harness.base.redaction import without_credentials
 from harness.model.spark_properties import recorded_properties
@@ -15,7 +17,7 @@ PROVEN = "CLUSTERLIFT_PROVEN"
 """The environment variable with the fingerprints of datasets whose rows earlier runs read, as
 `records.series.proven_content` returns them."""
 
-SparkOptions = Sequence[tuple[str, str]]
+SparkOptions = Sequence[Tuple[str, str]]
 """Options of spark-submit, each with its value: `("--conf", "spark.executor.memory=1g")`."""
 
 
@@ -26,8 +28,11 @@ def series_of(options: SparkOptions, arguments: Sequence[str], file_system: str 
     has another port each time that it starts. Values count as a run records them: results get published, and
     must not confirm a guess at a secret.
     """
-    words = [word for option, value in options for word in (option, _recorded(option, value))]
-    words += [without_credentials(word) for argument in arguments for word in _words(argument)]
+    words = []
+    for option, value in options:
+        words += [option, _recorded(option, value)]
+    for argument in arguments:
+        words += [without_credentials(word) for word in _words(argument)]
     if file_system:
         words = [word.replace(file_system, "") for word in words]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
@@ -47,6 +52,8 @@ def _recorded(option: str, value: str) -> str:
     return f"{name}={recorded_properties({name: text})[name]}"
 
 
-def _words(argument: str) -> Iterator[str]:
+def _words(argument: str) -> list[str]:
     option, equals, value = argument.partition("=")
-    yield from (option, value) if equals and option.startswith("--") else (argument,)
+    if equals and option.startswith("--"):
+        return [option, value]
+    return [argument]
