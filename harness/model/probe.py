@@ -4,13 +4,15 @@ from __future__ import annotations  # for Python 3.8
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Tuple, Union
+from typing import Tuple, TypeVar, Union
 
 from harness import __version__
 from harness.model.bounds import MAX_QUANTITY, Number, Quantity
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.model.soak import LinkEvent, SoakEvent, SoakFlow
+
+E = TypeVar("E")
 
 HIGHER = "higher"
 LOWER = "lower"
@@ -169,20 +171,24 @@ class RecordedProbes:
     @property
     def excluded_hosts(self) -> list[ExcludedHost]:
         """The hosts that were left out, or whose link is unknown."""
-        return [event for event in self.events if isinstance(event, ExcludedHost)]
+        return self.events_of(ExcludedHost)
 
     @property
     def measurements(self) -> list[Measurement]:
         """The measurements, also those without a value."""
-        return [event for event in self.events if isinstance(event, Measurement)]
+        return self.events_of(Measurement)
 
     def links(self, moment: str | None = None) -> dict[str, HostLink]:
         """Return the links by host, at the given moment or as they were seen last."""
         links = {}
-        for event in self.events:
-            if isinstance(event, LinkSnapshot) and moment in {None, event.moment}:
-                links[event.link.host] = event.link
+        for snapshot in self.events_of(LinkSnapshot):
+            if moment in {None, snapshot.moment}:
+                links[snapshot.link.host] = snapshot.link
         return links
+
+    def events_of(self, kind: type[E]) -> list[E]:
+        """Return the events of this kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
-from harness.model.probe import BOTH_WAYS_ARROW, Measurement, RecordedProbes
+from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
 from harness.probes.options import Site, port_option, seconds_option
@@ -34,7 +34,18 @@ from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
+from harness.probes.traffic import (
+    GRACE_S,
+    OMITTED_S,
+    Flow,
+    Load,
+    Transfer,
+    finish,
+    flows_of,
+    open_flows,
+    open_runs,
+    pair_names,
+)
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64
@@ -64,11 +75,10 @@ def latency_steps(
     steps = []
     for all_pairs in pairing(hosts):
         for pairs in batches(all_pairs, pairs_at_once):
-            flows = [Flow(a, b) for a, b in pairs]
-            names = join_names([f"{a}{BOTH_WAYS_ARROW}{b}" for a, b in pairs])
             for case, case_s in expected_s.items():
-                measure = partial(_measure, flows, load, case)
-                steps.append(ProbeStep(f"latency: {names}, {case}", case_s, measure))
+                measure = partial(_measure, flows_of(pairs), load, case)
+                name = f"latency: {pair_names(pairs)}, {case}"
+                steps.append(ProbeStep(name, case_s, measure))
     rdma = partial(_measure_rdma, hosts, pairing, pairs_at_once)
     steps.append(ProbeStep("rdma", RDMA_STEP_S, rdma))
     return steps
@@ -109,9 +119,7 @@ def _run_messages(
             run.start()
         if transfers:
             time.sleep(OMITTED_S)
-        for session in sessions:
-            session.start()
-        round_trips = [session.finish() for session in sessions]
+        round_trips = finish(sessions)
         return round_trips, [run.finish() for run in transfers]
 
 
@@ -139,7 +147,7 @@ def _measure_rdma(
         return
     for pairs in pairing(measurable):
         for batch in batches(pairs, pairs_at_once):
-            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch])
+            yield from _measure_rdma_pairs(flows_of(batch))
 
 
 def _find_rdma(hosts: Sequence[Host], measurable: list[Host]) -> Iterator[Measurement]:
@@ -167,9 +175,7 @@ def _find_rdma(hosts: Sequence[Host], measurable: list[Host]) -> Iterator[Measur
 def _measure_rdma_pairs(flows: Sequence[Flow]) -> Iterator[Measurement]:
     with RemoteProcesses() as remotes:
         sessions = open_runs(flows, 0, lambda flow, _: _perftest_run(remotes, flow))
-        for session in sessions:
-            session.start()
-        latencies = [session.finish() for session in sessions]
+        latencies = finish(sessions)
     for flow, latency in zip(flows, latencies, strict=True):
         if isinstance(latency, HostError):
             yield RDMA_TYPICAL.failed(flow.pair, latency)

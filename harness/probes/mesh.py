@@ -46,7 +46,7 @@ from harness.probes.plan import (
     round_robin_round,
 )
 from harness.probes.tools.cpu import Cpu
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.probes.traffic import Flow, Load, Transfer, flows_back, flows_of, run_flows
 
 PAIR_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0
@@ -92,8 +92,8 @@ class Mesh:
         steps = []
         for pairs in self.pairing(hosts):
             for batch in batches(pairs, self.pairs_at_once):
-                forward = [Flow(a, b) for a, b in batch]
-                back = [Flow(b, a) for a, b in batch]
+                forward = flows_of(batch)
+                back = flows_back(forward)
                 steps.append(_step(forward, forward, load))
                 steps.append(_step(back, back, load))
                 if self.both_ways:

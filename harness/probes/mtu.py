@@ -43,7 +43,7 @@ from harness.probes.path_mtu import (
 )
 from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin_round
 from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.probes.traffic import Flow, Load, Transfer, flows_back, flows_of, run_flows
 from harness.settings.in_force import NotPutBack, in_force, put_back
 from harness.settings.journal import Journal, open_journal
 from harness.settings.simple import mtu
@@ -64,9 +64,10 @@ def packet_size_steps(
 
     Without `set_mtu`, TCP's maximum segment size limits the packets, and no interface is changed.
     """
-    there = [[Flow(a, b)] for a, b in round_robin_round(hosts, 0)]
-    back = [[flow, Flow(flow.receiver, flow.sender)] for [flow] in there]
-    names = join_names([flow for [flow] in there])
+    flows = flows_of(round_robin_round(hosts, 0))
+    names = join_names(flows)
+    there = [[flow] for flow in flows]
+    back = list(zip(flows, flows_back(flows), strict=True))
     steps = []
     for size in sizes:
         for ways in (there, back) if both_ways else (there,):

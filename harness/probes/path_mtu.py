@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from harness.analysis.network.measured import PairMatrix, pair_matrix
-from harness.base.words import join_names
 from harness.hosts.remote_process import ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding, Subject, note
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
-from harness.model.probe import BOTH_WAYS_ARROW, Measurement, Pair, RecordedProbes
+from harness.model.probe import Measurement, Pair, RecordedProbes
 from harness.node.iproute2 import RememberedMtu, read_remembered_mtu, route_to
-from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
+from harness.probes.plan import Links, Pairing, Pairs, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Flow, flows_both_ways
+from harness.probes.traffic import Flow, flows_back, flows_of, pair_names
 
 MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q
@@ -77,10 +76,14 @@ def path_mtu_steps(
     """Find the path MTU of every pair that `pairing` yields, in both directions."""
     steps = []
     for pairs in pairing(hosts):
-        names = join_names([f"{a}{BOTH_WAYS_ARROW}{b}" for a, b in pairs])
-        measure = partial(_measure_paths, flows_both_ways(pairs), links)
-        steps.append(ProbeStep(f"mtu: {names}", PATH_S, measure))
+        measure = partial(_measure_paths, _both_ways(pairs), links)
+        steps.append(ProbeStep(f"mtu: {pair_names(pairs)}", PATH_S, measure))
     return steps
+
+
+def _both_ways(pairs: Pairs[Host]) -> list[Flow]:
+    flows = flows_of(pairs)
+    return flows + flows_back(flows)
 
 
 def largest_frame_steps(
@@ -92,7 +95,7 @@ def largest_frame_steps(
 
     flows: list[Flow] = []
     for pairs in round_robin(hosts):
-        flows += flows_both_ways(pairs)
+        flows += _both_ways(pairs)
 
     def measure() -> Iterator[Measurement]:
         try:

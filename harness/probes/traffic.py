@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from harness.base.words import join_names
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
 from harness.hosts.transports.host import Host, HostError
-from harness.model.probe import ARROW, Pair
+from harness.model.probe import ARROW, BOTH_WAYS_ARROW, Pair
 from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
@@ -46,13 +47,19 @@ class Flow:
         return ARROW.join(self.pair)
 
 
-def flows_both_ways(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
-    """Return two flows for each pair: there and back."""
-    flows = []
-    for a, b in pairs:
-        flows.append(Flow(a, b))
-        flows.append(Flow(b, a))
-    return flows
+def flows_of(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
+    """Return a flow for each pair, from its first host to its second."""
+    return [Flow(a, b) for a, b in pairs]
+
+
+def flows_back(flows: Iterable[Flow]) -> list[Flow]:
+    """Return the flows in the other direction."""
+    return [Flow(flow.receiver, flow.sender) for flow in flows]
+
+
+def pair_names(pairs: Iterable[tuple[Host, Host]]) -> str:
+    """Return the names of pairs that send both ways: `a <-> b, c <-> d`."""
+    return join_names([f"{a}{BOTH_WAYS_ARROW}{b}" for a, b in pairs])
 
 
 @dataclass(frozen=True)
@@ -99,9 +106,7 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
         runs = open_flows(remotes, flows, load)
         for meter in meters.values():
             meter.start()
-        for run in runs:
-            run.start()
-        transfers = [run.finish() for run in runs]
+        transfers = finish(runs)
         cpus = {
             host: meter.finish_parsed(
                 lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S
@@ -144,6 +149,13 @@ def open_runs(
         ClientServerRun.open(opening)
         runs += opening
     return runs
+
+
+def finish(runs: Sequence[ClientServerRun[T]]) -> list[T | HostError]:
+    """Start the clients of all runs, wait for their ends, and return what each found, or why it failed."""
+    for run in runs:
+        run.start()
+    return [run.finish() for run in runs]
 
 
 def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:

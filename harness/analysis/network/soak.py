@@ -32,19 +32,9 @@ _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
 _INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.LOST}
 
 
-def soak_flows(probed: RecordedProbes) -> list[SoakFlow]:
-    """Return the transfers of a soak, in order."""
-    return [event for event in probed.events if isinstance(event, SoakFlow)]
-
-
-def link_events(probed: RecordedProbes) -> list[LinkEvent]:
-    """Return what happened to links during a soak, and what could not be read of them, in order."""
-    return [event for event in probed.events if isinstance(event, LinkEvent)]
-
-
 def transfer_seconds(probed: RecordedProbes) -> float:
     """Return the link time under load, all hosts together: that of the transfers that ended well."""
-    return sum(flow.seconds for flow in soak_flows(probed) if flow.error is None)
+    return sum(flow.seconds for flow in probed.events_of(SoakFlow) if flow.error is None)
 
 
 @dataclass(frozen=True)
@@ -101,11 +91,11 @@ class SoakedHost:
 def soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
     """Return the hosts of a soak that took part in transfers, in natural order."""
     flows: dict[str, list[SoakFlow]] = defaultdict(list)
-    for flow in soak_flows(probed):
+    for flow in probed.events_of(SoakFlow):
         for host in flow.pair:
             flows[host].append(flow)
     events: dict[str, list[LinkEvent]] = defaultdict(list)
-    for event in link_events(probed):
+    for event in probed.events_of(LinkEvent):
         events[event.host].append(event)
     return [
         SoakedHost(host, flows[host], events[host]) for host in sorted(flows, key=natural_order)
@@ -123,10 +113,10 @@ class _Transfers:
 
 def soak_findings(probed: RecordedProbes) -> list[Finding]:
     """Return events of links, failed and slow transfers, and notes; faults first, each by its moment."""
-    recorded = link_events(probed)
+    recorded = probed.events_of(LinkEvent)
     events = [event for event in recorded if event.unread is None]
     links = probed.links().values()
-    flows = _of_uninterrupted_links(soak_flows(probed), events)
+    flows = _of_uninterrupted_links(probed.events_of(SoakFlow), events)
     best = pair_matrix(_goodputs(flows), MESH_GOODPUT, summary=max)
     transfers = _transfers(flows, reference_of(best, links))
     unread = _unread(recorded)
