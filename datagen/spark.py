@@ -67,6 +67,8 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
     # A context that stopped while it started fails at the first call that follows.
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+        # Spark before 3.5 does not know spark.log.level.
+        spark.sparkContext.setLogLevel(conf.get("spark.log.level", "OFF"))
         _silence_accumulators(spark)
         deploy_mode = spark.conf.get("spark.submit.deployMode", "client")
         encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
