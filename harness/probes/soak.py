@@ -199,10 +199,12 @@ SOAKED_HOSTS = ProbeTable(
     soaked_hosts,
     (
         Column[SoakedHost]("host", lambda row: row.host),
-        Column[SoakedHost]("rounds", lambda row: row.rounds, ",.0f"),
+        Column[SoakedHost]("rounds", lambda row: len(row.rounds), ",.0f"),
         Column[SoakedHost]("sends", lambda row: _rate(known_median(row.sent))),
         Column[SoakedHost]("receives", lambda row: _rate(known_median(row.received))),
-        Column[SoakedHost]("slowest", lambda row: _rate(row.slowest)),
+        Column[SoakedHost](
+            "slowest", lambda row: _rate(min(row.sent + row.received, default=None))
+        ),
         Column[SoakedHost]("retransmits", lambda row: row.retransmits, ",.0f"),
         _count_of("errors", LinkEventKind.ERRORS),
         _count_of("carrier changes", LinkEventKind.CARRIER),

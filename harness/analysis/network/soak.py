@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.analysis.network.judge import (
     SLOW,
@@ -37,49 +37,26 @@ def transfer_seconds(probed: RecordedProbes) -> float:
     return sum(flow.seconds for flow in probed.events_of(SoakFlow) if flow.error is None)
 
 
-@dataclass(frozen=True)
+@dataclass
 class SoakedHost:
-    """A host, the transfers in which it sent or received, and the events of its link."""
+    """A host in a soak: the events of its link, its rounds, and the goodputs in bit/s of its transfers.
+
+    `resent` has for each sending how many segments it sent again; None if iperf3 did not report it.
+    """
 
     host: str
-    flows: Sequence[SoakFlow]
-    events: Sequence[LinkEvent]
+    events: list[LinkEvent] = field(default_factory=list)
+    rounds: set[int] = field(default_factory=set)
+    sent: list[float] = field(default_factory=list)
+    received: list[float] = field(default_factory=list)
+    resent: list[int | None] = field(default_factory=list)
     errors: tuple[str, ...] = ()
 
     @property
-    def rounds(self) -> int:
-        """The number of rounds in which it took part."""
-        return len({flow.round for flow in self.flows})
-
-    @property
-    def sent(self) -> list[float]:
-        """The goodputs in bit/s with which it sent."""
-        return [flow.goodput_bit_s for flow in self._sendings if flow.goodput_bit_s]
-
-    @property
-    def received(self) -> list[float]:
-        """The goodputs in bit/s with which it received."""
-        own = [flow for flow in self.flows if flow.receiver == self.host]
-        return [flow.goodput_bit_s for flow in own if flow.goodput_bit_s]
-
-    @property
-    def slowest(self) -> float | None:
-        """The least goodput in bit/s with which it sent or received."""
-        return min(self.sent + self.received, default=None)
-
-    @property
     def retransmits(self) -> int | None:
-        """The number of segments that it sent again; None if a transfer did not report it."""
-        total = 0
-        for flow in self._sendings:
-            if flow.goodput_bit_s is not None and flow.retransmits is None:
-                return None
-            total += flow.retransmits or 0
-        return total if self.sent else None
-
-    @property
-    def _sendings(self) -> list[SoakFlow]:
-        return [flow for flow in self.flows if flow.sender == self.host]
+        """The number of segments that it sent again; None if it is unknown of a transfer."""
+        known = [number for number in self.resent if number is not None]
+        return sum(known) if known and len(known) == len(self.resent) else None
 
     def count(self, kind: LinkEventKind) -> int | None:
         """Return the count of events of this kind; None if the host does not show them."""
@@ -90,16 +67,19 @@ class SoakedHost:
 
 def soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
     """Return the hosts of a soak that took part in transfers, in natural order."""
-    flows: dict[str, list[SoakFlow]] = defaultdict(list)
+    hosts: dict[str, SoakedHost] = {}
     for flow in probed.events_of(SoakFlow):
-        for host in flow.pair:
-            flows[host].append(flow)
-    events: dict[str, list[LinkEvent]] = defaultdict(list)
+        sender, receiver = (hosts.setdefault(host, SoakedHost(host)) for host in flow.pair)
+        sender.rounds.add(flow.round)
+        receiver.rounds.add(flow.round)
+        if flow.goodput_bit_s is not None:
+            sender.sent.append(flow.goodput_bit_s)
+            sender.resent.append(flow.retransmits)
+            receiver.received.append(flow.goodput_bit_s)
     for event in probed.events_of(LinkEvent):
-        events[event.host].append(event)
-    return [
-        SoakedHost(host, flows[host], events[host]) for host in sorted(flows, key=natural_order)
-    ]
+        if event.host in hosts:
+            hosts[event.host].events.append(event)
+    return [hosts[host] for host in sorted(hosts, key=natural_order)]
 
 
 @dataclass(frozen=True)

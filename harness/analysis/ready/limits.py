@@ -17,24 +17,17 @@ EXCEEDS = "exceeds"
 FAILED = "failed"
 UNKNOWN = "unknown"
 KEEPS = "keeps"
-_GRAVITIES = {
-    EXCEEDS: Gravity.FAULT,
-    FAILED: Gravity.FAULT,
-    UNKNOWN: Gravity.UNKNOWN,
-    KEEPS: Gravity.OK,
+_WORDS = {
+    EXCEEDS: (Gravity.FAULT, "slower by more than {}", "not faster by {}"),
+    FAILED: (Gravity.FAULT, "trials failed", "trials failed"),
+    UNKNOWN: (
+        Gravity.UNKNOWN,
+        "not known whether slower by more than {}",
+        "not known whether faster by {}",
+    ),
+    KEEPS: (Gravity.OK, "not slower by more than {}", "faster by {} or more"),
 }
-_LARGEST_INCREASE = {
-    EXCEEDS: "slower by more than {}",
-    FAILED: "trials failed",
-    UNKNOWN: "not known whether slower by more than {}",
-    KEEPS: "not slower by more than {}",
-}
-_LEAST_DECREASE = {
-    EXCEEDS: "not faster by {}",
-    FAILED: "trials failed",
-    UNKNOWN: "not known whether faster by {}",
-    KEEPS: "faster by {} or more",
-}
+"""By outcome its gravity, and its words for a largest increase and for a least decrease."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +56,7 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
         relative_to = controls_in_common(comparison.columns, comparison.model)
     tested = changes_of_table(comparison.model, relative_to, limit)
     for index, column in enumerate(comparison.columns[1:], 1):
-        found: dict[str, list[str]] = {outcome: [] for outcome in _GRAVITIES}
+        found: dict[str, list[str]] = {outcome: [] for outcome in _WORDS}
         for row in comparison.rows:
             if row.cells[index].sample.errors:
                 found[FAILED].append(row.workload)
@@ -96,11 +89,12 @@ def _finding(
     names: str,
     remedy: str = "",
 ) -> LimitFinding:
-    words = _LEAST_DECREASE if limit < 0 else _LARGEST_INCREASE
+    gravity, increase, decrease = _WORDS[outcome]
+    words = decrease if limit < 0 else increase
     return LimitFinding(
         about(configuration),
-        f"{words[outcome].format(given_percent(abs(limit)))}: {names}",
-        _GRAVITIES[outcome],
+        f"{words.format(given_percent(abs(limit)))}: {names}",
+        gravity,
         remedy=remedy,
         limit=limit,
         outcome=outcome,
