@@ -60,7 +60,7 @@ class ColdReads:
     def drop(self) -> None:
         """Let the storage, the nodes and, if there is one, the experiment drop what they keep of the files.
 
-        What fails is no error: whether a trial was cold is measured.
+        A failure is no error, because it is measured whether a trial was cold.
         """
         cached = [place for place in self.places if place.stored.page_cache is not False]
         self.failure = self._failure(cached)
@@ -173,10 +173,10 @@ def _local_source(spark: SparkSession, place: Place) -> InputSource:
     if mount is None or mount.type not in _ON_DISKS:
         return InputSource()
     holders = {holder.kind: holder.name for holder in holders_of(Path(directory))}
-    # What ZFS counts as read by a process may have been in its own cache.
+    # ZFS also counts as read what was in its own cache.
     if ZFS in holders:
         return InputSource(InputReader.STORAGE, is_packed=True)
-    # Nothing counts as read from files that are in memory themselves. What stands on memory counts.
+    # Nothing counts as read from files that are in memory themselves. A file system on memory counts.
     for kind in (MEMORY, PAGE_CACHE):
         if kind in holders and mount.type != holders[kind]:
             return InputSource(in_memory=f"{directory} is in memory ({holders[kind]})")

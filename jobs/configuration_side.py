@@ -78,7 +78,9 @@ class ConfigurationSide:
 
     def _find_source(self) -> None:
         """Find out where the files of dataset and tables come from, and how they are put out of memory."""
-        places: list[Place] = [self._dataset] if self._dataset else []
+        places: list[Place] = []
+        if self._dataset is not None:
+            places.append(self._dataset)
         are_known = True
         for table in self._tables:
             places += table.places or ()
@@ -109,7 +111,9 @@ class ConfigurationSide:
             table.register()
         if self._recording is not None:
             return
-        data_dir = self._dataset.directory.local_path if self._dataset else None
+        data_dir = None
+        if self._dataset is not None:
+            data_dir = self._dataset.directory.local_path
         nodes = describe_nodes(self._spark, data_dir)
         self._links = nodes.links
         for host, reason in nodes.silent.items():
@@ -157,7 +161,7 @@ class ConfigurationSide:
         )
 
     def silence(self) -> Iterator[str]:
-        """Yield a line for each node of which nothing is known in some trials."""
+        """Yield a line for each node about which some trials know nothing."""
         reasons: dict[str, list[str]] = {}
         for trial in self.trials:
             for host, reason in trial.silent.items():

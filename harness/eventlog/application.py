@@ -1,8 +1,8 @@
-"""What a user's application did, by Spark's event log of it: executions of SQL, jobs, and their tasks.
+"""A user's application as a run, by Spark's event log of it: executions of SQL, jobs, and their tasks.
 
-The application becomes a run. Its workloads are the whole application, by its name, and what it executed, by
-the description or else the call site that Spark recorded. What Spark describes alike and plans differently is
-numbered, in the order of its first job.
+The workloads of the run are the whole application, by its name, and its executions, by the description
+or else the call site that Spark recorded. Executions that Spark describes alike and plans differently
+are numbered, in the order of their first jobs.
 """
 
 from __future__ import annotations  # for Python 3.8
@@ -58,7 +58,7 @@ _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 @dataclass(eq=False)
 class _Execution:
-    """What becomes a trial: the application, an execution of SQL, or a job outside SQL.
+    """Something that becomes a trial: the application, an execution of SQL, or a job outside SQL.
 
     `outline` tells it from what has the same description. It has a `workload` since its first job, and
     `tasks` until its end. `error` is that of a job that failed.
@@ -202,8 +202,9 @@ class Application:
 
     def _ended(self, event: Any) -> None:
         self.has_ended = True
-        code = event.get("ExitCode")
-        error = f"the application ended with exit code {code}" if code else ""
+        error = ""
+        if event.get("ExitCode"):
+            error = f"the application ended with exit code {event['ExitCode']}"
         self._end(self._whole, as_ms(event["Timestamp"]), error)
 
     def _environment_known(self, event: Any) -> None:
@@ -350,9 +351,12 @@ def _job(event: Any, stages: Any, properties: Any) -> _Execution:
     So what Spark does before it executes a query, such as reading a schema, is told from the query.
     """
     stage_names = {as_number(stage["Stage ID"]): str(stage["Stage Name"]) for stage in stages}
-    last = stage_names[max(stage_names)] if stage_names else "job"
+    about = "job"
+    if stage_names:
+        about = stage_names[max(stage_names)]
     described = properties.get("spark.job.description")
-    about = f"{described}: {last}" if described else last
+    if described:
+        about = f"{described}: {about}"
     stages_outline = hash(tuple(sorted(stage_names.values())))
     return _Execution(about, as_ms(event["Submission Time"]), stages_outline, is_job=True)
 
@@ -365,7 +369,9 @@ def _reason(error: str) -> str:
 def _cut(text: str, most: int = MAX_NAME) -> str:
     """Return a text in one line; if it is longer, cut, with a digest of the whole."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{shorten(line, most)} ({digest(line)})"
+    if len(line) > most:
+        return f"{shorten(line, most)} ({digest(line)})"
+    return line
 
 
 def _moment(at_ms: int) -> str:

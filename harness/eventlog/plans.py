@@ -9,7 +9,7 @@ from typing import Any
 from harness.eventlog.passing_words import place, without_passing_words
 
 _PASSING = re.compile(r"#\d+L?|=\d+|\(\d+\)|@[0-9a-f]{4,}|Lambda\S*")
-"""What in a plan differs each time that it is made: numbers of columns, nodes and stages, and addresses."""
+"""The parts of a plan that differ each time: numbers of columns, nodes and stages, and addresses."""
 _SCAN = re.compile(r"(Batch|File)?Scan (?:(?P<format>\S*) )?(?P<table>\S*)")
 _LOCATION = re.compile(r"Location: \w{1,80}(?:\(\d{1,9} paths?\))? ?\[([^\],]{1,2000})")
 _MAX_TABLE = 500

@@ -98,7 +98,9 @@ class _RunningStage:
 
     def stragglers(self) -> Stragglers | None:
         tasks_ms = self._successful_ms
-        return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3) if tasks_ms else None
+        if not tasks_ms:
+            return None
+        return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3)
 
 
 def _lag_s(stragglers: Stragglers | None) -> float:

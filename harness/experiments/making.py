@@ -149,7 +149,9 @@ def make_runs_within(
 def _outlook(budget: TimeBudget, complete: int) -> str:
     """Return how many runs there will be: `about 3; 2 min 00 s left`."""
     total = complete + budget.turns_left(complete)
-    runs = f"about {total}" if budget.turn_s else f"{total} or more"
+    runs = f"{total} or more"
+    if budget.turn_s:
+        runs = f"about {total}"
     if not budget.left_s:
         return f"{runs}; the time is over, but a table needs {MIN_RUNS} runs"
     return f"{runs}; {duration_text(budget.left_s)} left"

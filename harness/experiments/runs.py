@@ -121,7 +121,7 @@ class _ExperimentRunner:
                 wanted[configuration.on_hosts] = None
                 if configuration.data and each.run.has_spark and not each.is_measured:
                     datasets[configuration.data] = None
-        # What cannot be set, or could not be put back, is found before a dataset is generated.
+        # This finds what cannot be set, or could not be put back, before a dataset is generated.
         for configuration in wanted:
             plan(self._site.settings(configuration))
         self._generate(datasets)

@@ -21,8 +21,8 @@ class Part:
     program: str | None = None
 
     def __str__(self) -> str:
-        of_program = f", {self.program}" if self.program else ""
-        return f"{self.configuration.name}, run {self.number}{of_program}"
+        text = f"{self.configuration.name}, run {self.number}"
+        return f"{text}, {self.program}" if self.program else text
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PlannedRun:
 
     @property
     def link_texts(self) -> str:
-        """What the configurations set, in words: `, 100mbit; 1gbit`."""
+        """The settings of the configurations in words, after a comma: `, 100mbit; 1gbit`."""
         texts = dict.fromkeys(str(each) for each in self.configurations if str(each))
         return f", {'; '.join(texts)}" if texts else ""
 
@@ -66,7 +66,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class LeftOver:
-    """What is left of a planned run: networks to probe, programs to run, and runs on Spark to make.
+    """The rest of a planned run: networks to probe, programs to run, and runs on Spark to make.
 
     Runs on Spark are one application, so all of them are made if one is missing.
     """

@@ -1,9 +1,9 @@
 """Whether trials read their input from disks or from memory: measured, whatever was asked for.
 
-What counts is the share of the input that disks read during a trial. Disks also read ahead, so they count
-for no more than the input. What a workload reads in several stages can be the same data, which only the first
-of them reads from disks: its input is what the stage that reads most has read. The share is unknown below
-16 MiB of input, and where the disks of a storage also read for others.
+The share of the input that disks read during a trial decides. Disks also read ahead, so they count for no
+more than the input. Several stages of a workload can read the same data, and only the first of them reads it
+from disks: so the input is that of the stage that reads most. The share is unknown below 16 MiB of input, and
+where the disks of a storage also read for others.
 
 Disks read fewer bytes than the input has if its files are compressed or have holes. There, what was in memory
 when the trial began bounds the share from both sides. It is known if both bounds mean the same.
@@ -19,7 +19,7 @@ from harness.model.run import InputReader, Trial
 
 COLD = "cold"
 WARM = "warm"
-"""What a run can ask for: the input of each trial is put out of the page cache before, or stays in it."""
+"""The states that a run can ask for: each trial's input is put out of the page cache before, or stays."""
 MIN_INPUT = 16 * 2**20
 """Bytes. A machine reads a megabyte within a trial by itself, which is no sign of this much input."""
 _FROM_DISKS = 0.9
@@ -86,8 +86,9 @@ def _bytes_from_disks(trial: Trial, input_bytes: int) -> int | None:
         most = min(most, packed.other_bytes)
         least = max(least, (input_bytes - packed.in_memory_bytes) // trial.executions)
         least = min(least, most)
-    is_known = CacheState.of(least / input_bytes) is CacheState.of(most / input_bytes)
-    return least if is_known else None
+    if CacheState.of(least / input_bytes) is not CacheState.of(most / input_bytes):
+        return None
+    return least
 
 
 def _read_bytes(trial: Trial) -> int | None:
@@ -96,8 +97,9 @@ def _read_bytes(trial: Trial) -> int | None:
         return None
     if trial.input_read_by is InputReader.APPLICATION:
         return trial.disk.own_read_bytes
-    read_bytes = trial.disk.read_bytes
-    return read_bytes if read_bytes <= _MAX_READ * trial.tasks.input_bytes else None
+    if trial.disk.read_bytes > _MAX_READ * trial.tasks.input_bytes:
+        return None
+    return trial.disk.read_bytes
 
 
 def cache_text(share: float) -> str:

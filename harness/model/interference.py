@@ -19,7 +19,7 @@ from harness.model.task_metrics import MIN_SECONDS, Quantities
 
 @dataclass(frozen=True)
 class NodeInterference(Quantities):
-    """What a node counted from just before a trial until just after it. None means unknown.
+    """The counts of a node from just before a trial until just after it. None means unknown.
 
     - `duration_s`: the time between the two readings; `processors`: how many the machine has.
     - `loop_s`: the mean CPU time of a loop that is always the same, and `loops`, how often it ran: it
@@ -122,17 +122,17 @@ class Disturbance:
 
 
 class EarlierTrials:
-    """What the nodes counted in the earlier trials of each workload in a run, disturbed or not."""
+    """The counts of the nodes in the earlier trials of each workload in a run, disturbed or not."""
 
     def __init__(self) -> None:
-        # By workload and host, of each kind of disturbance, in rising order: many nodes have many values.
+        # The values of each kind of disturbance in rising order, by workload and host.
         self._values: dict[tuple[str, str], list[list[float]]] = {}
 
     def judge_next(self, workload: str, nodes: ClusterInterference) -> str | None:
         """Say in one line why a workload's next trial does not count; None if it does, or if that is unknown.
 
-        What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. Then the trial
-        is an earlier one.
+        The quantity that exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`.
+        Then the trial is an earlier one.
         """
         found: list[tuple[float, str]] = []
         for node in nodes:
@@ -199,7 +199,7 @@ def _loops(node: NodeInterference) -> Parts:
 
 
 def _stolen(node: NodeInterference) -> Parts:
-    """Of the time in which a process wanted a processor."""
+    """Return a share of the time in which a process wanted a processor."""
     if node.stolen_s is None or node.busy_s is None:
         return None, None
     return node.stolen_s, node.busy_s + node.stolen_s
@@ -227,8 +227,8 @@ DISTURBANCES = (
         compared_as="processor speed (time of a fixed loop)",
         may_explain=1.05,
     ),
-    # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and
-    # a machine that is never without it has another after three trials.
+    # Time that is taken away lengthens a trial that computes by as much. Zero is the usual value, but a
+    # machine on which time is always taken has another one after three trials.
     Disturbance(
         STEAL,
         _stolen,
@@ -238,8 +238,8 @@ DISTURBANCES = (
         may_explain=0.02,
         busy=0.05,
     ),
-    # The same. What the work needs is usual, such as the daemons of a file system; they seldom take
-    # more than a fifth, and work more on faster links.
+    # The same. Processes that the work needs are usual, such as the daemons of a file system. They seldom
+    # take more than a fifth, and work more on faster links.
     Disturbance(
         OTHERS,
         lambda node: (node.others_s, node.duration_s * node.processors),

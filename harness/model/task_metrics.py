@@ -16,7 +16,7 @@ MAX_QUANTITY = 1e18
 
 _NUMBERS = frozenset({int, float})
 _READERS: dict[type, Callable[[object], tuple[Any, ...]]] = {}
-"""What reads all fields of an instance, by its class."""
+"""Functions that read all fields of an instance, by its class."""
 
 
 class Quantities:
@@ -195,7 +195,7 @@ class DiskBytes(Quantities):
 
 @dataclass(frozen=True)
 class PackedInput(Quantities):
-    """Files of which disks may have fewer bytes than they have: compressed, or with holes.
+    """Files that take fewer bytes on disks than they have: they are compressed, or have holes.
 
     `in_memory_bytes` are what the page caches of all nodes had of them when the trial began, and
     `other_bytes` the rest; both are None if that is unknown.

@@ -14,7 +14,7 @@ from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
 MIN_SLICE_S = 0.2
 """The nodes are sampled five times a second."""
 MAX_SLICES = 64
-"""Of a trial; the slices of a long one are longer. So a results file grows by at most half."""
+"""Slices of a trial; the slices of a long one are longer. So a results file grows by at most half."""
 MAX_READABLE_SLICES = 10_000
 """More than any version writes."""
 
@@ -50,7 +50,7 @@ class NodeTimeline:
     - `clock_error_s`: by how much the slices may lie beside the trial's, because the node has a clock of
       its own; 0 on the driver's machine.
     - `received_bytes`, `sent_bytes`: of all interfaces that lead to other machines, with headers.
-    - `disk_busy_percent`: how long a disk had something to do, of whichever disk was the busiest then.
+    - `disk_busy_percent`: how long the disk had something to do that was the busiest in the slice.
     - `busiest_disk`: the name of the one that was busy for longest; None if none was.
     """
 
@@ -146,9 +146,11 @@ def packed(values: Sequence[int | None]) -> str:
     largest = max((value for value in values if value is not None), default=0)
     if not largest and None not in values:
         return "0"
-    scale = _TOP / largest if largest else 0
-    levels = (_UNKNOWN if value is None else _LEVELS[round(value * scale)] for value in values)
-    return f"{largest} {''.join(levels)}"
+    scale = _TOP / max(1, largest)
+    levels = ""
+    for value in values:
+        levels += _UNKNOWN if value is None else _LEVELS[round(value * scale)]
+    return f"{largest} {levels}"
 
 
 @lru_cache(maxsize=4096)
@@ -157,10 +159,9 @@ def unpacked(text: str, count: int) -> tuple[int | None, ...]:
     largest, levels = _check("a series", text, count)
     if not levels:
         return (0,) * count
-    by_level = {
-        level: None if level == _UNKNOWN else round(largest * _RANKS[level] / _TOP)
-        for level in set(levels)
-    }
+    by_level: dict[str, int | None] = {_UNKNOWN: None}
+    for level in set(levels) - {_UNKNOWN}:
+        by_level[level] = round(largest * _RANKS[level] / _TOP)
     return tuple(by_level[level] for level in levels)
 
 

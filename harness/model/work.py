@@ -20,7 +20,7 @@ DGEMM_PEAK = "dgemm"
 
 @dataclass(frozen=True)
 class Work:
-    """What one execution of a workload does.
+    """The work of one execution of a workload.
 
     - `amount`, `unit`: such as 7.1e9 and `flop`. The performance is the amount per second; more is better.
       If only a performance is reported, the amount is that of one second, which is then the trial's time.
@@ -47,6 +47,6 @@ class Work:
 
     @property
     def counted(self) -> str:
-        """What performances of the workload are in: only those that have the same have a mean."""
+        """The unit and peak of performances. Only performances with the same ones have a mean."""
         peak = self.peaks.get(DECLARED_PEAK)
         return self.unit if peak is None else f"{self.unit} with a peak of {peak:g} {self.unit}/s"

@@ -24,7 +24,7 @@ class Achieved:
 
 
 Outcomes = Mapping[str, Achieved | str]
-"""By workload: what it achieved, or in one line why it failed. What is missing failed, unless omitted."""
+"""What each workload achieved, or in one line why it failed. A workload that is missing failed."""
 
 
 @dataclass(frozen=True)

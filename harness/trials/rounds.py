@@ -122,8 +122,10 @@ class Rounds:
     def outlook(self) -> str:
         """Return which workloads need more trials, and the time that is left."""
         left = duration_text(self._left_s())
+        if self.total == len(self._took_s):
+            return "done"
         if self.total is not None:
-            return f"this run: {left} left" if len(self._took_s) < self.total else "done"
+            return f"this run: {left} left"
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"

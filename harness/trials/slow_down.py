@@ -61,8 +61,9 @@ def _reason(runs: Sequence[Sequence[Trial]]) -> str:
     name = max(grown_s, key=grown_s.__getitem__)
     if grown_s[name] < longer_s / 2:
         return "the reason is not known"
-    is_hot = name == SPEED and any(node.heat_throttles for node in nodes)
-    return f"{name}: they were too hot" if is_hot else name
+    if name == SPEED and any(node.heat_throttles for node in nodes):
+        return f"{name}: they were too hot"
+    return name
 
 
 def _halves(trials: Sequence[Trial]) -> Iterator[tuple[float, Trial]]:
