@@ -31,6 +31,7 @@ from harness.records.directories import check_writable, configuration_directory,
 from harness.records.lookup import last_run_before
 from harness.records.series import locked_series
 from harness.submit.submission import Submission
+from harness.work.script_options import read_script_options
 
 DEFAULT_MINUTES = 5.0
 WORKLOADS = "group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf"
@@ -102,20 +103,27 @@ def bench_command(
     `clusterlift run -- --help` lists.
     """
     dataset = dataset or f"data/rows-{rows}"
-    data = [f"--rows={rows}", *([f"--layout={layout}"] if layout else [])]
-    own = [f"--dataset={dataset}", f"--generate={shlex.join(data)}"]
-    own += [f"--configuration={configuration}", f"--results={results}"]
+    data = [f"--rows={rows}"]
+    if layout:
+        data.append(f"--layout={layout}")
     user = Submission.of(words)
-    options = user.options
+    given = read_script_options([f"--dataset={dataset}", *user.arguments])
+    options: list[tuple[str, str]] = []
+    arguments = [
+        f"--dataset={dataset}",
+        f"--generate={shlex.join(data)}",
+        f"--configuration={configuration}",
+        f"--results={results}",
+    ]
     may_shorten = False
     if "spark.master" not in user.properties:
-        properties = (f"{name}={value}" for name, value in ONE_MACHINE_PROPERTIES.items())
-        options = [*(("--conf", each) for each in properties), *options]
-        own += [f"--repartition={FEW_PARTITIONS}", *ONE_MACHINE_ROUNDS]
-        may_shorten = not user.given.given & {"trials", "warmup"}
-    if not user.given.sql:
-        own.append(f"--default-workloads={WORKLOADS}")
-    submission = Submission(options, [*own, *user.arguments])
+        for name, value in ONE_MACHINE_PROPERTIES.items():
+            options.append(("--conf", f"{name}={value}"))
+        arguments += [f"--repartition={FEW_PARTITIONS}", *ONE_MACHINE_ROUNDS]
+        may_shorten = not given.given & {"trials", "warmup"}
+    if not given.sql:
+        arguments.append(f"--default-workloads={WORKLOADS}")
+    submission = Submission([*options, *user.options], [*arguments, *user.arguments])
     budget = time_for_runs(runs, minutes, precision, DEFAULT_MINUTES)
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))

@@ -116,13 +116,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say(line)
         return error.exit_code
     except click.ClickException as error:
-        message, code = error.format_message(), error.exit_code
+        message = error.format_message()
+        code = error.exit_code
     except (ClusterliftError, OutputLost) as error:
-        message, code = str(error), error.exit_code
+        message = str(error)
+        code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        message, code = "interrupted", INTERRUPTED
+        message = "interrupted"
+        code = INTERRUPTED
     except (ImportError, MemoryError, OSError) as error:  # the machine refuses
-        message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
+        message = f"cannot continue: {first_line(str(error), 'out of memory')}"
+        code = 1
     if message:
         say_error(PROG, message)
     return code
@@ -135,7 +139,8 @@ def _run(given: list[str]) -> int:
             raise BadInput(
                 f"argument {number}, {word!r}, has a NUL, which no name can have; remove it"
             )
-    if asked := os.environ.get(COMPLETE):
+    asked = os.environ.get(COMPLETE)
+    if asked:
         return shell_complete(clusterlift, {}, PROG, COMPLETE, asked)
     # click's own main() would print by itself, and leave by sys.exit() if its reader has gone.
     with clusterlift.make_context(PROG, given) as context:

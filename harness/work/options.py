@@ -40,16 +40,17 @@ class Affected(Enum):
 class Option:
     """An option of jobs/benchmark.py.
 
-    - `read`: returns the value of a text, or the value of all texts if the option `is_repeated`; raises
-      ValueError or BadInput. A switch has no value, and is True if it is given.
-    - `help`: None if `clusterlift` itself passes the option.
-    - `name`: of the field, of the key in experiments, and of the parameter in results.
+    - `read`: returns the value of a text, or of all texts if the option `is_repeated`. It raises ValueError
+      or BadInput. A switch has no text, and is True if it is given.
+    - `help`: None if users do not give the option, because `clusterlift` itself passes it.
+    - `name`: that of the field, of the key in experiments, and of the parameter in results.
     - `is_list`: whether the key in experiments has a list of names.
-    - `fact`: what comparisons and predictions call the option; empty if they need not know it.
-    - `repeats`: whether it only says how often work is done, so that more of it adds to what is there.
-    - `before`: the value of a run that is older than the option; `elsewhere`: that of an imported run. None:
-      unknown.
-    - `affected`: the workloads that a comparison warns about if the option differs.
+    - `fact`: what comparisons and predictions call the option. Empty: they do not look at it.
+    - `repeats`: whether the option only says how often work is done. Sides need not agree on it, and a
+      larger number adds to the results that exist.
+    - `before`: the value of runs that are older than the option. None: unknown.
+    - `elsewhere`: the value of runs whose results were imported. None: unknown.
+    - `affected`: the workloads whose changes are doubtful if the option differs.
     """
 
     read: Callable[[Any], Any]
@@ -68,7 +69,7 @@ class Option:
     default: Any = None
 
     def value_in(self, parameters: Mapping[str, Any]) -> Any:
-        """Return the value that a run has recorded, or must have had; None if it is unknown."""
+        """Return the value that a run recorded, or had without recording it; None if it is unknown."""
         value = parameters.get(self.name)
         if value is not None:
             return value
@@ -201,7 +202,7 @@ class WorkOptions:
         """Raise BadInput if options contradict each other."""
         if self.cache == COLD and self.streams > 1:
             raise BadInput(
-                f"cache cold contradicts streams {self.streams}: one finds in memory what another one read"
+                f"cache cold contradicts streams {self.streams}: a stream finds in memory what others read"
             )
 
     @property
@@ -215,9 +216,9 @@ class WorkOptions:
         return self.sql.texts if self.sql else {}
 
     def arguments(self, path_there: Callable[[Path], str]) -> Iterator[str]:
-        """Yield the arguments of jobs/benchmark.py for values that are no default.
+        """Yield an argument of jobs/benchmark.py for each value that is not the default.
 
-        `path_there` returns where a file of this machine is on the script's.
+        `path_there` returns how the script's machine calls a path of this machine.
         """
         for each in WORK_OPTIONS:
             value = getattr(self, each.name)
@@ -236,7 +237,7 @@ WORK_OPTIONS = options_of(WorkOptions)
 COMPARED = tuple(each for each in WORK_OPTIONS if each.fact)
 """Options whose values runs record, and comparisons know."""
 SAME_WORK = tuple(each for each in COMPARED if not each.repeats)
-"""Options on which trials have to agree to be pooled."""
+"""Options on which runs have to agree if their trials are pooled."""
 REPETITIONS = tuple(each for each in WORK_OPTIONS if each.repeats)
 
 
@@ -253,10 +254,12 @@ def options_by_keys(keys: Mapping[str, Any]) -> WorkOptions:
 
 
 def _value_of_key(declared: Option, value: Any) -> Any:
-    """Return the value of an option that a key has. An empty list is a value, too: of no names."""
+    """Return the value of a key. An empty list is the value without names."""
     if isinstance(value, list) is not declared.is_list:
         expected = "a list" if declared.is_list else "a single value"
         raise ValueError(f"{expected} is expected")
-    if not declared.is_list:
-        return declared.read(str(value))
-    return declared.read(",".join(map(str, value))) if value else ()
+    if value == []:
+        return ()
+    if declared.is_list:
+        return declared.read(",".join(map(str, value)))
+    return declared.read(str(value))

@@ -12,7 +12,7 @@ from harness.work.queries import text_digests
 
 
 def work_of(run: Run) -> dict[str, Any]:
-    """Return what the trials of a run do, by name. What reads no data is the same beside any."""
+    """Return what the trials of a run do, by name. A run that reads no data says nothing about data."""
     parameters = run.parameters
     if parameters.get(PROGRAM):
         return {"problem": parameters.get("problem")}
@@ -61,9 +61,9 @@ def require_same_work(name: str, runs: Sequence[Run]) -> None:
 def require_work_of_runs(
     configuration: str, wanted: Mapping[str, Any], runs: Iterable[RecordedRun]
 ) -> None:
-    """Raise BadInput if a run of the configuration did other work than new runs would: `wanted`, by name.
+    """Raise BadInput if a run of the configuration did other work than new runs would do.
 
-    What is unknown of either may be the same.
+    `wanted` is the work of the new runs, by name. A value that is unknown on either side is not compared.
     """
     for recorded in runs:
         done = work_of(recorded.run)

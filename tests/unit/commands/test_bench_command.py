@@ -150,6 +150,11 @@ def test_the_same_work_is_the_same_however_its_numbers_are_written(
     assert f"--generate=--rows={rows}" in spark.calls()[-1]
 
 
+def test_a_dataset_may_be_generated_with_options_of_the_user(spark: FakeSpark) -> None:
+    assert main(["bench", "--runs", "1", "--generate=--rows 7 --seed 1"]) == 0
+    assert "--generate=--rows 7 --seed 1" in spark.calls()[-1]
+
+
 def test_a_number_that_is_none_is_refused_before_anything_is_run(spark: FakeSpark) -> None:
     assert "--rows: 'many' is not a whole number" in refusal("bench", "--rows", "many")
     assert not spark.calls()
