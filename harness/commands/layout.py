@@ -28,8 +28,9 @@ def layout_command(uri: str, properties_file: str | None) -> int:
     file is incomplete or differs from the dataset's manifest, or, without a manifest, if the files'
     layouts differ.
     """
-    properties = ["--properties-file", properties_file] if properties_file else []
-    options = ["--master", "local[1]", *properties]
+    options = ["--master", "local[1]"]
+    if properties_file:
+        options += ["--properties-file", properties_file]
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "observed.json"
         run_script_silently("datagen/observe.py", uri, "--output", str(file), options=options)

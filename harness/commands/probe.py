@@ -11,7 +11,7 @@ from harness.base.terminal import show
 from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, results_option
 from harness.commands.site import on_site
-from harness.model.probe import ProbeRun
+from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present import text
 from harness.present.blocks import Lines
@@ -44,9 +44,13 @@ def probe_command(kind: ProbeKind) -> Command:
             parameters={name: str(value) for name, value in parameters.items()},
             facts=dict(site.facts),
         )
-        earlier = recorded_probes(configuration, results) if configuration else []
+        earlier: list[RecordedProbes] = []
+        directory = None
+        if configuration:
+            earlier = recorded_probes(configuration, results)
+            directory = results
         with plan.context, interruptible(once=True):
-            probed = run_probes(plan, run, results if configuration else None)
+            probed = run_probes(plan, run, directory)
         found = findings(probed, earlier[::-1])
         above = Lines(remarks(probed))
         below = Lines([probed.source] if probed.source else [])

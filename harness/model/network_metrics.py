@@ -80,6 +80,9 @@ def packet_case(packet_bytes: int, *, both_ways: bool = False, mtu_is_set: bool 
 
     `mtu_is_set`: it is the MTU of the interfaces. Otherwise TCP's maximum segment size limits the packets.
     """
-    subject = "an MTU" if mtu_is_set else "packets"
-    case = f"{subject} of {packet_bytes} bytes"
-    return f"{case}, {BOTH_WAYS}" if both_ways else case
+    case = f"packets of {packet_bytes} bytes"
+    if mtu_is_set:
+        case = f"an MTU of {packet_bytes} bytes"
+    if both_ways:
+        case += f", {BOTH_WAYS}"
+    return case
