@@ -98,13 +98,14 @@ def report_command(
     if results != Path("results"):
         shared += ["--results", str(results)]
     own = [f"--cost={cost}" for cost in costs]
+    own.append(f"--output={output}")
     page = render(
         Evidence(comparison, measured),
         benefits=cost_benefits(comparison, given) if given else (),
         performances=performances_for_cost(comparison, given) if given else (),
         presenting_commands=(
-            shlex.join(["clusterlift", "compare", *shared]),
-            shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
+            f"clusterlift compare {shlex.join(shared)}",
+            f"clusterlift report {shlex.join([*shared, *own])}",
         ),
         probe_sections=list(probe_sections(newest)),
     )

@@ -1,1 +1,1 @@
-"""Comparisons, runs and probes as text, Markdown, JSON and HTML."""
+"""What commands print: pages made of blocks, and the renderers of text, Markdown, JSON and HTML."""

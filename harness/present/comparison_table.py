@@ -79,7 +79,9 @@ def _heading(cells: Sequence[Cell]) -> str:
     shown = {cell.performance is None for cell in cells if cell.summary}
     if shown == {True, False}:
         return "time or performance"
-    return "performance" if shown == {False} else "time"
+    if shown == {False}:
+        return "performance"
+    return "time"
 
 
 def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
@@ -137,7 +139,9 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         yield "Measured in turns: differences between applications cancel."
     limit = comparison.limit_of_single_runs
     if limit is not None:
-        size = f"below {percent(limit, 1)}" if limit <= MAX_LIMIT else "of any size"
+        size = "of any size"
+        if limit <= MAX_LIMIT:
+            size = f"below {percent(limit, 1)}"
         yield f"With one run on a side, a change {size} may be chance."
 
 

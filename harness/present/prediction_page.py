@@ -91,7 +91,9 @@ def _table(prediction: Prediction) -> Table:
 
 def _times(time: PredictedTime) -> list[str]:
     """Return the workload, its time now, and the expected one."""
-    name = f"{time.workload} (control)" if time.is_control else time.workload
+    name = time.workload
+    if time.is_control:
+        name += " (control)"
     return [label(name, _NAME_WIDTH), time_text(time.baseline_s), time_text(time.expected_s)]
 
 
@@ -160,7 +162,9 @@ def score_page(score: Score) -> Iterator[Block]:
 def _inside(time: ScoredTime) -> str:
     if time.within_80:
         return "80 %"
-    return "95 %" if time.within_95 else "no"
+    if time.within_95:
+        return "95 %"
+    return "no"
 
 
 def _summary_text(summary: Summary) -> str:

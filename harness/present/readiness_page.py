@@ -36,8 +36,10 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
         )
         yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
         yield Paragraph(_SDS)
-    missing = ", ".join(readiness.missing)
-    yield Lines([f"NOT READY: {missing}" if missing else "READY: the upgrade may begin"])
+    verdict = "READY: the upgrade may begin"
+    if readiness.missing:
+        verdict = f"NOT READY: {', '.join(readiness.missing)}"
+    yield Lines([verdict])
 
 
 def _checks(checks: Mapping[str, Finding]) -> Table:
@@ -60,7 +62,9 @@ def _row(found: DetectableChange) -> list[str]:
 
 
 def _sd(fraction: float | None) -> str:
-    return "unknown" if fraction is None else quantities.share(fraction, 1)
+    if fraction is None:
+        return "unknown"
+    return quantities.share(fraction, 1)
 
 
 def _runs_needed(found: DetectableChange) -> str:

@@ -38,10 +38,11 @@ def scaling_page(scaling: Scaling) -> Iterator[Block]:
 def _row(name: str, point: Point, marks: str) -> list[str]:
     cell = workload_cell(point.cell)
     growth = point.growth
+    row = [name, str(point.nodes), f"{cell.value}{marks}", cell.interval]
     if growth is None:
-        grown = [quantities.UNKNOWN, "", quantities.UNKNOWN]
+        row += [quantities.UNKNOWN, "", quantities.UNKNOWN]
     else:
         distance = growth.interval and growth.interval.relative_distance(growth.speed_up)
-        grown = [f"{growth.speed_up:.2f}", quantities.uncertainty(distance)]
-        grown.append(quantities.share(growth.efficiency, 1))
-    return [name, str(point.nodes), f"{cell.value}{marks}", cell.interval, *grown]
+        row += [f"{growth.speed_up:.2f}", quantities.uncertainty(distance)]
+        row.append(quantities.share(growth.efficiency, 1))
+    return row

@@ -77,7 +77,9 @@ def _is_narrow(texts: Sequence[str]) -> bool:
 
 
 def _paragraph(paragraph: Paragraph) -> list[str]:
-    lines = [fill(paragraph.text)] if paragraph.text else []
+    lines = []
+    if paragraph.text:
+        lines.append(fill(paragraph.text))
     for number, note in enumerate(paragraph.notes, 1):
         mark = superscript(number)
         lines.append(fill(f"{mark} {note}", indent=" " * (len(mark) + 1)))

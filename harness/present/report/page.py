@@ -108,7 +108,9 @@ def _tone(change: Change | None) -> str:
     """Return the colour class of a cell; empty for what proves nothing."""
     if change is None or change.verdict is not Verdict.CHANGED:
         return ""
-    return Tone.GAIN if change.relative_change < 0 else Tone.LOSS
+    if change.relative_change < 0:
+        return Tone.GAIN
+    return Tone.LOSS
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:

@@ -20,7 +20,9 @@ LEGEND = "Read and written: by the disks of all nodes, for any process; medians 
 def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no trial has what disks read and wrote."""
     rows = list(_rows(evidence.comparison))
-    return Figure(table_of(rows), remarks=(LEGEND, DISK_IS_FULL)) if rows else None
+    if not rows:
+        return None
+    return Figure(table_of(rows), remarks=(LEGEND, DISK_IS_FULL))
 
 
 def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:

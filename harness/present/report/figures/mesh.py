@@ -18,7 +18,9 @@ def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of measurements by configuration; None without pairs."""
     every = {name: pair_matrix(some, MESH_GOODPUT) for name, some in evidence.measured.items()}
     rows = [_row(name, mesh) for name, mesh in every.items() if mesh.hosts]
-    return Figure(table_of(rows), remarks=(LEGEND,)) if rows else None
+    if not rows:
+        return None
+    return Figure(table_of(rows), remarks=(LEGEND,))
 
 
 def _row(name: str, mesh: PairMatrix) -> dict[str, str]:

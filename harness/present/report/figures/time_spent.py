@@ -64,8 +64,9 @@ def figure(evidence: Evidence) -> Figure | None:
     kept = {part: NAMES[part] for part in kept_parts(bars.values())}
     rows = []
     for names, parts_s in bars.items():
-        cells = [quantities.if_known(parts_s.get(part), quantities.time_text) for part in kept]
-        rows.append([*names, *cells])
+        row = list(names)
+        row += [quantities.if_known(parts_s.get(part), quantities.time_text) for part in kept]
+        rows.append(row)
     return Figure(
         alternative="Stacked bars: the parts of the time of each workload.",
         pictures=tuple(pictures),
