@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from harness.model.answer import VARIES
-from harness.model.run import Phase, Status, Trial, answers_of
+from harness.model.run import Phase, Status, Trial, answers_of, by_workload
 from harness.trials.counting import counted_trials, doubts
 
 _HEADINGS = ("median", "min", "max")
@@ -21,10 +21,10 @@ def summary(
     None if the number of warm-up rounds was fixed.
     """
     counted, throughout = counted_trials(trials, steady_trials)
-    run_workloads = len({trial.workload for trial in counted})
+    by_name = by_workload(counted)
     yield _line("workload", _HEADINGS, "n", "warm-up", "")
     for name in workloads:
-        own = [trial for trial in counted if trial.workload == name]
+        own = by_name.get(name, ())
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
         measured = [trial for trial in own if trial.phase is Phase.MEASURED]
         times_s = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
@@ -33,7 +33,7 @@ def summary(
             cells = [f"{time_s:.3f} s" for time_s in (median(times_s), min(times_s), max(times_s))]
         notes = ["all disturbed"] if name in throughout else []
         notes += _left_out(measured)
-        doubt = next(doubts([own], [steady_trials], run_workloads), None)
+        doubt = next(doubts([own], [steady_trials], len(by_name)), None)
         if doubt:
             notes.append(f"not known to be steady: {doubt}")
         if len(answers_of(own)) > 1:

@@ -35,11 +35,14 @@ class PlannedRun:
     has_spark: bool = True
 
     @property
+    def probed_parts(self) -> list[Part]:
+        """The networks that are probed, one for each configuration."""
+        return [Part(each, self.number) for each in self.configurations]
+
+    @property
     def spark_parts(self) -> list[Part]:
         """The runs on Spark, one for each configuration."""
-        if not self.has_spark:
-            return []
-        return [Part(each, self.number) for each in self.configurations]
+        return self.probed_parts if self.has_spark else []
 
     @property
     def program_parts(self) -> list[Part]:
@@ -110,8 +113,7 @@ def left_over(
         to_probe: list[Part] = []
         if experiment.probe_seconds is not None:
             # The first turn's configuration comes last, so that it can stay in force.
-            parts = [Part(each, run.number) for each in reversed(run.configurations)]
-            to_probe = [part for part in parts if part not in probed]
+            to_probe = [part for part in reversed(run.probed_parts) if part not in probed]
         programs = [part for part in run.program_parts if part not in completed]
         on_spark = run.spark_parts
         if all(part in completed for part in on_spark):

@@ -170,7 +170,8 @@ def _check(name: str, text: str, count: int) -> tuple[int, str]:
     match = _SERIES.fullmatch(text)
     if match is None:
         raise ValueError(f"{name} is not a number and a character for each slice")
-    largest, levels = int(match[1]), match[2] or ""
+    largest = int(match[1])
+    levels = match[2] or ""
     if len(levels) != count and (levels or largest):
         raise ValueError(f"{name} has {len(levels)} numbers, not {count}")
     return largest, levels
