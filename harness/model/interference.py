@@ -140,32 +140,35 @@ class EarlierTrials:
             if key not in self._values:
                 self._values[key] = [[] for _ in DISTURBANCES]
             for kind, values in zip(DISTURBANCES, self._values[key]):
-                found += _judged(kind, node, values)
+                judged = _judged(kind, node, values)
+                if judged:
+                    found.append(judged)
         return max(found)[-1] if found else None
 
 
 def _judged(
     kind: Disturbance, node: NodeInterference, values: list[float]
-) -> Iterator[tuple[float, str]]:
-    """Yield by how much a node exceeds the limit that its earlier values set, and what to say of it.
+) -> tuple[float, str] | None:
+    """Return by how much a node exceeds the limit that its earlier values set, and what to say of it.
 
-    Then its value is one of them.
+    None if it does not. Then its value is one of them.
     """
     value = kind.of(node)
     if value is None:
-        return
+        return None
     is_known = len(values) >= MIN_EARLIER
     usual = _lower_quartile(values) if is_known else kind.at_first
     insort(values, value)
     if usual is None or value <= usual:
-        return
+        return None
     limit = kind.limit(usual)
     # A file may have a 0, or a number so large that its limit is the same number.
-    if value > limit > usual:
-        about = kind.describe(value, usual)
-        if not is_known:  # then shares alone are judged
-            about = f"{percent(value)}, limit {percent(limit)}"
-        yield (value - usual) / (limit - usual), f"{node.host}: {kind.name} ({about})"
+    if not value > limit > usual:
+        return None
+    about = kind.describe(value, usual)
+    if not is_known:  # then shares alone are judged
+        about = f"{percent(value)}, limit {percent(limit)}"
+    return (value - usual) / (limit - usual), f"{node.host}: {kind.name} ({about})"
 
 
 def _lower_quartile(values: Sequence[float]) -> float:

@@ -6,6 +6,7 @@ before it; in files of schema version 1, only the end of a run has one. Whatever
 names file and line.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -76,6 +77,10 @@ class _Line(msgspec.Struct):
 
     kind: str
     schema_version: Any = None
+
+
+_EVENT = re.compile(rb'\{"kind": "([a-z-]{1,20})", ')
+"""How lines begin as they are written: the kind is known without the rest, which is long."""
 
 
 @dataclass(frozen=True)
@@ -169,9 +174,12 @@ class _Lines:
                 where = f"{self._path}:{self.number}"
                 self.warnings = (f"{where}: the last line is cut off and was skipped",)
                 return
-            start = _start(line)
             if self.number == 1:
+                start = _start(line)
                 self._version = start.schema_version
+            else:
+                written = _EVENT.match(line)
+                start = _Line(written[1].decode()) if written else _start(line)
             self._check(start.kind, line)
             yield start, line
 

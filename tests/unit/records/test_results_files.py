@@ -424,7 +424,7 @@ class TestMalformed:
             ('{"kind": "trial"}', "malformed trial line: Object missing required field"),
             ('{"kind": "end", "ending": "bored"}', "Invalid enum value 'bored'"),
             ('{"kind": "trial", "round": 1e999}', "Number out of range - at `$.round`"),
-            ('{"kind": "trial", "round": NaN}', "not a results file: JSON is malformed"),
+            ('{"kind": "trial", "round": NaN}', "malformed trial line: JSON is malformed"),
             (f'{{"kind": "trial", "round": 1{"0" * 400}}}', "Expected `int` <= 92233720368547758"),
             (f'{{"kind": "trial", "round": 1{"0" * 5000}}}', "Integer value out of range"),
             ("[" * 100_000, "not a results file"),
