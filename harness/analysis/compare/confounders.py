@@ -64,7 +64,10 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
     for name, before, after in different_answers(baseline, other):
         found.append(Confounder(f"answer of {name}", before, after, frozenset({name})))
     found += (Confounder(*each) for each in different_logs(baseline.runs, other.runs))
-    found += (Confounder(*each) for each in different_interference(baseline.runs, other.runs))
+    found += (
+        Confounder(*each)
+        for each in different_interference(baseline.disturbances, other.disturbances)
+    )
     together = _in_streams([recorded.run for recorded in (*baseline.runs, *other.runs)])
     return tuple(_with_streams(each, together) for each in found + cache)
 

@@ -12,10 +12,12 @@ from harness.analysis.observed.environment import (
     facts_by_group,
     layouts,
 )
+from harness.analysis.observed.interference import mean_disturbances
 from harness.analysis.observed.logged_runs import logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
 from harness.base.words import unique_name
+from harness.model.interference import Disturbance
 from harness.model.probe import Measurement
 from harness.model.run import PROGRAM, RecordedRun, Run
 from harness.records.lookup import find_runs, probes_beside
@@ -79,6 +81,11 @@ class ConfigurationRuns:
                 found[key] = facts_by_group(run)
             of_runs.append(found[key])
         return of_runs
+
+    @cached_property
+    def disturbances(self) -> Mapping[Disturbance, float]:
+        """What disturbed the trials that count, on average."""
+        return mean_disturbances(self.runs)
 
     @property
     def attempted(self) -> tuple[str, ...]:

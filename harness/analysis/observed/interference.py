@@ -19,7 +19,7 @@ _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
 _BUSY = tuple(kind for kind in _COMPARED if kind.busy is not None)
 
 
-def _means(
+def mean_disturbances(
     runs: Iterable[RecordedRun], kinds: Iterable[Disturbance] = _COMPARED
 ) -> dict[Disturbance, float]:
     """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
@@ -57,15 +57,14 @@ def _differ(kind: Disturbance, before: float, after: float) -> bool:
 
 def interference_facts(runs: Sequence[RecordedRun]) -> Mapping[str, str]:
     """Return each mean that is known, by what it is called."""
-    return {kind.compared_as: _text(kind, mean) for kind, mean in _means(runs).items()}
+    return {kind.compared_as: _text(kind, mean) for kind, mean in mean_disturbances(runs).items()}
 
 
 def different_interference(
-    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
+    means_before: Mapping[Disturbance, float], means_after: Mapping[Disturbance, float]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, mean before and mean after of what differs by its margin or more."""
-    means_before = _means(baseline)
-    for kind, after in _means(other).items():
+    for kind, after in means_after.items():
         before = means_before.get(kind)
         if before is not None and _differ(kind, before, after):
             yield kind.compared_as, _text(kind, before), _text(kind, after)
@@ -74,7 +73,7 @@ def different_interference(
 def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
     found: list[str] = []
-    for kind, mean in _means(runs, _BUSY).items():
+    for kind, mean in mean_disturbances(runs, _BUSY).items():
         if kind.busy is not None and mean >= kind.busy:
             found.append(f"{kind.compared_as} was {_text(kind, mean)}")
     return f"measured on a busy machine: {', '.join(found)}" if found else None
