@@ -44,7 +44,8 @@ def describe_run(
     }
     if nodes.silent:
         environment[SILENT] = dict(nodes.silent)
-    parameters = _parameters(options, selection) | {
+    parameters = {
+        **_parameters(options, selection),
         COMMAND: given_command("spark-submit", "jobs/benchmark.py"),
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.skip_content_check,
