@@ -120,7 +120,7 @@ def wait_for_copies(
 
 
 def _default_partitions(spark: SparkSession, rows: int) -> int:
-    """Return one partition per core, or one per 128 MiB of CSV, into which Spark splits files, if more.
+    """Return one partition per core, or one per 128 MiB of CSV if that is more: Spark splits files there.
 
     Both formats have the same number: with Parquet, which is smaller, each file is one row group.
     """

@@ -150,7 +150,7 @@ class RemoteProcess(HostProcess):
     def finish_parsed(
         self, parse: Callable[[CompletedCommand], T], timeout_s: float = ANSWER_S
     ) -> T | HostError:
-        """Return its parsed output, or why there is none `timeout_s` after its start."""
+        """Return the parsed output, or why there is none. The command may take `timeout_s`."""
         return parse_completed(self.host, _finish(self, timeout_s), parse)
 
     def _early_end(self) -> str:

@@ -58,7 +58,7 @@ class CephCluster:
         return osds or max(FEWEST_OSDS, needed)
 
     def port_count(self, servers: int) -> int:
-        """Return 2, for gateway and monitor. OSDs choose and report their own ports."""
+        """Return 2: a port for the gateway, and one for the monitor. OSDs choose and report their own."""
         return 2
 
     def prepare(self, cluster: Cluster) -> None:

@@ -29,7 +29,7 @@ class HdfsCluster:
     server: ClassVar[str] = "DataNode"
 
     def port_count(self, servers: int) -> int:
-        """Return 2, for clients and for the web. DataNodes choose and report their own ports."""
+        """Return 2: a port for clients, and one for the web. DataNodes choose and report their own."""
         return 2
 
     def prepare(self, cluster: Cluster) -> None:

@@ -51,7 +51,7 @@ LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64
 SET_UP_S = 3.0
 START_S = 2
-"""The time from sockperf's start to its first message: it measures the rate of the clock (version 3.7)."""
+"""How long sockperf 3.7 measures the rate of the clock, before its first message."""
 OUTLASTING_S = OMITTED_S + START_S + OMITTED_S
 """How much longer transfers last than messages: before these, while sockperf starts, and after these."""
 RDMA_STEP_S = 5.0

@@ -67,8 +67,8 @@ def readable_by_others(path: str, flags: int) -> int:
 def own_file(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
     """Open a file of this user alone, and yield its descriptor in the block.
 
-    Raise OSError for a symbolic link, a pipe, a second name of another file, or a file of another user. The
-    block truncates the file if it has to, because O_TRUNC would come before these checks.
+    Raise OSError for a symbolic link, a hard link, a pipe, or a file of another user. The block truncates
+    the file if it has to, because O_TRUNC would come before these checks.
     """
     # A pipe would be waited for.
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)

@@ -42,7 +42,7 @@ def are_as_fast(factors: dict[str, float], factor: float) -> bool:
 
 
 def _rates(column: ConfigurationRuns) -> dict[str, float]:
-    """Return how fast disks are, by what says so."""
+    """Return the speeds of disks by their names: two that a probe measured, and the declared one."""
     cases = disk_cases(probe_measurements(column))
     rates = {"reading": typical(cases, DISK_READ), "writing": typical(cases, DISK_WRITE)}
     declared = {declared_disk_rate(recorded.run) for recorded in column.runs}

@@ -80,7 +80,8 @@ def target_of(
 ) -> Target:
     """Return the target: what is not given stays as it is. `name` is that of the baseline.
 
-    A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
+    A link that reached less goodput than its rate allows is expected to reach the
+    same share of its next rate.
     Raises BadInput if the target is slower than the present links, or if its goodput is unknown.
     """
     if link_bit_s is None and mtu is None:
