@@ -5,9 +5,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from statistics import fmean, median
+from typing import NamedTuple
 
 from harness.analysis.compare.comparison import Cell, Comparison, Row
 from harness.analysis.explain.profile import ProfiledTime, profiled_time
+from harness.analysis.network.measured import known_median
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.errors import BadInput
 from harness.base.words import percent
@@ -15,14 +17,17 @@ from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
 from harness.statistics.change import Verdict
 
-PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
+PYTHON = "python_worker_s"
+UNATTRIBUTED = "unattributed_s"
+IDLE = "idle_s"
 PARTS = (*(field.name for field in fields(TaskTime)), IDLE)
 """The fields of TaskTime, and IDLE: slots without a task, as while the driver works or a stage ends."""
 
-NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"
+NODE_LOCAL = "NODE_LOCAL"
+NO_PREFERENCE = "PROCESS_LOCAL"
 """Locality levels of input; input at any other level is remote."""
 
-MIN_STOPPED = 0.01
+MIN_THROTTLED = 0.01
 """The least fraction of a quota's periods that explains lost time."""
 
 Parts = Mapping[str, float]
@@ -83,10 +88,12 @@ class Attribution:
     def received_per_input_byte(self) -> float | None:
         """What nodes received for each byte of input, without the shuffle.
 
-        None if either is unknown, and of a workload that writes: copies and parity are no input.
+        It is None if the counters are unknown, or if there is no input. A workload that writes has none,
+        either: its nodes also receive copies and parity.
         """
-        has_input = self.input_bytes and not self.writes
-        if self.received_bytes is None or self.shuffle_bytes is None or not has_input:
+        if self.writes or self.input_bytes == 0:
+            return None
+        if self.received_bytes is None or self.shuffle_bytes is None:
             return None
         return max(0.0, self.received_bytes - self.shuffle_bytes) / self.input_bytes
 
@@ -100,22 +107,15 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     parts: list[Parts] = []
     trials: list[Trial] = []
     metrics: list[TaskMetrics] = []
-    received: list[int] = []
-    shuffled: list[int] = []
-    unread: set[str] = set()
     for trial in timed:
         divided = wall_parts(trial)
-        if divided is None or trial.tasks is None:
-            continue
-        parts.append(divided)
-        trials.append(trial)
-        metrics.append(trial.tasks)
-        if trial.wire and trial.wire.nodes:
-            received.append(sum(node.received_bytes for node in trial.wire.nodes))
-            shuffled.append(trial.tasks.shuffle_remote_bytes)
-            unread.update(trial.wire.unread)
+        if divided is not None and trial.tasks is not None:
+            parts.append(divided)
+            trials.append(trial)
+            metrics.append(trial.tasks)
     if not trials:
         return None
+    traffic = _traffic(trials)
     return Attribution(
         trials=len(timed),
         n=len(trials),
@@ -123,12 +123,33 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
         straggler_ratio=_straggler_ratio(metrics),
         input_bytes=fmean(tasks.input_bytes for tasks in metrics),
         node_local=_node_local(metrics),
-        received_bytes=median(received) if received else None,
-        shuffle_bytes=median(shuffled) if shuffled else None,
+        received_bytes=traffic.received_bytes,
+        shuffle_bytes=traffic.shuffle_bytes,
         writes=any(tasks.output_bytes for tasks in metrics),
-        unread=tuple(sorted(unread)),
-        notes=(*_notes(metrics), *_stopped(trials)),
+        unread=traffic.unread,
+        notes=(*_notes(metrics), *_throttled(trials)),
     )
+
+
+class _Traffic(NamedTuple):
+    """The fields of Attribution with these names."""
+
+    received_bytes: float | None
+    shuffle_bytes: float | None
+    unread: tuple[str, ...]
+
+
+def _traffic(trials: Iterable[Trial]) -> _Traffic:
+    """Return the traffic of the trials in which the counters of a node could be read."""
+    received: list[int] = []
+    shuffled: list[int] = []
+    unread: set[str] = set()
+    for trial in trials:
+        if trial.tasks and trial.wire and trial.wire.nodes:
+            received.append(sum(node.received_bytes for node in trial.wire.nodes))
+            shuffled.append(trial.tasks.shuffle_remote_bytes)
+            unread.update(trial.wire.unread)
+    return _Traffic(known_median(received), known_median(shuffled), tuple(sorted(unread)))
 
 
 def _median_parts(divided: Sequence[Parts]) -> Parts:
@@ -140,8 +161,7 @@ def _median_parts(divided: Sequence[Parts]) -> Parts:
 
 def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
     stragglers = [tasks.stragglers for tasks in metrics if tasks.stragglers]
-    ratios = [each.longest_s / each.median_s for each in stragglers if each.median_s]
-    return median(ratios) if ratios else None
+    return known_median(each.longest_s / each.median_s for each in stragglers if each.median_s)
 
 
 def _node_local(metrics: Sequence[TaskMetrics]) -> float | None:
@@ -149,7 +169,9 @@ def _node_local(metrics: Sequence[TaskMetrics]) -> float | None:
     for tasks in metrics:
         by_locality.update(tasks.input_bytes_by_locality)
     placed = by_locality.total() - by_locality[NO_PREFERENCE]
-    return by_locality[NODE_LOCAL] / placed if placed else None
+    if not placed:
+        return None
+    return by_locality[NODE_LOCAL] / placed
 
 
 def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
@@ -173,23 +195,23 @@ def _count(metrics: Sequence[TaskMetrics], event: str, field: str) -> Iterator[s
         yield f"{event}: {sum(counts):,} in {happened} of {len(metrics)} trials"
 
 
-def _stopped(trials: Sequence[Trial]) -> Iterator[str]:
-    """Yield on which node a CPU limit stopped processes most, if it did in MIN_STOPPED of the periods."""
+def _throttled(trials: Sequence[Trial]) -> Iterator[str]:
+    """Yield which node its CPU limit throttled most, if it did so in MIN_THROTTLED of the periods."""
     periods: Counter[str] = Counter()
     throttles: Counter[str] = Counter()
-    stopped_s: defaultdict[str, list[float]] = defaultdict(list)
+    throttled_s: defaultdict[str, list[float]] = defaultdict(list)
     for trial in trials:
         for node in trial.interference or ():
             if node.quota_periods and node.quota_throttles is not None:
                 periods[node.host] += node.quota_periods
                 throttles[node.host] += node.quota_throttles
-                stopped_s[node.host].append(node.throttled_s or 0.0)
+                throttled_s[node.host].append(node.throttled_s or 0.0)
     shares = {host: throttles[host] / periods[host] for host in periods}
     host = max(shares, key=shares.__getitem__, default="")
-    if host and shares[host] >= MIN_STOPPED:
+    if host and shares[host] >= MIN_THROTTLED:
         yield (
-            f"the CPU limit of {host} stopped it in {percent(shares[host])} of the periods, for "
-            f"{fmean(stopped_s[host]):.2f} s of processor time a trial, which no part shows"
+            f"{host} was throttled by its CPU limit in {percent(shares[host])} of the periods: "
+            f"{fmean(throttled_s[host]):.2f} s of processor time a trial that no part above contains"
         )
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
 
+from harness.analysis.network.measured import known_median
 from harness.analysis.observed.sample import measured_trials
 from harness.model.layout import Layout
 from harness.model.run import RecordedRun, Trial
@@ -51,9 +51,9 @@ def per_written_byte(runs: Iterable[RecordedRun], workload: str) -> PerWrittenBy
     return PerWrittenByte(
         layouts=", ".join(layouts),
         promised=promised,
-        stored=median(stored) if stored else None,
-        sent=median(sent) if sent else None,
-        to_disks=median(to_disks) if to_disks else None,
+        stored=known_median(stored),
+        sent=known_median(sent),
+        to_disks=known_median(to_disks),
     )
 
 

@@ -22,8 +22,9 @@ def silent_in(trial: Trial) -> dict[str, str]:
 
     Older results have no reasons; there, a node is silent if its interfaces were not read.
     """
-    unread = trial.wire.unread if trial.wire else ()
-    return dict(trial.silent) or dict.fromkeys(unread, "it did not answer")
+    if trial.silent or not trial.wire:
+        return dict(trial.silent)
+    return dict.fromkeys(trial.wire.unread, "it did not answer")
 
 
 def _undescribed(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -90,8 +90,8 @@ def test_a_cpu_limit_that_stops_a_node_is_named_with_what_it_costs() -> None:
 
     [note] = of(trial(n1=0, n2=45), trial(n1=1, n2=27)).notes
     assert note == (
-        "the CPU limit of n2 stopped it in 40 % of the periods, for 3.60 s of processor time a trial, which "
-        "no part shows"
+        "n2 was throttled by its CPU limit in 40 % of the periods: 3.60 s of processor time a trial that no "
+        "part above contains"
     )
     assert of(trial(n1=0), timed("w", 5.0)).notes == ()
 
