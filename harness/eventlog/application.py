@@ -30,7 +30,7 @@ from harness.eventlog.events import (
     parse,
 )
 from harness.eventlog.passing_words import Step, steps
-from harness.eventlog.plans import outline, tables
+from harness.eventlog.plans import fingerprint, tables
 from harness.eventlog.trial import TrialAggregator
 from harness.model.run import (
     MAX_WALL_S,
@@ -60,13 +60,13 @@ _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 class _Execution:
     """Something that becomes a trial: the application, an execution of SQL, or a job outside SQL.
 
-    `outline` tells it from what has the same description. It has a `workload` since its first job, and
+    `fingerprint` tells it from others with the same description. It has a `workload` since its first job, and
     `tasks` until its end. `error` is that of a job that failed.
     """
 
     description: str
     started_ms: int
-    outline: int = 0
+    fingerprint: int = 0
     tables: frozenset[str] = frozenset()
     is_job: bool = False
     workload: str = ""
@@ -110,7 +110,7 @@ class Application:
         self._rounds: Counter[str] = Counter()
         self._without_tasks = 0
         self._with_impossible_times = 0
-        self._outlines: dict[str, dict[int, int]] = {}
+        self._numbers: dict[str, dict[int, int]] = {}
         self._readers: Mapping[bytes, Reader] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
@@ -198,7 +198,7 @@ class Application:
         self.id = str(event["App ID"])
         self.attempt = str(event.get("App Attempt ID") or "")
         self._whole = _Execution(name, as_ms(event["Timestamp"]), workload=name)
-        self._outlines[name] = {0: 1}  # so no execution has the same name
+        self._numbers[name] = {0: 1}  # so no execution has the same name
 
     def _ended(self, event: Any) -> None:
         self.has_ended = True
@@ -239,7 +239,7 @@ class Application:
             return
         about = str(event.get("description") or "")
         plan = event["sparkPlanInfo"]
-        self._sql[number] = _Execution(about, as_ms(event["time"]), outline(plan), tables(plan))
+        self._sql[number] = _Execution(about, as_ms(event["time"]), fingerprint(plan), tables(plan))
 
     def _sql_ended(self, event: Any) -> None:
         work = self._sql.pop(as_number(event["executionId"]), None)
@@ -263,7 +263,7 @@ class Application:
                 self._stages[number] = work
         cores = sum(cores for _, cores in self._executors.values())
         slots = cores / self._task_cpus or None
-        for each in self._with_whole(work):
+        for each in self._counting(work):
             self._name(each)
             each.tasks = each.tasks or TrialAggregator(slots, each.started_ms)
         self._give(work, JobStarted(job))
@@ -281,12 +281,15 @@ class Application:
             self._end(work, as_ms(event["Completion Time"]), work.error)
 
     def _give(self, work: _Execution | None, event: Event) -> None:
-        for each in self._with_whole(work):
+        for each in self._counting(work):
             if each.tasks is not None:
                 each.tasks.add(event)
 
-    def _with_whole(self, work: _Execution | None) -> list[_Execution]:
-        return [self._whole] if work is None else [self._whole, work]
+    def _counting(self, work: _Execution | None) -> list[_Execution]:
+        """Return what counts the jobs of `work`: the application, and `work` itself if it is known."""
+        if work is None:
+            return [self._whole]
+        return [self._whole, work]
 
     def _end(self, work: _Execution, at_ms: int, error: str) -> None:
         tasks = work.tasks
@@ -318,8 +321,8 @@ class Application:
         if work.workload or work is self._whole:
             return
         text, plain_steps = _named(work.description)
-        numbers = self._outlines.setdefault(text, {})
-        number = numbers.setdefault(work.outline, len(numbers) + 1)
+        numbers = self._numbers.setdefault(text, {})
+        number = numbers.setdefault(work.fingerprint, len(numbers) + 1)
         work.workload = _numbered(text, number)
         numbered = [Step(_numbered(step.text, number), step.kinds) for step in plain_steps]
         self.described[work.workload] = Described(tuple(numbered), work.tables)
@@ -357,8 +360,8 @@ def _job(event: Any, stages: Any, properties: Any) -> _Execution:
     described = properties.get("spark.job.description")
     if described:
         about = f"{described}: {about}"
-    stages_outline = hash(tuple(sorted(stage_names.values())))
-    return _Execution(about, as_ms(event["Submission Time"]), stages_outline, is_job=True)
+    of_stages = hash(tuple(sorted(stage_names.values())))
+    return _Execution(about, as_ms(event["Submission Time"]), of_stages, is_job=True)
 
 
 def _reason(error: str) -> str:

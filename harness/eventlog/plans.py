@@ -16,8 +16,8 @@ _MAX_TABLE = 500
 """Characters of a scan's name that are looked at."""
 
 
-def outline(plan: Any) -> int:
-    """Return what tells a plan from others, without what differs each time that it is made."""
+def fingerprint(plan: Any) -> int:
+    """Return a hash of a plan without what differs each time that the plan is made."""
     found: list[str] = []
     for node in _nodes(plan):
         found += (_PASSING.sub("", str(node[key])) for key in ("nodeName", "simpleString"))

@@ -78,7 +78,7 @@ MIN_EARLIER = 3
 MIN_LOOPS = 10
 """In two thirds of a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
 
-Parts = Tuple[Optional[float], Optional[float]]
+PartAndWhole = Tuple[Optional[float], Optional[float]]
 
 
 def _percent(value: float, usual: float) -> str:
@@ -99,7 +99,7 @@ class Disturbance:
     """
 
     name: str
-    parts: Callable[[NodeInterference], Parts]
+    parts: Callable[[NodeInterference], PartAndWhole]
     margin: float
     describe: Callable[[float, float], str] = _percent
     is_factor: bool = False
@@ -195,20 +195,21 @@ def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str
             yield kind.name, amount
 
 
-def _loops(node: NodeInterference) -> Parts:
+def _loops(node: NodeInterference) -> PartAndWhole:
+    """Return the time of all loops, and their number."""
     if node.loops is None or node.loop_s is None:
         return None, None
     return node.loop_s * node.loops, node.loops
 
 
-def _stolen(node: NodeInterference) -> Parts:
-    """Return a share of the time in which a process wanted a processor."""
+def _stolen(node: NodeInterference) -> PartAndWhole:
+    """Return the stolen time, and the time in which a process wanted a processor."""
     if node.stolen_s is None or node.busy_s is None:
         return None, None
     return node.stolen_s, node.busy_s + node.stolen_s
 
 
-def _a_second(name: str) -> Callable[[NodeInterference], Parts]:
+def _a_second(name: str) -> Callable[[NodeInterference], PartAndWhole]:
     return attrgetter(name, "duration_s")
 
 

@@ -159,10 +159,10 @@ class _Tree:
         self.frames: dict[str, int] = {}
         self.nodes: dict[tuple[int, int], int] = {}
         for stack in stacks:
-            self.node(stack)
+            self.add(stack)
 
-    def node(self, stack: Stack) -> int:
-        """Return the number of the node at which a stack ends."""
+    def add(self, stack: Stack) -> int:
+        """Add what is missing of a stack, and return the number of the node at which it ends."""
         node = 0
         for name in stack:
             frame = self.frames.setdefault(name, len(self.frames))
@@ -205,7 +205,7 @@ class _Group(NamedTuple):
         running_at: Counter[int] = Counter()
         waiting_at: Counter[int] = Counter()
         for stack, (running, waiting) in self.seen.items():
-            node = tree.node(kept[stack])
+            node = tree.add(kept[stack])
             running_at[node] += running
             waiting_at[node] += waiting
         nodes = sorted(running_at)

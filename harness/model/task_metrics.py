@@ -155,14 +155,14 @@ class TaskMetrics(Quantities):
         found: dict[str, Any] = {}
         for name, value in vars(self).items():
             if isinstance(value, int) and name not in _NO_SUMS:
-                found[name] = _quotient(value, executions)
+                found[name] = _ceil_divide(value, executions)
         by_locality = self.input_bytes_by_locality.items()
-        inputs = {locality: _quotient(count, executions) for locality, count in by_locality}
+        inputs = {locality: _ceil_divide(count, executions) for locality, count in by_locality}
         parts: dict[str, Any] = {name: s and s / executions for name, s in vars(self.time).items()}
         return replace(self, time=TaskTime(**parts), input_bytes_by_locality=inputs, **found)
 
 
-def _quotient(count: int, divisor: int) -> int:
+def _ceil_divide(count: int, divisor: int) -> int:
     """Return a count divided and rounded up."""
     return -(-count // divisor)
 
@@ -189,7 +189,7 @@ class DiskBytes(Quantities):
 
     def per_execution(self, executions: int) -> DiskBytes:
         """Return the average over equal executions, rounded up."""
-        counts = {name: n and _quotient(n, executions) for name, n in vars(self).items()}
+        counts = {name: n and _ceil_divide(n, executions) for name, n in vars(self).items()}
         return replace(self, **counts)
 
 
@@ -216,8 +216,8 @@ class WireBytes:
         """Return the average over equal executions, rounded up."""
         nodes = []
         for node in self.nodes:
-            received_bytes = _quotient(node.received_bytes, executions)
-            sent_bytes = _quotient(node.sent_bytes, executions)
+            received_bytes = _ceil_divide(node.received_bytes, executions)
+            sent_bytes = _ceil_divide(node.sent_bytes, executions)
             nodes.append(replace(node, received_bytes=received_bytes, sent_bytes=sent_bytes))
         return replace(self, nodes=tuple(nodes))
 
@@ -240,5 +240,5 @@ class WrittenBytes(Quantities):
         layouts = dict.fromkeys(each.layout for each in executions)
         data_bytes = sum(each.data_bytes for each in executions)
         known = [each.stored_bytes for each in executions if each.stored_bytes is not None]
-        stored_bytes = _quotient(sum(known), number) if len(known) == number else None
-        return cls(", ".join(layouts), _quotient(data_bytes, number), stored_bytes)
+        stored_bytes = _ceil_divide(sum(known), number) if len(known) == number else None
+        return cls(", ".join(layouts), _ceil_divide(data_bytes, number), stored_bytes)

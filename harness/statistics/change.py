@@ -50,9 +50,9 @@ class Change:
         interval = None
         if self.interval:
             low, high = self.interval
-            interval = Interval(_of_reciprocal(high), _of_reciprocal(low))
+            interval = Interval(_reciprocal_change(high), _reciprocal_change(low))
         return replace(
-            self, relative_change=_of_reciprocal(self.relative_change), interval=interval
+            self, relative_change=_reciprocal_change(self.relative_change), interval=interval
         )
 
     @property
@@ -68,7 +68,7 @@ class Change:
         return self.interval.max_distance(self.relative_change) if self.interval else None
 
 
-def _of_reciprocal(change: float) -> float:
+def _reciprocal_change(change: float) -> float:
     """Return the change of 1 / x for that of x; the change to 0 becomes the largest that floats hold."""
     return -change / max(1 + change, sys.float_info.epsilon)
 

@@ -124,13 +124,13 @@ class RunTable:
     configurations: Sequence[Sequence[Run]]
     applications: Sequence[Sequence[str | None]] = ()
 
-    def runs(self, configuration: int, workload: str) -> int:
+    def run_count(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
         return len(self._medians(configuration, workload))
 
     def runs_of_either(self, before: int, after: int, workload: str) -> int:
         """Return in how many runs this workload is, on the side that has fewer."""
-        return min(self.runs(before, workload), self.runs(after, workload))
+        return min(self.run_count(before, workload), self.run_count(after, workload))
 
     @cached_property
     def workloads(self) -> tuple[str, ...]:

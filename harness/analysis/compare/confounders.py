@@ -204,7 +204,7 @@ def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
         Affected.REPARTITION: frozenset({"repartition"}),
     }
     workloads_of_fact = {option.fact: affected[option.affected] for option in COMPARED}
-    for found in _of_group("parameters", before, after):
+    for found in _in_group("parameters", before, after):
         yield replace(found, workloads=workloads_of_fact.get(found.fact))
     readers = readers_before & readers_after
     if readers:
@@ -213,27 +213,24 @@ def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
             yield from _in_group("client", before, after, readers)
     queries = before.queries & after.queries
     if queries:
-        for found in _of_group("queries", before, after):
+        for found in _in_group("queries", before, after):
             name = found.fact
             yield replace(found, fact=f"text of {name}", workloads=frozenset({name}))
         yield from _in_group("tables", before, after, queries)
-    yield from _of_group("environment", before, after)
+    yield from _in_group("environment", before, after)
 
 
 def _in_group(
-    name: str, before: _Side, after: _Side, workloads: frozenset[str]
+    name: str, before: _Side, after: _Side, workloads: Workloads = None
 ) -> Iterator[Confounder]:
-    """Yield what differs in a group that affects these workloads."""
-    for found in _of_group(name, before, after):
-        yield replace(found, workloads=workloads)
+    """Yield each fact of a group that differs; one for the whole group if only one side recorded it.
 
-
-def _of_group(name: str, before: _Side, after: _Side) -> Iterator[Confounder]:
-    """Yield each fact of a group that differs; one for the whole group if only one side recorded it."""
+    The facts affect these workloads.
+    """
     first = before.group(name)
     then = after.group(name)
     if bool(first) != bool(then):
-        yield Confounder(name, _is_recorded(first), _is_recorded(then))
+        yield Confounder(name, _is_recorded(first), _is_recorded(then), workloads)
         return
     names: dict[str, None] = {}
     for _, facts in (*first, *then):
@@ -243,7 +240,7 @@ def _of_group(name: str, before: _Side, after: _Side) -> Iterator[Confounder]:
         here = _values(fact, then)
         is_different = here and there and set(here) != set(there)
         if is_different and not _is_declared(fact, [*first, *then]):
-            yield Confounder(fact, ", ".join(there), ", ".join(here))
+            yield Confounder(fact, ", ".join(there), ", ".join(here), workloads)
 
 
 def _is_recorded(group: _Group) -> str:

@@ -148,7 +148,7 @@ def _cell(
     if not sample.values:
         return ProbeCell(sample)
     counted = sum(bool(part.values) for part in found)
-    if not model.runs(column, _name(subject)):
+    if not model.run_count(column, _name(subject)):
         return ProbeCell(sample, counted, median(sample.values))
     value = model.time(column, _name(subject))
     interval = value.interval if counted >= MIN_RUNS else None

@@ -169,11 +169,11 @@ def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[Probe
         by_probe.setdefault(sample.probe, []).append(sample)
     summarized = []
     for probe, group in by_probe.items():
-        summarized += _of_hosts(group) if probe in probes else group
+        summarized += _summarized_by_host(group) if probe in probes else group
     return summarized
 
 
-def _of_hosts(found: Iterable[ProbeSample]) -> list[ProbeSample]:
+def _summarized_by_host(found: Iterable[ProbeSample]) -> list[ProbeSample]:
     pairs_of: dict[ProbeSample, list[ProbeSample]] = {}
     others = []
     for sample in found:

@@ -69,7 +69,10 @@ def soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
     """Return the hosts of a soak that took part in transfers, in natural order."""
     hosts: dict[str, SoakedHost] = {}
     for flow in probed.events_of(SoakFlow):
-        sender, receiver = (hosts.setdefault(host, SoakedHost(host)) for host in flow.pair)
+        for host in flow.pair:
+            hosts.setdefault(host, SoakedHost(host))
+        sender = hosts[flow.sender]
+        receiver = hosts[flow.receiver]
         sender.rounds.add(flow.round)
         receiver.rounds.add(flow.round)
         if flow.goodput_bit_s is not None:
@@ -96,7 +99,7 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
     recorded = probed.events_of(LinkEvent)
     events = [event for event in recorded if event.unread is None]
     links = probed.links().values()
-    flows = _of_uninterrupted_links(probed.events_of(SoakFlow), events)
+    flows = _without_interrupted(probed.events_of(SoakFlow), events)
     best = pair_matrix(_goodputs(flows), MESH_GOODPUT, summary=max)
     transfers = _transfers(flows, reference_of(best, links))
     unread = _unread(recorded)
@@ -110,9 +113,7 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
     return sorted(found, key=lambda finding: (not finding.is_open, finding.at_s or 0.0))
 
 
-def _of_uninterrupted_links(
-    flows: Iterable[SoakFlow], events: Iterable[LinkEvent]
-) -> list[SoakFlow]:
+def _without_interrupted(flows: Iterable[SoakFlow], events: Iterable[LinkEvent]) -> list[SoakFlow]:
     """Leave out the transfers of hosts whose link was interrupted in that round, a finding itself."""
     interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
     return [

@@ -54,11 +54,11 @@ def declares_value(run: Run, value: str) -> bool:
 
 def contradictions(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """Return a line for each declared fact that any of the runs observed to be false."""
-    lines = [_of_run(recorded.run) for recorded in runs]
+    lines = [_run_contradictions(recorded.run) for recorded in runs]
     return tuple(dict.fromkeys(chain.from_iterable(lines)))
 
 
-def _of_run(run: Run) -> Iterator[str]:
+def _run_contradictions(run: Run) -> Iterator[str]:
     rate = declared_rate(run)
     if rate:
         observed = []

@@ -75,7 +75,7 @@ class Predictor:
         times: list[PredictedTime] = []
         reasons: dict[str, str] = {}
         for name in baseline.workloads:
-            if not self._model.runs(0, name):
+            if not self._model.run_count(0, name):
                 reasons[name] = "it has no measured trial that counts"
             elif name in waits:
                 times.append(self._predicted(name, waits[name], target))

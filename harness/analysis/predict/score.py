@@ -132,7 +132,7 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
     return tuple(
         ScoredTime(time, model.time(0, time.workload).value)
         for time in prediction.times
-        if model.runs(0, time.workload)
+        if model.run_count(0, time.workload)
     )
 
 

@@ -58,7 +58,7 @@ def network_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
         profile = profiled_time(column.runs, name)
         shares = run_shares(link for link in links if link.trial.workload == name)
         if profile and profile.bound:
-            found[name] = _of_gain(profile.bound.network, BY_PROFILE)
+            found[name] = _wait_by_profile(profile.bound.network, BY_PROFILE)
         elif shares:
             found[name] = WaitTime(_mean(shares), EFFECT, BY_FULL_LINKS)
     return found
@@ -75,15 +75,18 @@ def disk_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
         profile = profiled_time(column.runs, name)
         busy = busy_shares(each for each in disks if each.trial.workload == name)
         if profile and profile.bound:
-            found[name] = _of_disk_waits(profile, profile.bound, fmean(busy) if busy else 1.0)
+            found[name] = _wait_for_disks(profile, profile.bound, fmean(busy) if busy else 1.0)
         elif busy:
             found[name] = WaitTime(_mean(busy), ANY_EFFECT, BY_BUSY_DISKS)
     return found
 
 
-def _of_disk_waits(profile: ProfiledTime, bound: Bound, busy: float) -> WaitTime:
-    """Return the waits for a node's own disks, and any part of those for servers while a disk was `busy`."""
-    own = _of_gain(bound.disk, BY_DISK_WAITS)
+def _wait_for_disks(profile: ProfiledTime, bound: Bound, busy: float) -> WaitTime:
+    """Return the wait for a node's own disks, and an unknown part of the wait for servers.
+
+    That part is at most `busy`, the share of the time in which a disk was busy.
+    """
+    own = _wait_by_profile(bound.disk, BY_DISK_WAITS)
     servers = min(busy, bound.network.share * profile.server_part)
     if servers < MIN_SHARE:
         return own
@@ -91,7 +94,7 @@ def _of_disk_waits(profile: ProfiledTime, bound: Bound, busy: float) -> WaitTime
     return WaitTime(own.share + of_servers, WHOLE, BY_SERVER_WAITS)
 
 
-def _of_gain(gain: Gain, basis: str) -> WaitTime:
+def _wait_by_profile(gain: Gain, basis: str) -> WaitTime:
     sd = gain.interval.max_distance(gain.share) / NORMAL_95
     return WaitTime(NormalDist(gain.share, sd), WHOLE, basis)
 

@@ -55,7 +55,7 @@ def _goodput(case: str, goodput: PairMatrix) -> Iterator[Block]:
 
 def _costs(probed: RecordedProbes, goodput: PairMatrix) -> Table:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
-    of_theory = _of_theory(goodput, probed.links(), _streams(probed))
+    of_theory = _percent_of_theory(goodput, probed.links(), _streams(probed))
     retransmits = pair_matrix(probed.measurements, RETRANSMITS)
     sent = [of_theory]
     received = [of_theory]
@@ -79,7 +79,9 @@ def _streams(probed: RecordedProbes) -> int:
     return int(text) if text.isdecimal() and text != "0" else 1
 
 
-def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink], streams: int) -> PairMatrix:
+def _percent_of_theory(
+    goodput: PairMatrix, links: Mapping[str, HostLink], streams: int
+) -> PairMatrix:
     """Return the goodput in percent of the theoretical maximum of both links, where it is known."""
     percentages = {}
     for pair, bit_s in goodput.values.items():

@@ -208,7 +208,7 @@ class TestWhatIsThere:
     def test_a_workload_that_some_runs_lack_is_compared_in_the_others(self) -> None:
         first, *others = simulated(3, 1)
         model = model_of([{name: first[name] for name in NAMES[1:]}, *others], simulated(3, 2))
-        assert (model.runs(0, "a"), model.runs(1, "a")) == (2, 3)
+        assert (model.run_count(0, "a"), model.run_count(1, "a")) == (2, 3)
         logs = [np.mean(np.median(np.log([run["a"] for run in s]), axis=1)) for s in (others,)]
         assert model.time(0, "a").log == pytest.approx(logs[0])
 
@@ -252,8 +252,8 @@ class TestWhatIsThere:
     def test_any_times_of_a_results_file_give_numbers(self, sides: list[Side]) -> None:
         model = model_of(*sides)
         for name in NAMES:
-            if model.runs(0, name) and model.runs(1, name):
-                controls = [c for c in CONTROLS if model.runs(0, c) and model.runs(1, c)]
+            if model.run_count(0, name) and model.run_count(1, name):
+                controls = [c for c in CONTROLS if model.run_count(0, c) and model.run_count(1, c)]
                 estimates = [model.ratio(0, 1, name), model.time(0, name)]
                 if controls:
                     estimates.append(model.ratio(0, 1, *controls))
