@@ -178,7 +178,7 @@ def stored_file(layout: Layout, size: int, blocks: Iterable[tuple[int, Holders]]
     for length, holders in blocks:
         for index, stripe in enumerate(stripe_lengths(layout, length)):
             nodes = set(holders.get(index, ()))
-            if stripe:
+            if stripe:  # an empty one is not stored
                 missing += max(0, copies - len(nodes))
             excess += max(0, len(nodes) - copies)
             for node in nodes:

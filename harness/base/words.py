@@ -34,20 +34,23 @@ def display_width(text: str) -> int:
     before = 0
     for character in text:
         own = _columns(character)
+        width += own
         # After this selector, a character that has a picture is shown as one.
-        is_widened = character == "\ufe0f" and before == 1
-        width += own + is_widened
+        if character == "\ufe0f" and before == 1:
+            width += 1
         before = own
     return width
 
 
 def _columns(character: str) -> int:
+    """Return how many columns of a terminal a character takes by itself."""
     is_vowel_of_syllable = "\u1160" <= character <= "\u11ff"
     is_skin_tone = "\U0001f3fb" <= character <= "\U0001f3ff"
     if is_vowel_of_syllable or is_skin_tone or category(character) in {"Mn", "Me", "Cf"}:
         return 0
-    is_wide = east_asian_width(character) in "WF"
-    return 1 + is_wide
+    if east_asian_width(character) in "WF":
+        return 2
+    return 1
 
 
 def padded(text: str, width: int, side: str = "<") -> str:

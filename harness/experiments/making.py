@@ -111,7 +111,7 @@ def make_runs_within(
     code = 0
     while True:
         complete = min(len(series.complete()) for series in every)
-        if precision and _are_precise(every, precision):
+        if precision and _judge_precision(every, precision):
             return code
         share_s = budget.begin_turn(complete)
         if share_s is None:
@@ -169,8 +169,8 @@ def seconds_of_spare_rounds(recorded: RecordedRun) -> float:
     return spare * (took.total_seconds() + last_trial_s)
 
 
-def _are_precise(every: Sequence[Series], precision: float) -> bool:
-    """Return whether every time is known to this fraction of it, and say which is known least well."""
+def _judge_precision(every: Sequence[Series], precision: float) -> bool:
+    """Say which time is known least well, and return whether that is known to this fraction of it."""
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
     from harness.analysis.compare.comparison import widest  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415

@@ -257,11 +257,7 @@ class _ExperimentRunner:
         if nodes:
             arguments.append(f"--nodes={nodes}")
         if len(run.configurations) > 1:
-            # In the order of the file: the seed makes the order of the run from it.
-            of_run = {part.configuration.name: part for part in run.spark_parts}
-            names = [each.name for each in experiment.configurations if each.name in of_run]
-            turns = json.dumps([self._turn(of_run[name]) for name in names])
-            return [*arguments, f"--turns={turns}"]
+            return [*arguments, f"--turns={json.dumps(self._turns(run))}"]
         turn = self._turn(run.spark_parts[0])
         if turn["dataset"]:
             arguments.append(f"--dataset={turn['dataset']}")
@@ -269,6 +265,12 @@ class _ExperimentRunner:
         arguments += [f"--table={name}={uri}" for name, uri in turn["tables"].items()]
         arguments += [f"--fact={name}={value}" for name, value in turn["facts"].items()]
         return arguments
+
+    def _turns(self, run: PlannedRun) -> list[dict[str, Any]]:
+        """Return the turns of a run in the order of the file. The seed makes the order of the run from it."""
+        parts = {part.configuration.name: part for part in run.spark_parts}
+        names = [each.name for each in self._experiment.configurations if each.name in parts]
+        return [self._turn(parts[name]) for name in names]
 
     def _turn(self, part: Part) -> dict[str, Any]:
         """Return the turn of a configuration, as the option --turns has it.

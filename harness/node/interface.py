@@ -125,18 +125,18 @@ def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
     if link.bond or is_shared or (link.driver == TEAM and len(lower) > 1):
         bond = link.bond or bond_of(str(link.driver), lower)
         link = replace(link, bond=with_carried_speeds(bond, lower))
-    limits = {(each.shaped_bit_s, each.has_unknown_limit) for each in ways} or {(None, False)}
-    limit_bit_s, is_unknown = limits.pop()
+    elif len(ways) == 1:
+        link = replace(link, bond=ways[0].bond)
+    limits = [each.shaped_bit_s for each in ways]
+    known_limits = [limit for limit in (link.shaped_bit_s, *limits) if limit is not None]
     # Nobody knows how many members of a bond share the traffic, nor which port of a bridge has it.
-    is_unknown = is_unknown or bool(limits) or (is_shared and limit_bit_s is not None)
-    bond_below = ways[0].bond if len(ways) == 1 else None
+    is_unclear = len(set(limits)) > 1 or (is_shared and limits[0] is not None)
     return replace(
         link,
         speed_mbit_s=_speed(link, up, ways),
-        shaped_bit_s=min(filter(None, (link.shaped_bit_s, limit_bit_s)), default=None),
-        has_unknown_limit=link.has_unknown_limit or is_unknown,
+        shaped_bit_s=min(known_limits, default=None),
+        has_unknown_limit=is_unclear or any(each.has_unknown_limit for each in (link, *ways)),
         slow_ports=tuple(slow_ports),
-        bond=link.bond or bond_below,
         counters=_counted(lower, link),
     )
 

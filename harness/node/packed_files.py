@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import math
 import os
 import struct
 from collections.abc import Iterable
@@ -140,7 +141,7 @@ def _cached_pages(file: int, start: int, length: int) -> int | None:
     if address == ctypes.c_void_p(-1).value:
         return None
     try:
-        states = ctypes.create_string_buffer(-(-length // os.sysconf("SC_PAGE_SIZE")))
+        states = ctypes.create_string_buffer(math.ceil(length / os.sysconf("SC_PAGE_SIZE")))
         failed = libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(length), states)
         if failed:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 
 from harness.base.checked import count
 
@@ -20,6 +20,8 @@ _DIRECTIONS = {
     "received": re.compile(r"(^|[^a-z])(rx|rcvd|received)([^a-z]|$)|^rx", re.IGNORECASE),
     "sent": re.compile(r"(^|[^a-z])(tx|sent)([^a-z]|$)|^tx", re.IGNORECASE),
 }
+_LINK = "link"
+_PRIORITIES = "priority"
 _ALL = "phy"
 """mlx5 counts pause frames at the port, whatever sent them, and once more by their kind."""
 
@@ -30,18 +32,24 @@ def pause_frames(statistics: str) -> int | None:
     `statistics` has lines of `ethtool -S`. Frames that a driver counts twice, such as in all and for each
     priority, count once. XON and XOFF are separate frames.
     """
-    families: dict[str, dict[str, dict[str, int]]] = {}
+    counted: Counter[tuple[str, str, str]] = Counter()
     for name, digits in _COUNTER.findall(statistics):
         frames = count(digits)
         if frames is None or not _FRAMES.search(name) or _NO_FRAMES.search(name):
             continue
         family = re.sub("xo(n|ff)", "xo", re.sub(r"\d+", "#", name), flags=re.IGNORECASE)
-        kinds = families.setdefault(_direction(name), {})
-        own = kinds.setdefault(_kind(name), defaultdict(int))
-        own[family] += frames
-    if not families:
+        counted[_direction(name), _kind(name), family] += frames
+    if not counted:
         return None
-    return sum(_frames(kinds) for kinds in families.values())
+    # The families of a kind count the same frames.
+    most: Counter[tuple[str, str]] = Counter()
+    for (direction, kind, _), frames in counted.items():
+        most[direction, kind] = max(frames, most[direction, kind])
+    total = 0
+    for direction in {direction for direction, _ in most}:
+        of_kinds = most[direction, _LINK] + most[direction, _PRIORITIES]
+        total += max(of_kinds, most[direction, _ALL])
+    return total
 
 
 def _direction(name: str) -> str:
@@ -55,11 +63,5 @@ def _kind(name: str) -> str:
     if name.lower().endswith(_ALL):
         return _ALL
     if _PRIORITY.search(name):
-        return "priority"
-    return "link"
-
-
-def _frames(kinds: dict[str, dict[str, int]]) -> int:
-    """Return the frames of a direction. The families of a kind count the same frames."""
-    most = {kind: max(families.values()) for kind, families in kinds.items()}
-    return max(most.get(_ALL, 0), most.get("link", 0) + most.get("priority", 0))
+        return _PRIORITIES
+    return _LINK

@@ -11,6 +11,9 @@ from harness.node.processor_ticks import (
 
 _SCRIPT = 'sleep "$0"; grep ^cpu /proc/stat; sleep "$1"; grep ^cpu /proc/stat'
 
+_READINGS = 2
+"""Of _SCRIPT."""
+
 
 @dataclass(frozen=True)
 class Cpu:
@@ -36,14 +39,14 @@ def read_meter(text: str) -> Cpu:
     lines = text.splitlines()
     readings = ticks_of_all_processors(lines)
     processors = ticks_of_each_processor(lines)
-    count, odd = divmod(len(processors), 2)
-    if len(readings) != 2 or count == 0 or odd:  # noqa: PLR2004  before and after
+    if len(readings) != _READINGS or not processors or len(processors) % _READINGS:
         raise ToolError("/proc/stat was not read twice")
     total = _difference(*readings)
     if not total.total:
         raise ToolError("/proc/stat did not change")
     busiest = 0.0
-    for before, after in zip(processors[:count], processors[count:], strict=True):
+    half = len(processors) // _READINGS
+    for before, after in zip(processors[:half], processors[half:], strict=True):
         own = _difference(before, after)
         busiest = max(busiest, _percent(own, own.busy + own.stolen))
     return Cpu(
@@ -62,4 +65,6 @@ def _difference(before: ProcessorTicks, after: ProcessorTicks) -> ProcessorTicks
 
 
 def _percent(ticks: ProcessorTicks, part: int) -> float:
-    return 100 * max(0, part) / ticks.total if ticks.total else 0.0
+    if not ticks.total:
+        return 0.0
+    return 100 * max(0, part) / ticks.total

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from harness.present import quantities
@@ -69,18 +70,19 @@ def _drawn(changed: Sequence[Outcome], series: Mapping[str, chart.Series]) -> ch
     """Return the picture: workloads above controls, on the same scale."""
     names = chart.labels((outcome.workload for outcome in changed), _NAME_WIDTH)
     names_px = round(max(map(len, names.values())) * chart.TEXT_PX * 0.56)
-    parts: dict[str, chart.Rows] = {}
-    for title, is_control in (("workloads", False), ("controls", True)):
-        shown = [outcome for outcome in changed if outcome.is_control is is_control]
-        if shown:
-            parts[title] = [
-                {"workload": names[outcome.workload], **_row(outcome, series)} for outcome in shown
-            ]
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for outcome in sorted(changed, key=attrgetter("is_control")):
+        title = "workloads"
+        if outcome.is_control:
+            title = "controls"
+        row = {"workload": names[outcome.workload], **_row(outcome, series)}
+        parts.setdefault(title, []).append(row)
+    lowest = list(parts)[-1]
     ends = _ends(changed)
     lines_px = _LINE_PX * (len(series) - 1) + 10
     charts = []
     for title, rows in parts.items():
-        x = _x(ends, with_axis=title == list(parts)[-1])
+        x = _x(ends, with_axis=title == lowest)
         charts.append(_part(title, rows, x, names_px, lines_px))
     return {"vconcat": charts, "spacing": 10}
 
