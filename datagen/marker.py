@@ -143,7 +143,9 @@ class Marker:
         def is_ours_or_aside(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
             if path[0] not in asides:
                 return is_ours(path, is_directory)
-            return is_directory if len(path) == 1 else is_ours_or_aside(path[1:], is_directory)
+            if len(path) == 1:
+                return is_directory
+            return is_ours_or_aside(path[1:], is_directory)
 
         return is_ours_or_aside
 

@@ -57,7 +57,9 @@ class StoredFiles:
     def layout(self) -> Layout | None:
         """The layout that all files have, complete or not; None if they differ or there are no files."""
         layouts = list(self.layouts)
-        return layouts[0] if len(layouts) == 1 else None
+        if len(layouts) == 1:
+            return layouts[0]
+        return None
 
     @property
     def missing(self) -> int:

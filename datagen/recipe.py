@@ -179,7 +179,9 @@ def xxhash64(*longs: int) -> int:
     digest = _SPARK_SEED
     for long in longs:
         digest = _xxh64(long & _WORD, digest)
-    return digest - 2**64 if digest >> 63 else digest
+    if digest >> 63:
+        return digest - 2**64
+    return digest
 
 
 def _xxh64(word: int, seed: int) -> int:

@@ -88,7 +88,9 @@ def _executions_of(marker: Marker) -> IsOurs:
     def is_ours(path: Path, is_directory: bool) -> bool:  # noqa: FBT001  of IsOurs
         if not execution.fullmatch(path[0]):
             return False
-        return is_directory if len(path) == 1 else is_from_spark(path[-1], is_directory)
+        if len(path) == 1:
+            return is_directory
+        return is_from_spark(path[-1], is_directory)
 
     return is_ours
 

@@ -208,7 +208,9 @@ SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
 
 def sink_of(workload: Workload, name: str) -> SinkFactory:
     """Return the sink with this name, or that of a workload that writes, which is always the storage."""
-    return StorageSink if workload.writes else SINKS[name]
+    if workload.writes:
+        return StorageSink
+    return SINKS[name]
 
 
 def executed_tree(description: str) -> str:

@@ -107,4 +107,6 @@ class Metaserver:
         """Return whether chunk servers use the page cache; None if they differ or do not report it."""
         _, body = self.ask("GET_CHUNK_SERVER_DIRS_COUNTERS")
         values = {row.get("Buffered-io") for row in csv.DictReader(body.splitlines())}
-        return {"0": False, "1": True}.get(values.pop() or "") if len(values) == 1 else None
+        if len(values) == 1:
+            return {"0": False, "1": True}.get(values.pop() or "")
+        return None

@@ -17,7 +17,9 @@ def count(value: Any, most: int = MAX_COUNT) -> int | None:
     """Return a whole number, or its digits, as a number; None unless it is from 0 to `most`."""
     if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value):
         value = int(value)
-    return value if type(value) is int and 0 <= value <= most else None
+    if type(value) is int and 0 <= value <= most:
+        return value
+    return None
 
 
 def positive(value: Any, most: int = MAX_COUNT) -> int | None:
@@ -36,4 +38,6 @@ def known(value: Any) -> str | None:
 def mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """Return the object at a key of another object; an empty one if there is none."""
     value = row.get(key)
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}

@@ -22,7 +22,9 @@ class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         has_default = action.default is not None and action.default is not False
-        return super()._get_help_string(action) if has_default else action.help
+        if has_default:
+            return super()._get_help_string(action)
+        return action.help
 
 
 class Parser(argparse.ArgumentParser):

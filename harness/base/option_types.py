@@ -24,7 +24,9 @@ class WholeNumber(click.IntRange):
 
     def _describe_range(self) -> str:
         """Return the bounds for the help; click would write `x<=None` where there are none."""
-        return "" if self.min is None and self.max is None else super()._describe_range()
+        if self.min is None and self.max is None:
+            return ""
+        return super()._describe_range()
 
 
 class RealNumber(click.FloatRange):
@@ -47,7 +49,9 @@ def converted(parse: Callable[[Any], T]) -> Callable[..., T | None]:
 
     def convert(_: click.Context, __: click.Parameter, value: Any) -> T | None:
         try:
-            return None if value is None else parse(value)
+            if value is None:
+                return None
+            return parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 

@@ -16,7 +16,9 @@ _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
 def what_exists(name: str, known: Collection[str]) -> str:
     """Return what a user may have meant by an unknown name: `did you mean a?`, or all that are known."""
     similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(similar)}?" if similar else f"there are {', '.join(known)}"
+    if similar:
+        return f"did you mean {' or '.join(similar)}?"
+    return f"there are {', '.join(known)}"
 
 
 def one_of(*names: str) -> Callable[[str], str]:

@@ -213,4 +213,6 @@ def _redacted_value(name: str, value: Any) -> Any:
     is_secret = isinstance(value, str) and SENSITIVE_NAME.search(name)
     if not is_secret:
         return redacted(value)
-    return value if value.startswith(DIGEST) else digest(value)
+    if value.startswith(DIGEST):
+        return value
+    return digest(value)

@@ -63,4 +63,6 @@ def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
         newest = newest_probes(probes_beside(column.runs))
     except BadInput as error:
         return str(error)
-    return all_findings(newest) if newest else None
+    if not newest:
+        return None
+    return all_findings(newest)

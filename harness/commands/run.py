@@ -118,7 +118,9 @@ def time_for_runs(
     if precision:
         default = DEFAULT_PRECISION_MINUTES
     minutes = minutes or default
-    return TimeBudget(minutes * 60) if minutes else None
+    if not minutes:
+        return None
+    return TimeBudget(minutes * 60)
 
 
 def check_same_work(series: Series, submission: Submission, **known: object) -> None:

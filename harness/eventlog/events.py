@@ -205,7 +205,9 @@ def _python_ns(accumulables: Any) -> int | None:
         for accumulable in accumulables
         if accumulable.get("Name") == _PYTHON_TIME_METRIC
     ]
-    return max(times_ms) * NS_PER_MS if times_ms else None
+    if not times_ms:
+        return None
+    return max(times_ms) * NS_PER_MS
 
 
 def _key(event: Any) -> StageKey:
@@ -225,7 +227,9 @@ def as_ms(value: Any) -> int:
 
 
 def _optional_ms(value: Any) -> int | None:
-    return None if value is None else as_ms(value)
+    if value is None:
+        return None
+    return as_ms(value)
 
 
 _READERS: Mapping[bytes, Reader] = {

@@ -153,4 +153,6 @@ def place(location: str) -> str:
         location = rule.apply(location)
     path = _SITE.sub("", location, count=1)
     lasting = [part for part in path.split("/") if part and "=" not in part and "<" not in part]
-    return lasting[-1] if lasting else ""
+    if not lasting:
+        return ""
+    return lasting[-1]

@@ -53,4 +53,6 @@ def _table(node: Any) -> str:
     if table and (scan["format"] is not None or scan[1] == "Batch"):
         return without_passing_words(table)
     location = _LOCATION.search(str(node["simpleString"]))
-    return place(location[1]) if location else ""
+    if not location:
+        return ""
+    return place(location[1])

@@ -104,4 +104,6 @@ class _RunningStage:
 
 
 def _lag_s(stragglers: Stragglers | None) -> float:
-    return -1 if stragglers is None else stragglers.longest_s - stragglers.median_s
+    if stragglers is None:
+        return -1
+    return stragglers.longest_s - stragglers.median_s

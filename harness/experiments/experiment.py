@@ -105,7 +105,9 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
     @property
     def rate_bit_s(self) -> int | None:
         """The rate of the link. Raise BadInput if it cannot be read, as the next three do."""
-        return None if self.rate is None else parse_rate("rate", self.rate)
+        if self.rate is None:
+            return None
+        return parse_rate("rate", self.rate)
 
     @property
     def speed_mbit_s(self) -> int | None:
@@ -120,7 +122,9 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
     @property
     def disk_bytes_s(self) -> int | None:
         """The rate of each disk."""
-        return None if self.disk_rate is None else parse_disk_rate("disk_rate", self.disk_rate)
+        if self.disk_rate is None:
+            return None
+        return parse_disk_rate("disk_rate", self.disk_rate)
 
     @property
     def own_command(self) -> Setting | None:
@@ -186,7 +190,9 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
         limit_bit_s = self.rate_bit_s
         card_bit_s = (self.speed_mbit_s or 0) * MBIT
         if limit_bit_s is None:
-            return {"link": rate_text(card_bit_s)} if card_bit_s else {}
+            if card_bit_s:
+                return {"link": rate_text(card_bit_s)}
+            return {}
         if not card_bit_s:
             return {"link": rate_text(limit_bit_s), "shaped": "by tc"}
         slower_bit_s = min(limit_bit_s, card_bit_s)
@@ -262,7 +268,9 @@ class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_field
     @property
     def node_count(self) -> int:
         """The number of nodes on which workloads can run."""
-        return len(self.site.named_hosts()) if self.site else self.lab.workers
+        if self.site:
+            return len(self.site.named_hosts())
+        return self.lab.workers
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:

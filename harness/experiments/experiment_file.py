@@ -158,4 +158,6 @@ def _id(values: Mapping[str, Any]) -> str:
 def _with_format(table: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the table of a dataset with its format, unless that is CSV, which was the default at first."""
     rest = {key: value for key, value in table.items() if key != "format"}
-    return rest if table.get("format") == "csv" else {**rest, "format": "parquet"}
+    if table.get("format") == "csv":
+        return rest
+    return {**rest, "format": "parquet"}

@@ -59,7 +59,9 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def as_root(self, host: Host) -> Host:
         """Return the host as root reaches it."""
-        return replace(host, prefix=(*host.prefix, *SUDO)) if self.sudo else host
+        if self.sudo:
+            return replace(host, prefix=(*host.prefix, *SUDO))
+        return host
 
     def disk_rates(self, bytes_s: int) -> list[Setting]:
         """Return the settings of the disks of every host, each to this rate."""

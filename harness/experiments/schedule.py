@@ -22,7 +22,9 @@ class Part:
 
     def __str__(self) -> str:
         text = f"{self.configuration.name}, run {self.number}"
-        return f"{text}, {self.program}" if self.program else text
+        if self.program:
+            return f"{text}, {self.program}"
+        return text
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,9 @@ class PlannedRun:
     @property
     def spark_parts(self) -> list[Part]:
         """The runs on Spark, one for each configuration."""
-        return self.probed_parts if self.has_spark else []
+        if self.has_spark:
+            return self.probed_parts
+        return []
 
     @property
     def program_parts(self) -> list[Part]:
@@ -61,7 +65,9 @@ class PlannedRun:
     def link_texts(self) -> str:
         """The settings of the configurations in words, after a comma: `, 100mbit; 1gbit`."""
         texts = dict.fromkeys(str(each) for each in self.configurations if str(each))
-        return f", {'; '.join(texts)}" if texts else ""
+        if not texts:
+            return ""
+        return f", {'; '.join(texts)}"
 
     def __str__(self) -> str:
         return f"{join_names([each.name for each in self.configurations])}, run {self.number}"

@@ -45,4 +45,6 @@ def _disk_rate(node: Node, bytes_s: int) -> Setting:
 def how_limited() -> str:
     """Return what the limits are worth here, for people."""
     limited = "disks limited by control groups"
-    return f"{limited} (reads and direct writes)" if Path(OLD_GROUPS).is_dir() else limited
+    if Path(OLD_GROUPS).is_dir():
+        return f"{limited} (reads and direct writes)"
+    return limited

@@ -72,4 +72,6 @@ def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, st
 
 
 def _common_value(values: Sequence[str]) -> str:
-    return values[0] if len(set(values)) == 1 else f"mixed: {' '.join(values)}"
+    if len(set(values)) == 1:
+        return values[0]
+    return f"mixed: {' '.join(values)}"

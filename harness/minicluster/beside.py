@@ -51,4 +51,6 @@ def run_beside(cluster: Cluster, command: Sequence[str], environment: Mapping[st
         (cluster.directory / COMMAND).unlink(missing_ok=True)
     for daemon in cluster.dead():
         say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
-    return 128 - code if code < 0 else code
+    if code < 0:
+        return 128 - code
+    return code

@@ -92,7 +92,9 @@ class CephCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return all as soon as the gateway answers: it starts after every OSD."""
-        return cluster.servers if is_answered(endpoint(cluster)) else None
+        if is_answered(endpoint(cluster)):
+            return cluster.servers
+        return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return the URI of the first bucket, and where Spark's and Ceph's configuration is."""

@@ -53,7 +53,9 @@ def disk_share(trials: Iterable[Trial]) -> float | None:
         if input_bytes >= MIN_INPUT and read_bytes is not None:
             from_disks += read_bytes
             whole += input_bytes
-    return from_disks / whole if whole else None
+    if not whole:
+        return None
+    return from_disks / whole
 
 
 def why_unknown(trials: Sequence[Trial]) -> str:

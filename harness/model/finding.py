@@ -84,7 +84,9 @@ class Finding:
     def __str__(self) -> str:
         """Return the line: `node1 eth0: half duplex`."""
         subject = str(self.subject)
-        return f"{subject}: {self.text}" if subject else self.text
+        if subject:
+            return f"{subject}: {self.text}"
+        return self.text
 
 
 def note(seen: str, remedy: str = "", subject: Subject = EVERYTHING) -> Finding:

@@ -118,7 +118,9 @@ class Disturbance:
 
     def limit(self, usual: float) -> float:
         """Return the value from which on the quantity disturbs."""
-        return usual * self.margin if self.is_factor else usual + self.margin
+        if self.is_factor:
+            return usual * self.margin
+        return usual + self.margin
 
 
 class EarlierTrials:
@@ -143,7 +145,9 @@ class EarlierTrials:
                 judged = _judged(kind, node, values)
                 if judged:
                     found.append(judged)
-        return max(found)[-1] if found else None
+        if not found:
+            return None
+        return max(found)[-1]
 
 
 def _judged(

@@ -111,7 +111,9 @@ UNKNOWN = Layout(LayoutKind.UNKNOWN)
 
 def layout_text(layout: Layout | None) -> str | None:
     """Return the text form of a layout; None for None."""
-    return None if layout is None else str(layout)
+    if layout is None:
+        return None
+    return str(layout)
 
 
 def striped_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:

@@ -45,14 +45,18 @@ class Target:
         return 1 / (self.disk or 1)
 
     def __str__(self) -> str:
-        return f"{self.name}, MTU {self.mtu}" if self.disk is None else f"disks {self.name} as fast"
+        if self.disk is None:
+            return f"{self.name}, MTU {self.mtu}"
+        return f"disks {self.name} as fast"
 
     @property
     def name(self) -> str:
         """The rate of the links, or how much faster disks are, as an option has it: `2.5gbit`, `2x`."""
         if self.disk is not None:
             return f"{self.disk:g}x"
-        return "the present links" if self.link_bit_s is None else rate_text(self.link_bit_s)
+        if self.link_bit_s is None:
+            return "the present links"
+        return rate_text(self.link_bit_s)
 
 
 @dataclass(frozen=True)

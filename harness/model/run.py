@@ -246,7 +246,9 @@ class RecordedRun:
         """What identifies the Spark application of the run, on its master; None if that is unknown."""
         master = self.run.environment.get("master")
         application = self.run.environment.get("application")
-        return f"{master} {application}" if master and application else None
+        if master and application:
+            return f"{master} {application}"
+        return None
 
     @cached_property
     def counted(self) -> tuple[Trial, ...]:
@@ -296,7 +298,9 @@ def timestamp(moment: datetime | None = None) -> str:
 def moment_of(text: str) -> datetime:
     """Return a recorded time, in UTC unless it names another time zone. Raise ValueError if it is none."""
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    if moment.tzinfo:
+        return moment
+    return moment.replace(tzinfo=timezone.utc)
 
 
 def new_run_id() -> str:

@@ -26,4 +26,6 @@ def scaled_name(name: str, nodes: int) -> str:
 def split_scaled_name(name: str) -> tuple[str, int] | None:
     """Return the configuration's own name and the number of nodes; None if the name has no number."""
     match = _SCALED.fullmatch(name)
-    return (match[1], int(match[2])) if match else None
+    if not match:
+        return None
+    return (match[1], int(match[2]))

@@ -158,7 +158,9 @@ def _recorded(name: str, value: str) -> str:
     if JAVA_OPTIONS.fullmatch(name):
         return _recorded_java_options(value)
     form = _WORD if _TAKES_A_WORD.fullmatch(name) else _NUMBER
-    return value if name in KNOWN and form.fullmatch(value) else digest(value)
+    if name in KNOWN and form.fullmatch(value):
+        return value
+    return digest(value)
 
 
 def _recorded_java_options(text: str) -> str:

@@ -49,4 +49,6 @@ class Work:
     def counted(self) -> str:
         """The unit and peak of performances. Only performances with the same ones have a mean."""
         peak = self.peaks.get(DECLARED_PEAK)
-        return self.unit if peak is None else f"{self.unit} with a peak of {peak:g} {self.unit}/s"
+        if peak is None:
+            return self.unit
+        return f"{self.unit} with a peak of {peak:g} {self.unit}/s"

@@ -170,7 +170,9 @@ def _notes(row: ExplainedRow) -> list[str]:
             notes += _attribution_notes(attribution)
         texts.append("; ".join(notes))
     lines = ". ".join(_by_side(*texts))
-    return [lines] if lines else []
+    if lines:
+        return [lines]
+    return []
 
 
 def _attribution_notes(attribution: Attribution) -> Iterator[str]:

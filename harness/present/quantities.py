@@ -33,7 +33,9 @@ _MIN_WITHOUT_DECIMALS = 10
 
 def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
     """Return a number in words; `-` if it is not known."""
-    return UNKNOWN if value is None else text_of(value)
+    if value is None:
+        return UNKNOWN
+    return text_of(value)
 
 
 def share(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
@@ -63,7 +65,9 @@ def time_text(seconds: float) -> str:
 def signed_time(seconds: float) -> str:
     """Return `+1.25 s`, `-0.050 s`."""
     text = time_text(seconds)
-    return text if seconds < 0 else f"+{text}"
+    if seconds < 0:
+        return text
+    return f"+{text}"
 
 
 def uncertainty(fraction: float | None) -> str:

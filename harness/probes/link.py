@@ -127,7 +127,9 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
 
 def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
     increase = _growth(link, later, counter)
-    return UNKNOWN if increase is None else str(increase)
+    if increase is None:
+        return UNKNOWN
+    return str(increase)
 
 
 def _offloads(link: HostLink) -> str:

@@ -188,7 +188,9 @@ def _plan(
 
 
 def _rate(bit_s: float | None) -> str | None:
-    return None if bit_s is None else throughput_text(bit_s)
+    if bit_s is None:
+        return None
+    return throughput_text(bit_s)
 
 
 def _count_of(heading: str, kind: LinkEventKind) -> Column[SoakedHost]:

@@ -135,7 +135,9 @@ def _left_out(reasons: dict[Path, str], path: Path) -> Iterator[str]:
 
 
 def _name_below(path: Path, file: Path) -> str:
-    return str(file.relative_to(path)) if file != path else str(path)
+    if file != path:
+        return str(file.relative_to(path))
+    return str(path)
 
 
 def _nothing_found(path: Path, reasons: dict[Path, str]) -> str:

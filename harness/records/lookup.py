@@ -140,7 +140,9 @@ def _files(name: str, directories: Sequence[Path]) -> list[Path]:
         files = results_files(directory)
         if files:
             return files
-    return [Path(name)] if is_file else []
+    if is_file:
+        return [Path(name)]
+    return []
 
 
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
@@ -162,4 +164,6 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
 
 def _name_of(directory: Path, results: Path) -> str:
     name = unquote(directory.name)
-    return name if configuration_directory(results, name) == directory else str(directory)
+    if configuration_directory(results, name) == directory:
+        return name
+    return str(directory)

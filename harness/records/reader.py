@@ -109,7 +109,9 @@ def load(path: Path, *, samples: bool = True) -> RecordedRun:
         warnings=read.warnings,
         disturbed_throughout=throughout,
     )
-    return replace(recorded, **vars(read.end)) if read.end else recorded
+    if read.end:
+        return replace(recorded, **vars(read.end))
+    return recorded
 
 
 def load_probes(path: Path) -> RecordedProbes:

@@ -61,7 +61,9 @@ def _head(run: Run | ProbeRun) -> bytes:
 
 
 def _names(run: Run | ProbeRun) -> Names:
-    return node_names(run.environment) if isinstance(run, Run) else {}
+    if isinstance(run, Run):
+        return node_names(run.environment)
+    return {}
 
 
 def _event(event: Event) -> bytes:

@@ -60,12 +60,16 @@ class Change:
         """Whether the change is significant, or why it cannot be."""
         if self.adjusted_p is None:
             return Verdict.TOO_FEW
-        return Verdict.CHANGED if self.adjusted_p <= ALPHA else Verdict.NOISE
+        if self.adjusted_p <= ALPHA:
+            return Verdict.CHANGED
+        return Verdict.NOISE
 
     @property
     def uncertainty(self) -> float | None:
         """How far the true change may be from `relative_change`."""
-        return self.interval.max_distance(self.relative_change) if self.interval else None
+        if not self.interval:
+            return None
+        return self.interval.max_distance(self.relative_change)
 
 
 def _reciprocal_change(change: float) -> float:

@@ -29,7 +29,9 @@ def runs_needed(change: float, sd: float, comparisons: int) -> int | None:
     candidates = range(MIN_RUNS, MAX_RUNS + 1)
     effect = abs(math.log1p(change))
     index = bisect_left(candidates, -effect, key=lambda runs: -sd * _distance(runs, comparisons))
-    return candidates[index] if index < len(candidates) else None
+    if index < len(candidates):
+        return candidates[index]
+    return None
 
 
 def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
@@ -37,7 +39,9 @@ def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
 
     Return None if so few runs cannot find a change of any size.
     """
-    return math.expm1(sd * _distance(runs, comparisons)) if runs >= MIN_RUNS else None
+    if runs >= MIN_RUNS:
+        return math.expm1(sd * _distance(runs, comparisons))
+    return None
 
 
 @cache

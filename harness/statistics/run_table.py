@@ -187,7 +187,9 @@ class RunTable:
                 samples.append(list(self._logs(number, [workload]).values()))
                 least.append(fmean(each.least_variance for each in medians))
         variance, df = variance_within(samples)
-        return math.sqrt(max(variance, fmean(least))) if df else PRIOR_RUN_SD
+        if df:
+            return math.sqrt(max(variance, fmean(least)))
+        return PRIOR_RUN_SD
 
     def _medians(self, configuration: int, workload: str) -> list[RunMedian]:
         """Return the times of a workload in the runs that have it."""

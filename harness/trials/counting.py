@@ -149,7 +149,9 @@ def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
     phase = Phase.MEASURED
     if trial.round < ends[trial.workload]:
         phase = Phase.WARM_UP
-    return trial if trial.phase is phase else replace(trial, phase=phase)
+    if trial.phase is phase:
+        return trial
+    return replace(trial, phase=phase)
 
 
 def _without_profile(trials: Iterable[Trial]) -> list[Trial]:

@@ -23,4 +23,6 @@ def in_turns(items: Sequence[T], seed: str, number: int) -> list[T]:
     So a drift of the machine affects all of them alike.
     """
     order = shuffled(items, seed, (number + 1) // 2)
-    return order if number % 2 else order[::-1]
+    if number % 2:
+        return order
+    return order[::-1]

@@ -68,7 +68,9 @@ class TimeBudget:
     @property
     def turn_s(self) -> float | None:
         """How long a turn takes; None if none has shown it yet."""
-        return median(self._took_s) if self._took_s else None
+        if not self._took_s:
+            return None
+        return median(self._took_s)
 
     def turns_left(self, complete: int) -> int:
         """Return how many more turns there will be, and before the first one has ended, at least.

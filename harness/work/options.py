@@ -108,7 +108,9 @@ def options_of(class_: type[Any]) -> tuple[Option, ...]:
 
 
 def _number_or_auto(text: str) -> int | str:
-    return AUTO if text == AUTO else whole_number(0, MAX_TRIALS)(text)
+    if text == AUTO:
+        return AUTO
+    return whole_number(0, MAX_TRIALS)(text)
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,9 @@ class WorkOptions:
     @property
     def queries(self) -> Mapping[str, str]:
         """The text of each of the user's queries by its name."""
-        return self.sql.texts if self.sql else {}
+        if self.sql:
+            return self.sql.texts
+        return {}
 
     def arguments(self, path_there: Callable[[Path], str]) -> Iterator[str]:
         """Yield an argument of jobs/benchmark.py for each value that is not the default.

@@ -64,7 +64,9 @@ class ProfiledTime:
             if WAITS_FOR.get(name) == NETWORK
         }
         servers = math.fsum(waits[name] for name in waits.keys() & SERVERS)
-        return servers / math.fsum(waits.values()) if servers else 0.0
+        if not servers:
+            return 0.0
+        return servers / math.fsum(waits.values())
 
     @property
     def unknown_share(self) -> float:

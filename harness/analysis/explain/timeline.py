@@ -39,7 +39,9 @@ class LinkSlice(NamedTuple):
     def bit_s(self, direction: str) -> float | None:
         """Return the rate in one direction, RECEIVES or SENDS."""
         carried = self.received_bytes if direction == RECEIVES else self.sent_bytes
-        return None if carried is None else 8 * carried / self.length_s
+        if carried is None:
+            return None
+        return 8 * carried / self.length_s
 
 
 def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]:

@@ -35,7 +35,9 @@ class Goodput:
 
     def bit_s(self, direction: str) -> float:
         """Return the goodput in one direction, RECEIVES or SENDS."""
-        return self.received_bit_s if direction == RECEIVES else self.sent_bit_s
+        if direction == RECEIVES:
+            return self.received_bit_s
+        return self.sent_bit_s
 
 
 def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
@@ -88,4 +90,6 @@ def rate_bit_s(run: Run) -> int | None:
 def _mtu(recorded: Any) -> int:
     """Return an MTU in bytes; the usual one if none is known."""
     mtu = count(recorded)
-    return mtu if mtu is not None and mtu >= MIN_MTU else TYPICAL_MTU
+    if mtu is not None and mtu >= MIN_MTU:
+        return mtu
+    return TYPICAL_MTU

@@ -18,7 +18,9 @@ MAX_HOSTS_BY_PAIR = 10
 def known_median(values: Iterable[float | None]) -> float | None:
     """Return the median of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
-    return median(known) if known else None
+    if not known:
+        return None
+    return median(known)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class MeasuredCase:
     def values(self, metric: Metric) -> tuple[float, ...]:
         """Return the values of the repeats, in their order."""
         sample = self.samples.get(metric.name)
-        return sample.values if sample else ()
+        if sample:
+            return sample.values
+        return ()
 
     def median(self, metric: Metric) -> float | None:
         """Return the median over the repeats; None without a value."""

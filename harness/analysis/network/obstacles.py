@@ -106,7 +106,9 @@ def slowed_by_busy_processors(slow: Collection[T], busy: Collection[T]) -> set[T
     Hosts that share a machine are always busy.
     """
     both = set(slow) & set(busy)
-    return both if 2 * len(both) >= len(busy) else set()
+    if 2 * len(both) >= len(busy):
+        return both
+    return set()
 
 
 def _above(

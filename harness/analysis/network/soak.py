@@ -56,7 +56,9 @@ class SoakedHost:
     def retransmits(self) -> int | None:
         """The number of segments that it sent again; None if it is unknown of a transfer."""
         known = [number for number in self.resent if number is not None]
-        return sum(known) if known and len(known) == len(self.resent) else None
+        if known and len(known) == len(self.resent):
+            return sum(known)
+        return None
 
     def count(self, kind: LinkEventKind) -> int | None:
         """Return the count of events of this kind; None if the host does not show them."""

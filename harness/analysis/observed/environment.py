@@ -280,7 +280,9 @@ def link_rates(run: Run) -> dict[str, dict[str, int]]:
 
     Empty for emulated links.
     """
-    return {} if is_emulated(run) else _by_node(run, lambda link: link.rate_bit_s)
+    if is_emulated(run):
+        return {}
+    return _by_node(run, lambda link: link.rate_bit_s)
 
 
 def link_mtus(run: Run) -> dict[str, dict[str, int]]:
@@ -290,7 +292,9 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
     """
     if is_emulated(run):
         mtu = positive(run.facts.get("mtu"))
-        return {"": {"the emulated links": mtu}} if mtu else {}
+        if mtu:
+            return {"": {"the emulated links": mtu}}
+        return {}
     return _by_node(run, lambda link: link.mtu_bytes)
 
 
@@ -300,7 +304,9 @@ def link_drivers(run: Run) -> dict[str, dict[str, str]]:
 
 
 def _driver(link: HostLink) -> str | None:
-    return f"{link.driver} ({link.bus})" if link.bus and link.driver else link.driver
+    if link.bus and link.driver:
+        return f"{link.driver} ({link.bus})"
+    return link.driver
 
 
 def layouts(run: Run) -> tuple[str, ...]:

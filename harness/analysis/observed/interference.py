@@ -42,11 +42,15 @@ def _mean(kind: Disturbance, nodes: Iterable[NodeInterference]) -> float | None:
             parts.append(part)
             wholes.append(whole)
     total = math.fsum(wholes)
-    return math.fsum(parts) / total if total else None
+    if not total:
+        return None
+    return math.fsum(parts) / total
 
 
 def _text(kind: Disturbance, mean: float) -> str:
-    return f"{1e3 * mean:.3f} ms" if kind.is_factor else percent(mean)
+    if kind.is_factor:
+        return f"{1e3 * mean:.3f} ms"
+    return percent(mean)
 
 
 def _differ(kind: Disturbance, before: float, after: float) -> bool:
@@ -76,7 +80,9 @@ def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     for kind, mean in mean_disturbances(runs, _BUSY).items():
         if kind.busy is not None and mean >= kind.busy:
             found.append(f"{kind.compared_as} was {_text(kind, mean)}")
-    return f"measured on a busy machine: {', '.join(found)}" if found else None
+    if not found:
+        return None
+    return f"measured on a busy machine: {', '.join(found)}"
 
 
 def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:

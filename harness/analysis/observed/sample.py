@@ -190,7 +190,9 @@ def _clock_s(workload: str, recorded: RecordedRun) -> float:
         for trial in recorded.by_workload[workload]
         if trial.counts and not trial.work
     ]
-    return CLOCK_S / median(executions) if executions else 0.0
+    if not executions:
+        return 0.0
+    return CLOCK_S / median(executions)
 
 
 def _rounded_to_s(recorded: RecordedRun) -> float:
@@ -202,4 +204,6 @@ def _rounded_to_s(recorded: RecordedRun) -> float:
         if trial.wall_s and not trial.work:
             digits = Decimal(str(trial.wall_s)).normalize().as_tuple()
             steps.append(float(Decimal(1).scaleb(int(digits.exponent))))
-    return min(steps) if len(steps) > 1 else 0.0
+    if len(steps) > 1:
+        return min(steps)
+    return 0.0

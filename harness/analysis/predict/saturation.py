@@ -50,4 +50,6 @@ def enough(share: float, effect: float) -> float | None:
     """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
     most = effect * share
     tolerated = (1 + NEARLY) * max(MIN_RATIO, 1 - most) - (1 - most)
-    return None if most <= tolerated else tolerated / most
+    if most <= tolerated:
+        return None
+    return tolerated / most

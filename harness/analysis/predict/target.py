@@ -72,7 +72,9 @@ def _mtu(run: Run) -> int | None:
     observed: set[int] = set()
     for links in link_mtus(run).values():
         observed.update(links.values())
-    return observed.pop() if len(observed) == 1 else declared_mtu(run)
+    if len(observed) == 1:
+        return observed.pop()
+    return declared_mtu(run)
 
 
 def target_of(

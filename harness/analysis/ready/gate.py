@@ -169,7 +169,9 @@ def _unmeasured(
 
 def _most_common(values: Iterable[T | None]) -> T | None:
     known = [value for value in values if value is not None]
-    return mode(known) if known else None
+    if not known:
+        return None
+    return mode(known)
 
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:

@@ -121,7 +121,9 @@ def _busiest_names(state: NodeState) -> str:
     """Return the names of the processes that take most: `; java 31 %, chrome 5 %`."""
     taking = [(name, share) for name, share in state.shares.items() if share >= MIN_SHARE]
     listed = ", ".join(f"{name} {percent(share)}" for name, share in taking[:MAX_NAMED])
-    return f"; {listed}" if listed else ""
+    if not listed:
+        return ""
+    return f"; {listed}"
 
 
 def _not_shown(state: NodeState) -> Iterator[str]:

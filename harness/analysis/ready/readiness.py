@@ -141,7 +141,9 @@ def _trial_sd(sample: Sample) -> float | None:
     """Return the standard deviation of the trials of a run, as a fraction; None if none was repeated."""
     logarithms = [list(map(math.log, times_s)) for times_s in sample.runs_s]
     variance, degrees_of_freedom = variance_within(logarithms)
-    return math.sqrt(variance) if degrees_of_freedom else None
+    if not degrees_of_freedom:
+        return None
+    return math.sqrt(variance)
 
 
 def _ok(seen: str) -> Finding:

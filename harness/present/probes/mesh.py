@@ -76,7 +76,9 @@ def _costs(probed: RecordedProbes, goodput: PairMatrix) -> Table:
 def _streams(probed: RecordedProbes) -> int:
     """Return the connections of a transfer, which a record has as text."""
     text = str(probed.run.parameters.get("streams", ""))
-    return int(text) if text.isdecimal() and text != "0" else 1
+    if text.isdecimal() and text != "0":
+        return int(text)
+    return 1
 
 
 def _percent_of_theory(
@@ -92,7 +94,9 @@ def _percent_of_theory(
 
 
 def _percent(values: Collection[float]) -> str:
-    return f"{median(values):.1f}%" if values else UNKNOWN
+    if values:
+        return f"{median(values):.1f}%"
+    return UNKNOWN
 
 
 def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> Table:

@@ -123,7 +123,9 @@ def _is_unlooked(printed: Mapping[str, Any]) -> bool:
 def _version(report: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the version of fio that wrote a report; if it does not say, the oldest that can be read."""
     found = re.match(r"fio-(\d+)\.(\d+)", str(report.get("fio version")))
-    return tuple(map(int, found.groups())) if found else _OLDEST
+    if found:
+        return tuple(map(int, found.groups()))
+    return _OLDEST
 
 
 def _pace(name: str, job: Mapping[str, Any]) -> Pace:
