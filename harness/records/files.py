@@ -95,12 +95,13 @@ def create_whole(path: Path, lines: Iterable[bytes]) -> None:
             with suppress(OSError):  # some file systems have no locks
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             # Or else the process that had the lock has given the file its name.
-            if _is_at(unfinished, descriptor):
+            if is_at(unfinished, descriptor):
                 _fill(descriptor, unfinished, path, lines)
                 is_created = True
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
+def is_at(path: Path, descriptor: int) -> bool:
+    """Whether the open file still is the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:

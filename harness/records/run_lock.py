@@ -15,7 +15,7 @@ from harness.base.errors import BadInput
 from harness.base.terminal import say
 from harness.base.words import shorten, visible
 from harness.records.directories import configuration_directory, not_writable
-from harness.records.files import own_file
+from harness.records.files import is_at, own_file
 
 RUN = "run"
 SERIES = "series"
@@ -39,18 +39,37 @@ def configuration_lock(results: Path, configuration: str, what: str) -> Iterator
     path = directory / f".{what}.lock"
     with ExitStack() as opened:
         try:
-            lock = opened.enter_context(own_file(path, os.O_RDWR | os.O_CREAT))
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise _is_busy(lock, path, configuration) from error
+            opened.enter_context(_locked(path, configuration))
         except OSError as error:
             say(
                 f"whether another {what} of {configuration} is under way is unknown: {path} cannot be locked "
                 f"({error.strerror}); start no second one"
             )
-        else:
-            _write_own_name(lock)
         yield
+
+
+@contextmanager
+def _locked(path: Path, configuration: str) -> Iterator[None]:
+    """Create and lock a file in the block, and remove it at the end. Raise BadInput if another has the lock.
+
+    A killed process leaves its file, which locks nothing.
+    """
+    is_locked = False
+    while not is_locked:
+        with own_file(path, os.O_RDWR | os.O_CREAT) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise _is_busy(lock, path, configuration) from error
+            # Or else the process that had the lock has removed the file since it was opened here.
+            is_locked = is_at(path, lock)
+            if is_locked:
+                _write_own_name(lock)
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):
+                        path.unlink()
 
 
 def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:

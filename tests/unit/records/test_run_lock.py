@@ -57,6 +57,27 @@ def test_what_a_killed_run_leaves_behind_locks_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "1g" / ".run.lock").exists()
     with configuration_lock(tmp_path, "1g", RUN):
         pass
+    assert not (tmp_path / "1g" / ".run.lock").exists()
+
+
+def test_a_lock_whose_file_was_removed_before_it_was_had_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "1g" / ".run.lock"
+    really_lock = fcntl.flock
+    locked = []
+
+    def lock_after_the_other_has_ended(descriptor: int, operation: int) -> None:
+        if not locked:
+            path.unlink()
+        locked.append(descriptor)
+        really_lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", lock_after_the_other_has_ended)
+    with configuration_lock(tmp_path, "1g", RUN):
+        assert len(locked) == 2
+        with pytest.raises(BadInput), configuration_lock(tmp_path, "1g", RUN):
+            pass
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF])
