@@ -24,12 +24,15 @@ from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.score import summarise
 from harness.base.words import percent
 from harness.commands.cli import main
+from harness.commands.compare import FORMATS, JSON
 from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
+from harness.node.machine import FACTS, OF_DISKS
 from harness.present.report.figure import Evidence
 from harness.present.report.figures import link_use
 from harness.programs.program import programs
+from harness.work.options import WORK_OPTIONS
 from jobs import options as benchmark
 from jobs.workload import Workload, discover
 from tests.bench.backtest import backtest, chance_error, model_errors, without_profiles
@@ -327,9 +330,30 @@ def test_the_page_of_experiments_has_each_key() -> None:
     keys = {key for cells in table for key in re.findall(r"`(\w+)`", cells[0])}
     assert keys == set(_keys(Configuration)), "correct the table of settings in docs/experiments.md"
     shown = PAGES["experiments.md"].partition("## All keys")[2]
+    keys_of_tables = [option.name for option in WORK_OPTIONS]
     for table in (Experiment, Dataset, Configuration, HostsSpec):
-        for key in _keys(table):
-            assert re.search(rf"^\[?{key}\b", shown, re.MULTILINE), f"{key}: show it there"
+        keys_of_tables += _keys(table)
+    for key in keys_of_tables:
+        assert re.search(rf"^\[?{key}\b", shown, re.MULTILINE), (
+            f"show {key} in `All keys` of docs/experiments.md"
+        )
+
+
+def test_the_page_of_results_has_each_fact_of_a_node() -> None:
+    _, _, section = PAGES["results.md"].partition("## What is recorded of the nodes")
+    words = " ".join(section.partition("## ")[0].split())
+    for fact in FACTS:
+        is_on_the_page_of_disks = fact.key.startswith(OF_DISKS)
+        is_named = re.search(rf"(?<![\w.]){re.escape(fact.name)}(?!\w)", words)
+        assert is_on_the_page_of_disks or is_named, f"name `{fact.name}` there"
+
+
+def test_each_format_of_compare_is_on_a_page() -> None:
+    for name in [*FORMATS, JSON]:
+        is_default = name == "text"
+        assert is_default or f"--format {name}" in TEXT, (
+            f"show `--format {name}` in docs/results.md"
+        )
 
 
 def test_the_tables_of_programs_have_each_workload() -> None:

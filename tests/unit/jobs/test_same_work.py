@@ -1,5 +1,6 @@
 """A comparison names every option of a benchmark that differs between its sides, or refuses them."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,11 @@ from jobs.queries import queries_of
 from jobs.run_description import _parameters
 from jobs.streams import in_streams
 from jobs.workload import select_workloads
+from tests.tracked import ROOT
 from tests.unit.builders import a_run, alone, ok, recorded
+
+JOBS = "\n".join(file.read_text() for file in (ROOT / "jobs").glob("*.py"))
+"""The text of what Spark runs, without the workloads themselves."""
 
 NO_OTHER_WORK = {
     "configuration": "its runs are a column by themselves",
@@ -151,6 +156,19 @@ class TestEveryOptionOfWork:
     def test_is_a_parameter_of_runs(self, option: Option) -> None:
         values = [run.parameters[option.name] for run in two_runs(option)]
         assert values == [option.read(text) for text in two_values(option)]
+
+    def test_is_checked_in_results_that_others_wrote(self, option: Option, tmp_path: Path) -> None:
+        """A key that records/shapes.py lacks is read without a check."""
+        first, _ = two_runs(option)
+        parameters = {**first.parameters, option.name: {"a": {}}}
+        record_all(tmp_path, replace(first, parameters=parameters), [])
+        with pytest.raises(BadInput, match=rf"malformed run line: .*{option.name}"):
+            find_configuration("a", tmp_path)
+
+    def test_is_obeyed_by_jobs(self, option: Option) -> None:
+        assert re.search(rf"options\.{option.name}\b", JOBS), (
+            f"no file of jobs/ reads options.{option.name}"
+        )
 
     def test_makes_another_series(self, option: Option) -> None:
         one, other = ([argument] for argument in arguments_of(option))

@@ -35,9 +35,9 @@ from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.node.interface import parse_link
 from harness.present import text
 from harness.probes.disk import disk_measurements
-from harness.probes.kind import network_of, newest_probes
+from harness.probes.kind import kinds, network_of, newest_probes
 from harness.probes.tools import fio
-from tests.unit.builders import STARTED_AT, assert_golden
+from tests.unit.builders import GOLDEN, STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
     FOUR,
     MBIT,
@@ -52,6 +52,11 @@ from tests.unit.probe_builders import (
 )
 
 HOSTILE = "n\x1b[31m1\nx"
+
+
+def test_every_probe_has_a_golden_page() -> None:
+    missing = [name for name in kinds() if not (GOLDEN / f"probe-{name}.txt").exists()]
+    assert missing == ["all"], f"test the pages of {missing} here; `all` prints those of others"
 
 
 def measured_mesh(hosts: tuple[str, ...] = FOUR) -> RecordedProbes:

@@ -16,7 +16,7 @@ from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import comparison_json, quantities, text
-from harness.present.blocks import Paragraph
+from harness.present.blocks import Paragraph, Sentences
 from harness.present.comparison_table import comparison_table
 from harness.present.footnotes import Footnotes
 from harness.present.grid import WIDTH, fill
@@ -396,6 +396,13 @@ def headings(table: str) -> list[str]:
 
 
 class TestAnyTable:
+    @every_format
+    def test_every_format_escapes_names_and_says_what_was_found(self, format_: str) -> None:
+        table = comparison_table(hostile_names())
+        page = FORMATS[format_]([table, Sentences(["group-by took too long"])])
+        assert unsafe_characters(page) <= {"\n"}
+        assert "group-by took too long" in page
+
     @given(comparisons())
     def test_text_fits_the_terminal_and_has_no_control_characters(
         self, comparison: Comparison
