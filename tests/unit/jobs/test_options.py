@@ -40,7 +40,10 @@ def turn_with(name: str, value: object) -> str:
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
         (["--warmup", "1", "--max-time", "1h"], "--max-time has no effect without --warmup auto"),
         (["--streams", "0"], "--streams: 0 is out of range: it must be from 1 to 100"),
-        (["--streams=2", "--cache=cold"], "cache cold contradicts streams 2: a stream finds in memory"),
+        (
+            ["--streams=2", "--cache=cold"],
+            "cache cold contradicts streams 2: a stream finds in memory",
+        ),
         (["--generate=--rows=5"], "--generate needs --dataset"),
         (["--dataset=d", "--generate='"], "--generate: No closing quotation"),
         (["--warmup", "some"], "--warmup: 'some' is not a whole number"),
