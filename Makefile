@@ -65,6 +65,10 @@ PYTEST    := pytest --durations=25
 AGAIN     := --reruns 1 --rerun-show-tracebacks -rR
 # A file's tests share what they start. In alphabetical order, the long files of tests/spark come before the short ones.
 PARALLEL  := -n 3 --dist loadfile --no-loadscope-reorder
+# What spark-submit runs, by the Python of the cluster.
+RECORDING := jobs datagen harness/__init__.py $(addprefix harness/,base eventlog model node trials work) \
+  $(addprefix harness/records/,checksums.py directories.py files.py node_names.py outputs.py run_lock.py \
+    writer.py) harness/statistics/steadiness.py
 # What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
 APART     := bench e2e kill lab probes
 
@@ -82,7 +86,7 @@ help:
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
 	@echo "                   draw one figure of that report, or of another, into build/; top: as the README shows it"
-	@echo "make check         lint, format, types, which room imports which, and a table of its size"
+	@echo "make check         lint, format, types, which room imports which, Python 3.8, and a table of its size"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
@@ -168,6 +172,7 @@ check: setup
 	@ruff format --check .
 	@mypy
 	@lint-imports --no-logo --no-cache
+	@vermin --target=3.8- --violations --no-tips --quiet $(RECORDING)
 	@python -m tests.size
 
 test: setup classes

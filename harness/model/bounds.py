@@ -8,10 +8,10 @@ from __future__ import annotations  # for Python 3.8
 __all__ = ["Annotated", "Meta"]
 
 try:
-    from typing import Annotated
+    from typing import Annotated  # novm  Python 3.8 has the class below
 
     from msgspec import Meta
-except ImportError:  # nothing is read, and Python 3.8 lacks Annotated
+except ImportError:  # nothing is read
 
     class Meta:  # type: ignore[no-redef]
         """Bounds that nothing checks."""
