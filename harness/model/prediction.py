@@ -122,3 +122,8 @@ class Prediction:
     conditions: Mapping[str, str] = field(default_factory=dict)
     not_predicted: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> list[PredictedTime]:
+        """The times of all workloads but the controls."""
+        return [time for time in self.times if not time.is_control]

@@ -164,7 +164,7 @@ def _text(value: Any) -> str | None:
 
 def json_rows(text: str, command: str) -> list[dict[str, Any]]:
     """Return the objects in the list that `ip -j` or `tc -j` printed. Raise ToolError for anything else."""
-    lists = [each for each in printed_json(text, "[") if isinstance(each, list)]
+    lists: list[list[Any]] = list(printed_json(text, "["))
     of_rows = [rows for rows in lists if all(isinstance(row, dict) for row in rows)]
     for rows in of_rows:
         if rows:

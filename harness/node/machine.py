@@ -265,11 +265,11 @@ _NAMES_BY_PYTHON = [
 _OLDEST_MINOR = 6
 _MAX_REASON = 200
 
-OF_DISKS = ("disk", "raid", "local_dirs", "data_dir")
-"""How the keys of facts about disks and directories begin."""
-
 FACT_NAMES = {fact.key: fact.name for fact in FACTS}
 FACT_NAMES["net.ipv4.tcp_congestion_control"] = "TCP congestion control"
+_OF_DISKS = ("disk", "raid", "local_dirs", "data_dir")
+NAMES_OF_DISK_FACTS = frozenset(fact.name for fact in FACTS if fact.key.startswith(_OF_DISKS))
+"""The names of the facts about disks and directories."""
 
 _PYTHON = (
     f"{inspect.getsource(cgroup)}"

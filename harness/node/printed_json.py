@@ -12,7 +12,7 @@ _MAX_TRIES = 16
 
 
 def printed_json(text: str, opening: str) -> Iterator[Any]:
-    """Yield the documents that begin with `opening`, which is `{` or `[`.
+    """Yield the documents that begin with `opening`: objects for `{`, lists for `[`.
 
     A document begins where that stands first, at the start of a line, or after another document. Text that
     is no JSON is passed over.

@@ -68,10 +68,11 @@ def prediction_page(
 def _remarks(prediction: Prediction) -> Iterator[str]:
     yield _DISK_LIMITS if prediction.target.disk else _LIMITS
     yield f"Model: {prediction.model}."
-    judged = [time for time in prediction.times if not time.is_control]
-    for basis in dict.fromkeys(time.basis for time in judged):
-        names = join_names([time.workload for time in judged if time.basis == basis])
-        yield f"{names}: predicted from {basis}."
+    by_basis: dict[str, list[str]] = {}
+    for time in prediction.judged:
+        by_basis.setdefault(time.basis, []).append(time.workload)
+    for basis, names in by_basis.items():
+        yield f"{join_names(names)}: predicted from {basis}."
     for note in prediction.notes:
         yield f"{note[:1].upper()}{note[1:]}."
     for name, why in prediction.not_predicted.items():

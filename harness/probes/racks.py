@@ -145,7 +145,7 @@ def _failures_and_processors(
         if isinstance(outcome, HostError):
             yield metric.failed(hosts, outcome)
         else:
-            cpus += [cpu for cpu in outcome.cpus if cpu is not None]
+            cpus += outcome.known_cpus
     if cpus:
         yield RACK_STOLEN.of(hosts, max(cpu.stolen_percent for cpu in cpus))
         yield RACK_BUSIEST.of(hosts, max(cpu.busiest_percent for cpu in cpus))

@@ -90,7 +90,7 @@ class Soak:
             seconds = float(self.load.seconds)
             return SoakFlow(self.number, sender, receiver, start_s, seconds, error=str(outcome))
         report = outcome.report
-        cpus = [cpu for cpu in outcome.cpus if cpu is not None]
+        cpus = outcome.known_cpus
         return SoakFlow(
             self.number,
             sender,

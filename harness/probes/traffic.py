@@ -94,6 +94,11 @@ class Transfer:
     report: Report
     cpus: Sequence[Cpu | None] = (None, None)
 
+    @property
+    def known_cpus(self) -> list[Cpu]:
+        """The processor times that are known."""
+        return [cpu for cpu in self.cpus if cpu is not None]
+
 
 def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
     """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
@@ -107,12 +112,11 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
         for meter in meters.values():
             meter.start()
         transfers = finish(runs)
-        cpus = {
-            host: meter.finish_parsed(
+        cpus = {}
+        for host, meter in meters.items():
+            cpus[host] = meter.finish_parsed(
                 lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S
             )
-            for host, meter in meters.items()
-        }
     return [
         _with_cpus(flow, transfer, cpus) for flow, transfer in zip(flows, transfers, strict=True)
     ]

@@ -124,7 +124,7 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
 
 def predicted_saving(prediction: Prediction) -> Saving:
     """Return what a prediction expects of all workloads but the controls."""
-    times = [time for time in prediction.times if not time.is_control]
+    times = prediction.judged
     low_s = math.fsum(time.baseline_s - time.interval_95.high_s for time in times)
     high_s = math.fsum(time.baseline_s - time.interval_95.low_s for time in times)
     return Saving(

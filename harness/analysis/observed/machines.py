@@ -5,9 +5,7 @@ from itertools import chain
 
 from harness.base.words import join_names, names_by_text, visible
 from harness.model.run import Run
-from harness.node.machine import FACT_NAMES, OF_DISKS, MachineFacts, facts_by_node
-
-_DISK_NAMES = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
+from harness.node.machine import FACT_NAMES, NAMES_OF_DISK_FACTS, MachineFacts, facts_by_node
 
 
 def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
@@ -37,7 +35,7 @@ def distinct_values(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
 def disk_lines(nodes: Mapping[str, MachineFacts]) -> Iterator[str]:
     """Yield a line for each fact of disks and directories: `disks: SSD 980 (n1), HDD 2 (n2)`."""
     for name, value in values_by_name(nodes).items():
-        if name in _DISK_NAMES:
+        if name in NAMES_OF_DISK_FACTS:
             yield visible(f"{name}: {value}")
 
 

@@ -16,11 +16,8 @@ from harness.base.words import count_of, percent
 from harness.model.link import is_same_rate, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction, Target
-from harness.node.machine import FACT_NAMES, OF_DISKS
+from harness.node.machine import NAMES_OF_DISK_FACTS
 from harness.records.predictions import FrozenPrediction, frozen_predictions
-
-DISK_FACTS = frozenset(name for key, name in FACT_NAMES.items() if key.startswith(OF_DISKS))
-"""Conditions that need not hold if disks were bought."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +93,14 @@ def score(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score | None
     if not times:
         return None
     measured = {time.predicted.workload for time in times}
-    predicted = [time.workload for time in prediction.times]
+    missing = [time.workload for time in prediction.times if time.workload not in measured]
     return Score(
         prediction=prediction,
         after=after,
         times=times,
         id=latest.id,
         void=tuple(_void(prediction, baseline, after)),
-        missing=tuple(workload for workload in predicted if workload not in measured),
+        missing=tuple(missing),
         notes=tuple(_notes(prediction, baseline, after)),
     )
 
@@ -141,7 +138,7 @@ def _void(
 ) -> Iterator[str]:
     now = conditions(after)
     for name, value in prediction.conditions.items():
-        if prediction.target.disk and name in DISK_FACTS:
+        if prediction.target.disk and name in NAMES_OF_DISK_FACTS:
             continue
         if name not in now:
             yield f"{name}: {value} was the condition, and it is unknown of {after.name}, or its runs differ"

@@ -94,7 +94,7 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
         raise ToolError(f"fio was ended by signal {code - SIGNALLED}")
     if code:
         raise ToolError(f"fio failed, code {code}")
-    reports = [each for each in _objects(text) if not _is_unlooked(each)]
+    reports = [each for each in printed_json(text, "{") if not _is_unlooked(each)]
     if not reports:
         raise ToolError("fio printed no report")
     report = next((each for each in reports if "jobs" in each), reports[0])
@@ -109,11 +109,7 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
 
 def may_be_in_memory(text: str) -> bool:
     """Whether the output says that nothing showed what is below the directory."""
-    return any(map(_is_unlooked, _objects(text)))
-
-
-def _objects(text: str) -> list[dict[str, Any]]:
-    return [each for each in printed_json(text, "{") if isinstance(each, dict)]
+    return any(map(_is_unlooked, printed_json(text, "{")))
 
 
 def _is_unlooked(printed: Mapping[str, Any]) -> bool:

@@ -62,7 +62,7 @@ def read_report(text: str) -> Report:
     Raise ToolError with the error in the report, with which iperf3 may exit with 0. Raise ToolError, too, if
     nothing arrived, or if the report is incomplete.
     """
-    reports = [each for each in printed_json(text, "{") if isinstance(each, dict)]
+    reports = list(printed_json(text, "{"))
     if not reports:
         raise ToolError("iperf3 printed no report")
     for report in reports:
