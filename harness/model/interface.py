@@ -251,8 +251,10 @@ def counter_growth(before: HostLink, after: HostLink, kind: str) -> int | None:
     """
     if before.counters is None or after.counters is None or before.device != after.device:
         return None
-    names = [name for name in after.counters if name.endswith(kind) and name in before.counters]
-    grown = sum(after.counters[name] - before.counters[name] for name in names)
-    if names and grown >= 0:
-        return grown
+    grown: list[int] = []
+    for name, count in after.counters.items():
+        if name.endswith(kind) and name in before.counters:
+            grown.append(count - before.counters[name])
+    if grown and sum(grown) >= 0:
+        return sum(grown)
     return None

@@ -208,18 +208,21 @@ class RunTable:
         `workloads` are those that it is from.
         """
         is_paired = len(samples) < len(configurations)
-        means = [fmean(sample) for sample in samples]
-        batches = [_batches(sample) for sample in samples]
+        means: list[float] = []
+        batches: list[list[float]] = []
+        variances: list[float] = []
+        for sample in samples:
+            batch = _batches(sample)
+            means.append(fmean(sample))
+            batches.append(batch)
+            variances.append(variance_within([batch])[0] / len(sample))
         between, df = variance_within(batches)
         if not df:
             between = fmean(self.run_sd(name) ** 2 for name in workloads)
             df = NORMAL_DF
         per_sample = math.fsum(1 / len(sample) for sample in samples)
         # This is more than the variance of all, if the side with fewer runs varies more.
-        of_each = math.fsum(
-            variance_within([batch])[0] / len(sample)
-            for batch, sample in zip(batches, samples, strict=True)
-        )
+        of_each = math.fsum(variances)
         least = math.fsum(self._least_variance(number, workloads) for number in configurations)
         return Estimate(
             log=means[-1] - sum(means[:-1]),
@@ -267,10 +270,11 @@ def _batches(sample: Sequence[float]) -> list[float]:
     mean = fmean(sample)
     count = min(len(sample), BATCHES)
     bounds = [len(sample) * number // count for number in range(count + 1)]
-    return [
-        mean + math.sqrt(end - start) * (fmean(sample[start:end]) - mean)
-        for start, end in pairwise(bounds)
-    ]
+    batches: list[float] = []
+    for start, end in pairwise(bounds):
+        deviation = fmean(sample[start:end]) - mean
+        batches.append(mean + math.sqrt(end - start) * deviation)
+    return batches
 
 
 def variance_within(samples: Sequence[Sequence[float]]) -> tuple[float, float]:

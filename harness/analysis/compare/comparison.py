@@ -248,15 +248,12 @@ def _with_notes(
     found: list[ConfigurationRuns] = []
     for column, own in zip(columns, differences, strict=True):
         others = chain.from_iterable(other.runs for other in columns if other is not column)
-        affecting_all = [each for each in own if _affects_all(each, workloads)]
-        notes = (
-            *caveats(column.runs),
-            *overlaps_with(column.runs, list(others)),
-            *contradictions(column.runs),
-            *(each.describe(columns[0].name) for each in affecting_all),
-            *column.notes,
-        )
-        found.append(column.with_notes(notes))
+        notes = [*caveats(column.runs), *overlaps_with(column.runs, list(others))]
+        notes += contradictions(column.runs)
+        for each in own:
+            if _affects_all(each, workloads):
+                notes.append(each.describe(columns[0].name))
+        found.append(column.with_notes((*notes, *column.notes)))
     return tuple(found)
 
 
@@ -285,9 +282,12 @@ def controls_in_common(
     baseline = columns[0]
     found: list[tuple[str, ...]] = []
     for index, column in enumerate(columns):
-        common = baseline.controls & column.controls
-        names = [name for name in baseline.workloads if name in common]
-        found.append(tuple(name for name in names if model.runs_of_either(0, index, name)))
+        names: list[str] = []
+        for name in baseline.workloads:
+            is_common = name in baseline.controls and name in column.controls
+            if is_common and model.runs_of_either(0, index, name):
+                names.append(name)
+        found.append(tuple(names))
     return found
 
 

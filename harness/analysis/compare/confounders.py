@@ -63,11 +63,10 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
         found = [each for each in found if each.fact != _REQUESTED_CACHE]
     for name, before, after in different_answers(baseline, other):
         found.append(Confounder(f"answer of {name}", before, after, frozenset({name})))
-    found += (Confounder(*each) for each in different_logs(baseline.runs, other.runs))
-    found += (
-        Confounder(*each)
-        for each in different_interference(baseline.disturbances, other.disturbances)
-    )
+    for in_logs in different_logs(baseline.runs, other.runs):
+        found.append(Confounder(*in_logs))
+    for by_others in different_interference(baseline.disturbances, other.disturbances):
+        found.append(Confounder(*by_others))
     together = _in_streams([recorded.run for recorded in (*baseline.runs, *other.runs)])
     return tuple(_with_streams(each, together) for each in found + cache)
 

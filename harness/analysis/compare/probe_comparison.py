@@ -68,8 +68,12 @@ def compare_probes(
 
     The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
     """
-    found = [[samples(run) for run in runs] for runs in measured.values()]
-    of_all_runs = chain.from_iterable(chain.from_iterable(found))
+    found: list[list[list[ProbeSample]]] = []
+    of_all_runs: list[ProbeSample] = []
+    for own in measured.values():
+        of_runs = [samples(run) for run in own]
+        found.append(of_runs)
+        of_all_runs += chain.from_iterable(of_runs)
     many = probes_of_many_hosts(of_all_runs)
     columns: list[list[dict[_Metric, _ProbeRun]]] = []
     metrics: dict[_Metric, None] = {}
@@ -140,14 +144,16 @@ def _cell(
     found = [run[subject] for run in runs if subject in run]
     if not found:
         return ProbeCell(None)
-    sample = replace(
-        found[0],
-        values=tuple(chain.from_iterable(part.values for part in found)),
-        errors=tuple(chain.from_iterable(part.errors for part in found)),
-    )
-    if not sample.values:
+    values: list[float] = []
+    errors: list[str] = []
+    counted = 0
+    for part in found:
+        values += part.values
+        errors += part.errors
+        counted += bool(part.values)
+    sample = replace(found[0], values=tuple(values), errors=tuple(errors))
+    if not values:
         return ProbeCell(sample)
-    counted = sum(bool(part.values) for part in found)
     if not model.run_count(column, _name(subject)):
         return ProbeCell(sample, counted, median(sample.values))
     value = model.time(column, _name(subject))

@@ -155,13 +155,20 @@ def _traffic(trials: Iterable[Trial]) -> _Traffic:
 def _median_parts(divided: Sequence[Parts]) -> Parts:
     if any(PYTHON not in parts for parts in divided):
         divided = [without_python_time(parts) for parts in divided]
-    names = [name for name in PARTS if name in divided[0]]
-    return {name: median(parts[name] for parts in divided) for name in names}
+    medians: dict[str, float] = {}
+    for name in PARTS:
+        if name in divided[0]:
+            medians[name] = median(parts[name] for parts in divided)
+    return medians
 
 
 def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
-    stragglers = [tasks.stragglers for tasks in metrics if tasks.stragglers]
-    return known_median(each.longest_s / each.median_s for each in stragglers if each.median_s)
+    ratios: list[float] = []
+    for tasks in metrics:
+        found = tasks.stragglers
+        if found and found.median_s:
+            ratios.append(found.longest_s / found.median_s)
+    return known_median(ratios)
 
 
 def _node_local(metrics: Sequence[TaskMetrics]) -> float | None:

@@ -58,21 +58,24 @@ class ProfiledTime:
     @property
     def server_part(self) -> float:
         """The part of all waits for the network that were for a server of a file system; 0 without any."""
-        waits = {
-            name: time.share * time.waiting
-            for name, time in self.by_class.items()
-            if WAITS_FOR.get(name) == NETWORK
-        }
-        servers = math.fsum(waits[name] for name in waits.keys() & SERVERS)
+        waits: list[float] = []
+        for_servers: list[float] = []
+        for name, time in self.by_class.items():
+            if WAITS_FOR.get(name) == NETWORK:
+                wait = time.share * time.waiting
+                waits.append(wait)
+                if name in SERVERS:
+                    for_servers.append(wait)
+        servers = math.fsum(for_servers)
         if not servers:
             return 0.0
-        return servers / math.fsum(waits.values())
+        return servers / math.fsum(waits)
 
     @property
     def unknown_share(self) -> float:
         """The share of what no rule knows."""
-        unknown = [name for name in self.by_class if name.startswith(UNKNOWN)]
-        return math.fsum(self.by_class[name].share for name in unknown)
+        of_class = self.by_class.items()
+        return math.fsum(time.share for name, time in of_class if name.startswith(UNKNOWN))
 
 
 def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | None:

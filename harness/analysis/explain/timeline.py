@@ -307,10 +307,11 @@ def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
 
 def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
     """Return the use of the busiest disks by workload, without workloads of whose disks nothing is known."""
-    return {
-        name: _full_time(own, mode(each.busiest for each in own))
-        for name, own in _by_workload(disks).items()
-    }
+    found: dict[str, FullTime] = {}
+    for name, own in _by_workload(disks).items():
+        busiest = mode(each.busiest for each in own)
+        found[name] = _full_time(own, busiest)
+    return found
 
 
 def _by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:

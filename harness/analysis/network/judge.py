@@ -84,12 +84,15 @@ def slow_findings(
     A host is slow as a sender or as a receiver if it is slow with all of its peers, MIN_PEERS or more.
     `limits` returns why processors, not links, may have bounded slow pairs.
     """
-    expected = {pair: reference.of(pair) for pair in goodput.values}
-    slow = {p for p, bit_s in goodput.values.items() if bit_s < SLOW * expected[p].bit_s}
+    expected: dict[Pair, Reference] = {}
+    slow: set[Pair] = set()
+    for pair, bit_s in goodput.values.items():
+        expected[pair] = reference.of(pair)
+        if bit_s < SLOW * expected[pair].bit_s:
+            slow.add(pair)
     limited = limits(slow)
-    judged = replace(
-        goodput, values={p: bit_s for p, bit_s in goodput.values.items() if p not in limited}
-    )
+    kept = {pair: bit_s for pair, bit_s in goodput.values.items() if pair not in limited}
+    judged = replace(goodput, values=kept)
     explained: set[Pair] = set()
     for host in judged.hosts:
         own: dict[Pair, float] = {}

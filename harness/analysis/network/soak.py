@@ -118,15 +118,25 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
 def _without_interrupted(flows: Iterable[SoakFlow], events: Iterable[LinkEvent]) -> list[SoakFlow]:
     """Leave out the transfers of hosts whose link was interrupted in that round, a finding itself."""
     interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
-    return [
-        flow for flow in flows if interrupted.isdisjoint((host, flow.round) for host in flow.pair)
-    ]
+    kept: list[SoakFlow] = []
+    for flow in flows:
+        ends = {(flow.sender, flow.round), (flow.receiver, flow.round)}
+        if interrupted.isdisjoint(ends):
+            kept.append(flow)
+    return kept
 
 
 def _transfers(flows: Sequence[SoakFlow], reference: Reference) -> _Transfers:
-    slow = {flow for flow in flows if _is_slow(flow, reference)}
-    busy = {flow for flow in flows if (flow.busiest_percent or 0) >= MAX_BUSY_PERCENT}
-    stolen = {flow for flow in slow if (flow.stolen_percent or 0) >= MAX_STOLEN_PERCENT}
+    slow: set[SoakFlow] = set()
+    busy: set[SoakFlow] = set()
+    stolen: set[SoakFlow] = set()
+    for flow in flows:
+        if (flow.busiest_percent or 0) >= MAX_BUSY_PERCENT:
+            busy.add(flow)
+        if _is_slow(flow, reference):
+            slow.add(flow)
+            if (flow.stolen_percent or 0) >= MAX_STOLEN_PERCENT:
+                stolen.add(flow)
     limited = stolen | slowed_by_busy_processors(slow, busy)
     judged = [flow for flow in flows if flow not in limited]
     return _Transfers(judged, list(limited), reference)
@@ -189,13 +199,14 @@ def _goodputs(flows: Iterable[SoakFlow]) -> list[Measurement]:
 def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Iterator[Finding]:
     """Yield the findings with the number of rounds in which they were seen, and when first."""
     for finding in findings:
-        own = [flow for flow in flows if set(finding.subject.names) <= set(flow.pair)]
-        rounds = {flow.round for flow in own}
-        yield replace(
-            finding,
-            seen=f"in {count_of(len(rounds), 'round')}: {finding.seen}",
-            at_s=min(flow.start_s for flow in own),
-        )
+        rounds: set[int] = set()
+        starts_s: list[float] = []
+        for flow in flows:
+            if set(finding.subject.names) <= set(flow.pair):
+                rounds.add(flow.round)
+                starts_s.append(flow.start_s)
+        seen = f"in {count_of(len(rounds), 'round')}: {finding.seen}"
+        yield replace(finding, seen=seen, at_s=min(starts_s))
 
 
 def _unread(events: Iterable[LinkEvent]) -> list[str]:

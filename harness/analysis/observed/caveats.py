@@ -53,8 +53,11 @@ def _streams(recorded: RecordedRun) -> str | None:
 
 def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
     """Return the descriptions of the emulated clusters on which the runs were measured."""
-    facts = [recorded.run.facts for recorded in runs]
-    return tuple(dict.fromkeys(str(known[EMULATED]) for known in facts if EMULATED in known))
+    found: dict[str, None] = {}
+    for recorded in runs:
+        if EMULATED in recorded.run.facts:
+            found[str(recorded.run.facts[EMULATED])] = None
+    return tuple(found)
 
 
 def _joined(texts: Iterable[str | None], introduction: str = "") -> Iterator[str]:

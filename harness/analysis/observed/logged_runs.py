@@ -28,8 +28,13 @@ class LoggedRuns:
 def logged_runs(paths: Sequence[Path]) -> list[LoggedRuns]:
     """Return the runs whose event logs each path denotes. Raise BadInput like `read_logs`."""
     logs = [read_logs(path) for path in paths]
-    of_logs = [[each.application for each in one.applications] for one in logs]
-    applications = matched([[{each.name: each.about} for each in own] for own in of_logs])
+    of_logs: list[list[Application]] = []
+    names: list[list[NamesOfRun]] = []
+    for one in logs:
+        own = [each.application for each in one.applications]
+        of_logs.append(own)
+        names.append([{each.name: each.about} for each in own])
+    applications = matched(names)
     prefixes = _prefixes(chain.from_iterable(of_logs), applications)
     executions = matched([[_executions(each, prefixes) for each in own] for own in of_logs])
     columns = [_recorded(one, applications, prefixes, executions) for one in logs]
@@ -95,11 +100,13 @@ def _reduced(column: LoggedRuns, common: Collection[str]) -> LoggedRuns:
     alone = [name for name in _workloads(column) if name not in common and name not in failed]
     if not alone:
         return column
-    runs = [_without(recorded, set(alone)) for recorded in column.runs]
+    runs: list[RecordedRun] = []
+    for recorded in column.runs:
+        reduced = _without(recorded, set(alone))
+        if reduced.run.workloads:
+            runs.append(reduced)
     note = f"not matched, on this side alone, and so not compared: {join_names(alone)}"
-    return LoggedRuns(
-        tuple(each for each in runs if each.run.workloads), (*column.notes, note), tuple(alone)
-    )
+    return LoggedRuns(tuple(runs), (*column.notes, note), tuple(alone))
 
 
 def _without(recorded: RecordedRun, names: Collection[str]) -> RecordedRun:
