@@ -227,7 +227,7 @@ def _ask(
             results = job.collect()
         except SPARK_ERRORS as error:
             return ExecutorAnswers({}, _silent_executors(spark, hosts, error))
-        ran_on = partition_executors(spark, JOB_GROUP)
+        ran_on = partition_executors(spark)
     # If an executor is gone, another one has run its partition.
     found = {
         executor: results[partition]
@@ -244,7 +244,7 @@ def _silent_executors(
     cause = reason_of(root_cause(error))
     try:
         wait_for_events(spark)
-        tasks = _tasks_of_last_job(spark, JOB_GROUP)
+        tasks = _tasks_of_last_job(spark)
     except (Py4JError, OSError):
         tasks = []  # Spark has ended
     failed = {}
@@ -277,31 +277,37 @@ def one_partition_per_executor(spark: SparkSession, hosts: Mapping[str, str]) ->
     return RDD(java_rdd, spark.sparkContext, UTF8Deserializer())  # type: ignore[no-untyped-call]
 
 
-def partition_executors(spark: SparkSession, job_group: str) -> dict[int, str]:
-    """Return the executor that runs, or ran, each partition of the last job of a group."""
-    tasks = _tasks_of_last_job(spark, job_group)
+def partition_executors(spark: SparkSession) -> dict[int, str]:
+    """Return the executor that ran each partition of the last job outside of trials."""
+    tasks = _tasks_of_last_job(spark)
     return {task.index(): str(task.executorId()) for task in tasks if task.status() in _STARTED}
 
 
-def _tasks_of_last_job(spark: SparkSession, job_group: str) -> list[Any]:
-    """Return Spark's facts of every attempt at a task of the last job of a group, which has one stage."""
-    tracker: Any = spark.sparkContext.statusTracker()
-    jobs = tracker.getJobIdsForGroup(job_group)
-    if not jobs:
+def _tasks_of_last_job(spark: SparkSession) -> list[Any]:
+    """Return Spark's facts of every attempt at a task of the last job outside of trials.
+
+    The job has one stage.
+    """
+    stages = _stages_of_last_job(spark)
+    if not stages:
         return []
-    [stage] = tracker.getJobInfo(max(jobs)).stageIds
+    [stage] = stages
     listed = scala_context(spark).statusStore().taskList(stage, 0, 2**31 - 1)
     return list(map(listed.apply, range(listed.size())))
 
 
 def last_own_stage(spark: SparkSession) -> int:
     """Return the number of the last stage that ran outside of trials; -1 if none did."""
+    return max(_stages_of_last_job(spark), default=-1)
+
+
+def _stages_of_last_job(spark: SparkSession) -> list[int]:
+    """Return the numbers of the stages of the last job outside of trials; empty if there was none."""
     tracker: Any = spark.sparkContext.statusTracker()
     jobs = tracker.getJobIdsForGroup(JOB_GROUP)
     if not jobs:
-        return -1
-    stages: list[int] = tracker.getJobInfo(max(jobs)).stageIds
-    return max(stages)
+        return []
+    return list(tracker.getJobInfo(max(jobs)).stageIds)
 
 
 @contextmanager

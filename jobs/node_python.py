@@ -14,7 +14,6 @@ from datagen.spark import executor_hosts, is_local, java_packages
 from harness.base.errors import BadInput
 from harness.base.words import join_names, names_by_text
 from jobs.executors import (
-    JOB_GROUP,
     NO_TASK,
     one_partition_per_executor,
     outside_trials,
@@ -83,7 +82,7 @@ def python_versions(spark: SparkSession, hosts: Mapping[str, str]) -> dict[str, 
             printed = [list(lines) for lines in partitions._jrdd.pipe(command).glom().collect()]  # noqa: SLF001
         except (Py4JError, TypeError):
             return {}
-        ran_on = partition_executors(spark, JOB_GROUP)
+        ran_on = partition_executors(spark)
     answers = {ran_on.get(number): "\n".join(lines) for number, lines in enumerate(printed)}
     return dict(_known_versions(answers))
 

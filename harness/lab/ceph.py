@@ -45,7 +45,7 @@ def prepare(nodes: int, address: str) -> None:
     properties = {
         "spark.hadoop.fs.defaultFS": f"s3a://{ceph_bucket(None, nodes)}",
         **s3a_properties(
-            f"http://master:{GATEWAY_PORT}", credentials, "ceph", {S3A_CEPH_CONF: str(plan.conf)}
+            f"http://master:{GATEWAY_PORT}", credentials, {S3A_CEPH_CONF: str(plan.conf)}
         ),
     }
     (DIRECTORY / "spark-ceph.conf").write_text(properties_text(properties), encoding="utf-8")

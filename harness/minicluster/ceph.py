@@ -72,7 +72,7 @@ class CephCluster:
         plan = self._plan(cluster)
         plan.write(self.credentials)
         ceph_conf = {S3A_CEPH_CONF: str(plan.conf)}
-        of_store = s3a_properties(endpoint(cluster), self.credentials, "ceph", ceph_conf)
+        of_store = s3a_properties(endpoint(cluster), self.credentials, ceph_conf)
         write_spark_configuration(cluster.conf_directory, {**class_path_properties(), **of_store})
         (cluster.conf_directory / DEFAULTS).chmod(0o600)  # it has the keys
         (cluster.directory / "monitor").mkdir()

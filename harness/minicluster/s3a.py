@@ -17,9 +17,9 @@ JARS = Path(__file__).with_name("s3a-jars.txt")
 
 
 def s3a_properties(
-    endpoint: str, credentials: Credentials, store: str, properties: Mapping[str, str]
+    endpoint: str, credentials: Credentials, properties: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return Spark's properties for a store at this URL, without TLS.
+    """Return Spark's properties for a Ceph gateway at this URL, without TLS.
 
     `properties` are further ones of Hadoop.
     """
@@ -30,7 +30,7 @@ def s3a_properties(
         f"{S3A}connection.ssl.enabled": "false",
         f"{S3A}access.key": credentials.access_key,
         f"{S3A}secret.key": credentials.secret_key,
-        S3A_STORE: store,
+        S3A_STORE: "ceph",
         **properties,
     }
     return {f"spark.hadoop.{key}": value for key, value in hadoop.items()}

@@ -51,7 +51,6 @@ _FDR_MBIT_S = 14000
 """The speeds of a lane that Linux reports. DDR has twice that of SDR, and QDR four times."""
 _FDR = 14.0625 / 14 * 64 / 66
 """Linux rounds the 14.0625 Gbit/s of a lane. Of 66 bits, 64 are data."""
-USB_2_MBIT_S = 480
 _USB_3_MBIT_S = 5000
 _LAST_8B_10B_GT_S = 5.0
 

@@ -14,9 +14,9 @@ class EndMetrics(NamedTuple):
     receiver: Metric
 
 
-def _at_both_ends(probe: str, name: str, unit: str) -> EndMetrics:
-    sender = Metric(probe, f"sender_{name}", unit, LOWER)
-    receiver = Metric(probe, f"receiver_{name}", unit, LOWER)
+def _percent_at_both_ends(probe: str, name: str) -> EndMetrics:
+    sender = Metric(probe, f"sender_{name}", "%", LOWER)
+    receiver = Metric(probe, f"receiver_{name}", "%", LOWER)
     return EndMetrics(sender, receiver)
 
 
@@ -28,18 +28,18 @@ MESH = "mesh"
 BOTH_WAYS = "both ways"
 MESH_GOODPUT = Metric(MESH, "goodput_bit_s", "bit/s", HIGHER)
 RETRANSMITS = Metric(MESH, "retransmits", "segments", LOWER)
-IPERF_CPU = _at_both_ends(MESH, "iperf_cpu_percent", "%")
+IPERF_CPU = _percent_at_both_ends(MESH, "iperf_cpu_percent")
 """In percent of one processor: threads on several have more than 100."""
-HOST_CPU = _at_both_ends(MESH, "cpu_percent", "%")
-SOFTIRQ = _at_both_ends(MESH, "softirq_percent", "%")
-STOLEN = _at_both_ends(MESH, "stolen_percent", "%")
-BUSIEST = _at_both_ends(MESH, "busiest_processor_percent", "%")
+HOST_CPU = _percent_at_both_ends(MESH, "cpu_percent")
+SOFTIRQ = _percent_at_both_ends(MESH, "softirq_percent")
+STOLEN = _percent_at_both_ends(MESH, "stolen_percent")
+BUSIEST = _percent_at_both_ends(MESH, "busiest_processor_percent")
 MTU = "mtu"
 PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
-PACKET_CPU = _at_both_ends(MTU, "cpu_percent", "%")
+PACKET_CPU = _percent_at_both_ends(MTU, "cpu_percent")
 """In percent of all processors of the host."""
 RACKS = "racks"
 WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
 
-from harness.analysis.explain.frames import PYTHON_RUNS, PYTHON_WAIT, class_of
+from harness.analysis.explain.frames import PYTHON_RUNS, PYTHON_WAIT, classes_of
 from harness.node.stacks import WORKER_RUNS, WORKER_WAITS
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
@@ -33,6 +33,8 @@ def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession)
     assert profile.silent == {}
     assert [(group.tasks, len(group.spans)) for group in profile.groups] == [(1, 1)] * 2
     assert all(group.samples and group.lasted_ms[0] > 2_000 for group in profile.groups)
-    seen_at = [profile.stacks()[node] for group in profile.groups for node in group.nodes]
-    assert {PYTHON_RUNS, PYTHON_WAIT} <= {class_of(stack) for stack in seen_at}
-    assert {WORKER_RUNS, WORKER_WAITS} <= {stack[-1] for stack in seen_at}
+    seen_at = [node for group in profile.groups for node in group.nodes]
+    classes = classes_of(profile)
+    stacks = profile.stacks()
+    assert {PYTHON_RUNS, PYTHON_WAIT} <= {classes[node] for node in seen_at}
+    assert {WORKER_RUNS, WORKER_WAITS} <= {stacks[node][-1] for node in seen_at}

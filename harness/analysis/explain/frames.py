@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from harness.model.profile import Profile, Stack
+from harness.model.profile import Profile
 from harness.node.stacks import KERNEL, LIBRARIES, WORKER_RUNS, WORKER_WAITS
 
 PYTHON_RUNS = "running Python code"
@@ -157,16 +157,8 @@ class _Stack(NamedTuple):
 _EMPTY = _Stack(None, "")
 
 
-def class_of(stack: Stack) -> str:
-    """Return what a task does at a stack: a class, or UNKNOWN and a frame."""
-    found = _EMPTY
-    for frame in stack:
-        found = found.called(frame)
-    return found.name(stack[-1] if stack else "no frame")
-
-
 def classes_of(profile: Profile) -> list[str]:
-    """Return what `class_of` returns for each node of the tree of a profile."""
+    """Return what a task does at each node of the tree of a profile: a class, or UNKNOWN and a frame."""
     stacks = [_EMPTY]
     names = [_EMPTY.name("no frame")]
     for parent, number in zip(profile.parents, profile.frame_of, strict=True):

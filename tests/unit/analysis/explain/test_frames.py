@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from harness.analysis.explain.frames import RULES, WAITS_FOR, class_of
-from harness.model.profile import Stack
+from harness.analysis.explain.frames import RULES, WAITS_FOR, classes_of
+from harness.model.profile import Profile, Stack
 
 TASK = (
     "org.apache.spark.scheduler.ShuffleMapTask.runTask",
@@ -21,6 +21,12 @@ def stack(*above: str) -> Stack:
     """Return a task that asks generated code for rows, which does this; `org.apache.` may be left out."""
     projects = r"^(?=(?:spark|hadoop|parquet|ozone)\.)"
     return (*TASK, *(re.sub(projects, "org.apache.", frame) for frame in above))
+
+
+def class_of(frames: Stack) -> str:
+    """Return what a task does at the innermost of these frames."""
+    numbers = tuple(range(len(frames)))
+    return classes_of(Profile(0.01, (), frames, numbers, numbers, (), {}))[-1]
 
 
 @pytest.mark.parametrize(
