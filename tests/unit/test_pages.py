@@ -28,7 +28,7 @@ from harness.commands.compare import FORMATS, JSON
 from harness.experiments.experiment import Configuration, Dataset, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
-from harness.node.machine import FACTS, OF_DISKS
+from harness.node.machine import FACTS, NAMES_OF_DISK_FACTS
 from harness.present.report.figure import Evidence
 from harness.present.report.figures import link_use
 from harness.programs.program import programs
@@ -343,7 +343,7 @@ def test_the_page_of_results_has_each_fact_of_a_node() -> None:
     _, _, section = PAGES["results.md"].partition("## What is recorded of the nodes")
     words = " ".join(section.partition("## ")[0].split())
     for fact in FACTS:
-        is_on_the_page_of_disks = fact.key.startswith(OF_DISKS)
+        is_on_the_page_of_disks = fact.name in NAMES_OF_DISK_FACTS
         is_named = re.search(rf"(?<![\w.]){re.escape(fact.name)}(?!\w)", words)
         assert is_on_the_page_of_disks or is_named, f"name `{fact.name}` there"
 
