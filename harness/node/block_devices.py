@@ -22,7 +22,7 @@ _EXPLAINING = {
     *("barrier", "commit", "compress", "data"),
     *("nconnect", "proto", "rsize", "vers", "wsize"),
 }
-"""Mount options whose values may explain times. The values of others may name hosts, users and secrets."""
+"""Mount options whose values may explain times. Values of other options may be hosts, users and secrets."""
 _FULL = 0.9
 MEMORY, PAGE_CACHE, ZFS = "memory", "page cache", "zfs"
 _FILES_IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"}

@@ -111,7 +111,7 @@ class ProgramRunner:
         return run_mpi(replace(job, network=self.planned.network), self.planned.timeout_s)
 
     def prepare(self, job_group: str, executions: int, *, profiled: bool) -> _Execution:
-        """Read the counters of the hosts, as they are before."""
+        """Read the counters of the hosts before the execution."""
         before = read_counters(self.planned.placement.hosts)
         job = self.planned.program.job(self.problem, self.planned.placement)
         return _Execution(self, job, before)

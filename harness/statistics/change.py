@@ -135,7 +135,7 @@ def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[s
 def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
     """Return how these controls changed from the first configuration; None if there are none.
 
-    Each must have times on either side.
+    Each control must have times on both sides.
     """
     if not controls:
         return None

@@ -267,7 +267,7 @@ def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | Non
 
 
 def _are_enough(known: Sequence[bool]) -> bool:
-    """Whether so few slices are unknown that the others tell for how long something was full."""
+    """Whether enough slices are known to say for how long something was full."""
     return known.count(False) <= _MAX_UNKNOWN * len(known)
 
 

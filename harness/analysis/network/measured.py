@@ -110,7 +110,7 @@ class PairMatrix:
 
 
 def _by_end(values: Mapping[Pair, float], end: int) -> dict[str, dict[Pair, float]]:
-    """Return the values by the host at one end, once for all: pairs of 1,000 hosts are a million."""
+    """Return the values by the host at one end. One pass is enough: 1,000 hosts have a million pairs."""
     found: dict[str, dict[Pair, float]] = {}
     for pair, value in values.items():
         found.setdefault(pair[end], {})[pair] = value

@@ -190,8 +190,8 @@ def _notes(
     now = after.counted_runs
     if now < before:
         yield (
-            f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: intervals are for as "
-            "many, and too narrow for fewer"
+            f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: the intervals were "
+            f"predicted for {before} runs, and are too narrow"
         )
     for column in (baseline, after):
         yield from (f"{column.name}: {line}" for line in caveats(column.runs))
