@@ -118,12 +118,15 @@ def await_paths(flows: Sequence[Flow]) -> None:
 
 
 def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Iterator[Measurement]:
-    searches = {flow: _search(flow, links) for flow in flows}
-    sizes = {flow: next(search) for flow, search in searches.items()}
+    """Search the largest packets of all flows at the same time."""
+    searches = {}
+    sizes = {}
+    for flow in flows:
+        searches[flow] = _search(flow, links)
+        sizes[flow] = next(searches[flow])
     memories: dict[Flow, RememberedMtu] = {}
-    untouched = set(
-        flows
-    )  # no router has answered, whose answer the sender's kernel would remember
+    # No router has answered these yet. The sender's kernel would remember its answer.
+    untouched = set(flows)
     while sizes:
         answers = send_pings(sizes, past_memory=memories)
         new = untouched - memories.keys()

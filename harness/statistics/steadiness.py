@@ -70,13 +70,20 @@ def rise(runs_s: Sequence[Sequence[float]], level: float) -> float:
     Chance does not explain it if the test of Mann and Kendall over all runs says so at `level`, and the
     medians of the halves rise by SMALL_DRIFT or more: the geometric mean over runs.
     """
-    runs_s = [times_s for times_s in runs_s if len(times_s) > 1]
-    score = sum(_scores(times_s)[0] for times_s in runs_s)
-    if _chance(score, [len(times_s) for times_s in runs_s]) > level:
+    score = 0
+    lengths: list[int] = []
+    halves: list[tuple[float, float]] = []
+    for times_s in runs_s:
+        if len(times_s) > 1:
+            score += _scores(times_s)[0]
+            lengths.append(len(times_s))
+            halves.append(_halves(times_s))
+    if _chance(score, lengths) > level:
         return 0.0
-    halves = [_halves(times_s) for times_s in runs_s]
     found = math.expm1(fmean(math.log(later / earlier) for earlier, later in halves))
-    return found if found >= SMALL_DRIFT else 0.0
+    if found >= SMALL_DRIFT:
+        return found
+    return 0.0
 
 
 def _chance(score: int, lengths: Sequence[int]) -> float:
