@@ -224,8 +224,13 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
             f"{uri}: {min_files} files were written, but the driver sees {len(files)}: the executors "
             "wrote to other disks; choose a directory that all nodes share"
         )
-    parts = [PART.fullmatch(name) for name in files]
-    jobs = {part and part["job"] for part in parts}
+    jobs: set[str | None] = set()
+    for name in files:
+        job = None
+        part = PART.fullmatch(name)
+        if part:
+            job = part["job"]
+        jobs.add(job)
     if len(files) > max_files or len(jobs) > 1:
         raise ClusterliftError(
             f"{uri}: another process wrote there, too; when that has finished, repeat the command"

@@ -55,7 +55,7 @@ class Streams:
         self._trials = count(1)
 
     def prewarm(self, context: Context) -> DataFrame | None:
-        """Return nothing to run before: what a workload finds ended while others run belongs to its time."""
+        """Return None: the time of a workload includes the start of Python workers that ended meanwhile."""
         return None
 
     def next_orders(self) -> Mapping[str, Sequence[Workload]]:

@@ -320,7 +320,7 @@ class Application:
         """Name a workload by its description; numbered if another plan has been described like this."""
         if work.workload or work is self._whole:
             return
-        text, plain_steps = _named(work.description)
+        text, plain_steps = _name_and_steps(work.description)
         numbers = self._numbers.setdefault(text, {})
         number = numbers.setdefault(work.fingerprint, len(numbers) + 1)
         work.workload = _numbered(text, number)
@@ -333,8 +333,8 @@ def _numbered(text: str, number: int) -> str:
 
 
 @lru_cache(1_000)
-def _named(description: str) -> tuple[str, tuple[Step, ...]]:
-    """Return the name of what Spark describes so, and the steps of it without what differs each time."""
+def _name_and_steps(description: str) -> tuple[str, tuple[Step, ...]]:
+    """Return the name of an execution with this description, and the description in `steps`."""
     about = without_credentials(_CALL_SITE.sub("", description)) or "SQL"
     return _cut(about), _steps(about)
 

@@ -158,13 +158,13 @@ class Site:
         with TemporaryDirectory(prefix=".turn-", dir=self.results) as directory:
             file = Path(directory) / "turn"
 
-            def release() -> None:
+            def answer_request() -> None:
                 if file.exists():
                     on_request(file.read_text())
                     file.unlink(missing_ok=True)  # the application removes it when it ends
 
             held = {**(environment or {}), HOLD_FILE: self.path_there(file)}
-            return self.run(script, arguments, properties, held, release)
+            return self.run(script, arguments, properties, held, answer_request)
 
     def run(
         self,

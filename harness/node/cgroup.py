@@ -153,7 +153,7 @@ def _groups(controller: str, root: Path, process: str = "self") -> Iterator[Path
 
 
 def _below(mounted_path: str, path: str) -> str:
-    """Return the path of the group below the one that is mounted; `` if it is that, or outside."""
+    """Return the path of a group relative to the mounted one; empty if it is that one, or outside of it."""
     if mounted_path == "/":
         below = path.lstrip("/")
         if below.startswith(".."):

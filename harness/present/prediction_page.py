@@ -130,8 +130,8 @@ def _bounds(bounds: Bounds, expected_s: float) -> str:
         return TOO_FEW_RUNS
     low = time_text(bounds.low_s)
     high = time_text(bounds.high_s)
-    are_seconds = high.endswith(" s") and " min " not in high
-    if are_seconds:
+    # One unit is enough for both: `9.87 to 12.3 s`.
+    if high.endswith(" s") and " min " not in high:
         low = low.removesuffix(" s")
     return f"{low} to {high}"
 

@@ -280,7 +280,7 @@ def _batches(sample: Sequence[float]) -> list[float]:
 def variance_within(samples: Sequence[Sequence[float]]) -> tuple[float, float]:
     """Return the variance within samples, which are not empty, and its degrees of freedom.
 
-    These are 0 if no sample has two values; the variance is MIN_SD squared at least.
+    The degrees of freedom are 0 if no sample has two values. The variance is at least MIN_SD squared.
     """
     df = 0
     squares: list[float] = []

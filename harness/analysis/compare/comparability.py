@@ -86,11 +86,10 @@ def require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRuns
     lines += contradictions(baseline.runs)
     lines += contradictions(other.runs)
     if lines:
-        more = f"; and {len(lines) - 1} more, which compare lists without --strict"
-        raise BadInput(
-            f"--strict: {baseline.name!r} and {other.name!r} have confounders: "
-            f"{lines[0]}{more if len(lines) > 1 else ''}"
-        )
+        shown = lines[0]
+        if len(lines) > 1:
+            shown += f"; and {len(lines) - 1} more, which compare lists without --strict"
+        raise BadInput(f"--strict: {baseline.name!r} and {other.name!r} have confounders: {shown}")
 
 
 def require_testable_controls(

@@ -74,7 +74,7 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
 def different_answers(
     baseline: ConfigurationRuns, other: ConfigurationRuns
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield each query with one answer on either side that is not the same: its name, and what differs.
+    """Yield the name of each query with different answers, what differs in the baseline, and in the other.
 
     A query whose answer varies on a side has none to compare.
     """

@@ -46,9 +46,10 @@ def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, lis
 
 
 def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
-    """Return the keys that any node has; keys that are known here come first, in their order."""
+    """Return the keys that any node has: first those of FACT_NAMES, in its order, then the others."""
     recorded = dict.fromkeys(chain.from_iterable(nodes))
-    return [key for key in FACT_NAMES | recorded if key in recorded]
+    known = [key for key in FACT_NAMES if key in recorded]
+    return known + [key for key in recorded if key not in FACT_NAMES]
 
 
 def fact_name(key: str) -> str:
