@@ -48,12 +48,11 @@ def stored_files(directory: Directory, names: Collection[str]) -> dict[str, Stor
         if not nodes <= heartbeats.keys():
             heartbeats.update(_last_heartbeats(file.status))
     silent = silent_nodes(heartbeats)
-    return {
-        file.name: stored_file(
-            file.layout, file.bytes, [(block.bytes, block.holders(silent)) for block in file.blocks]
-        )
-        for file in listed
-    }
+    found: dict[str, StoredFile] = {}
+    for file in listed:
+        blocks = [(block.bytes, block.holders(silent)) for block in file.blocks]
+        found[file.name] = stored_file(file.layout, file.bytes, blocks)
+    return found
 
 
 def policy_layout(policy: Any) -> Layout:

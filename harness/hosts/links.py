@@ -25,8 +25,14 @@ def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLin
         peers = next_hosts(hosts)
         routes = {host: (host, iproute2.route_to(peer.address)) for host, peer in peers.items()}
         found = ask(routes, lambda _, done: iproute2.read_route(done.output))
-    devices = {host: name for host, name in found.items() if isinstance(name, str)}
-    commands = {host: (host, describing_command(name)) for host, name in devices.items()}
+    devices: dict[Host, str] = {}
+    commands: dict[Host, tuple[Host, list[str]]] = {}
+    unknown: dict[Host, HostError] = {}
+    for host, name in found.items():
+        if isinstance(name, HostError):
+            unknown[host] = name
+        else:
+            devices[host] = name
+            commands[host] = (host, describing_command(name))
     links = ask(commands, lambda host, done: parse_link(host.name, devices[host], done.output))
-    unknown = {host: error for host, error in found.items() if isinstance(error, HostError)}
     return [unknown.get(host) or links[host] for host in hosts]

@@ -264,10 +264,11 @@ def ask(
     commands: Mapping[K, tuple[Host, Sequence[str]]], parse: Callable[[K, CompletedCommand], T]
 ) -> dict[K, T | HostError]:
     """Run the command of each subject, and return what `parse` makes of it, or why there is nothing."""
-    return {
-        subject: parse_completed(subject, completed, partial(parse, subject))
-        for subject, completed in zip(commands, run_all(commands.values()), strict=True)
-    }
+    found: dict[K, T | HostError] = {}
+    for subject, completed in zip(commands, run_all(commands.values()), strict=True):
+        parse_own = partial(parse, subject)
+        found[subject] = parse_completed(subject, completed, parse_own)
+    return found
 
 
 def ask_all(

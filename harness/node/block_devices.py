@@ -267,11 +267,11 @@ def _devices_of(mount: Mount, root: Path) -> List[Path]:
     if device.exists():
         return [device]
     # The number of a Btrfs or a bcachefs belongs to no device. The kernel lists the devices of each Btrfs.
-    sources = [
-        root / "sys/class/block" / (root / source.lstrip("/")).resolve().name
-        for source in mount.source.split(":")
-        if source.startswith("/dev/")
-    ]
+    sources = []
+    for source in mount.source.split(":"):
+        if source.startswith("/dev/"):
+            name = (root / source.lstrip("/")).resolve().name
+            sources.append(root / "sys/class/block" / name)
     if mount.type == "btrfs" and sources:
         for pool in root.glob("sys/fs/btrfs/*/devices"):
             if (pool / sources[0].name).exists():

@@ -73,7 +73,12 @@ def in_memory(paths: Iterable[str]) -> tuple[int, int] | None:
 
 
 def _existing(paths: Iterable[str]) -> list[Path]:
-    return [path for path in (Path(each) for each in paths) if path.exists()]
+    found = []
+    for each in paths:
+        path = Path(each)
+        if path.exists():
+            found.append(path)
+    return found
 
 
 def _is_packed(path: Path) -> bool:

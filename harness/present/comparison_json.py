@@ -28,6 +28,13 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     for row in comparison.rows:
         for cell in row.cells:
             notes.mark(cell.notes)
+    workloads = []
+    for row in comparison.rows:
+        columns_and_cells = zip(comparison.columns, row.cells, strict=True)
+        cells = [
+            {"configuration": column.name, **_json_cell(cell)} for column, cell in columns_and_cells
+        ]
+        workloads.append({"workload": row.workload, "cells": cells})
     content = {
         "schema_version": JSON_SCHEMA_VERSION,
         "warnings": warnings(comparison),
@@ -36,16 +43,7 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
             {**_json_column(column), "controls": _json_controls(shift)}
             for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
         ],
-        "workloads": [
-            {
-                "workload": row.workload,
-                "cells": [
-                    {"configuration": column.name, **_json_cell(cell)}
-                    for column, cell in zip(comparison.columns, row.cells, strict=True)
-                ],
-            }
-            for row in comparison.rows
-        ],
+        "workloads": workloads,
         "limits": list(map(_json_limit, limits)),
         "footnotes": notes.texts,
     }

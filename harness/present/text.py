@@ -205,16 +205,10 @@ def _column(cells: Sequence[ChangeCell], marks: Sequence[str], gap: str) -> list
     """Return a line for each cell of a configuration, the headings first; omit what no cell has."""
     marks_width = max(map(display_width, marks))
     change_marks_width = max(len(cell.mark) for cell in cells)
-    rows = [
-        (
-            cell.value + padded(mark, marks_width),
-            cell.interval,
-            cell.change + cell.mark.ljust(change_marks_width),
-            cell.change_interval,
-            cell.p,
-            cell.n,
-        )
-        for cell, mark in zip(cells, marks, strict=True)
-    ]
+    rows = []
+    for cell, mark in zip(cells, marks, strict=True):
+        value = cell.value + padded(mark, marks_width)
+        change = cell.change + cell.mark.ljust(change_marks_width)
+        rows.append((value, cell.interval, change, cell.change_interval, cell.p, cell.n))
     kept = [column for column in zip(*rows, strict=True) if any(map(str.strip, column[1:]))]
     return grid((), list(zip(*kept, strict=True)), ">" * len(kept), gap) or [""]

@@ -105,10 +105,12 @@ class Soak:
 
     def _read_links(self) -> Iterator[LinkEvent]:
         """Yield the events since the last reading, among them that a host no longer or again answers."""
-        devices = {
-            host: self.links[host.name].device for host in self.hosts if host.name in self.links
-        }
-        commands = {host: (host, reading_command(device)) for host, device in devices.items()}
+        devices = {}
+        commands = {}
+        for host in self.hosts:
+            if host.name in self.links:
+                devices[host] = self.links[host.name].device
+                commands[host] = (host, reading_command(devices[host]))
         readings = ask(commands, lambda host, done: read_link(devices[host], done.output))
         for host, reading in readings.items():
             name = host.name

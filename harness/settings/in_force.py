@@ -245,7 +245,9 @@ def _in_turns(settings: Settings) -> Iterator[list[tuple[Host, Setting]]]:
 
 def _values(changes: Sequence[Change]) -> list[tuple[Change, str | HostError]]:
     """Return each change with the current value of its setting."""
-    settings = {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
+    settings: dict[Host, list[Setting]] = {}
+    for change in changes:
+        settings.setdefault(change.host, []).append(change.setting)
     found = _read(settings)
     return [(change, found[change.host, change.setting]) for change in changes]
 

@@ -46,7 +46,8 @@ def likely_shares(hits: Sequence[float], sizes: Sequence[int]) -> list[float]:
     if weight <= 0 or excess <= 0:
         return [share] * len(sizes)
     between = excess / weight
-    return [
-        share + between * (hit - share * size) / (between * size + by_chance)
-        for hit, size in zip(hits, sizes, strict=True)
-    ]
+    shares: list[float] = []
+    for hit, size in zip(hits, sizes, strict=True):
+        surplus = hit - share * size
+        shares.append(share + between * surplus / (between * size + by_chance))
+    return shares

@@ -81,19 +81,19 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     """Yield what each change against the baseline consists of, where that is known; without controls."""
     comparison = evidence.comparison
     for index, column in enumerate(comparison.columns[1:], 1):
-        rows = [
-            replace(row, cells=(row.cells[0], row.cells[index]))
-            for row in comparison.rows
-            if row.workload not in comparison.common_controls
-        ]
+        rows = []
+        for row in comparison.rows:
+            if row.workload not in comparison.common_controls:
+                cells = (row.cells[0], row.cells[index])
+                rows.append(replace(row, cells=cells))
         pair = replace(comparison, columns=(comparison.columns[0], column), rows=tuple(rows))
         try:
             explained = explain(pair).rows
         except BadInput:  # no workload has task metrics in both configurations
             continue
-        for row in explained:
-            if row.parts_s:
-                yield f"{column.name}: {sentence(row)}"
+        for divided in explained:
+            if divided.parts_s:
+                yield f"{column.name}: {sentence(divided)}"
 
 
 def _drawn(bars: Mapping[str, Parts]) -> chart.Spec:
