@@ -13,6 +13,7 @@ from datagen.dataset import Dataset, data_files, stored_rows
 from datagen.filesystem import Directory
 from datagen.manifest import Format
 from datagen.marker import Marker
+from datagen.spark import tasks_have_ended
 from datagen.storage import Storage, locate
 from datagen.writer import appending_writer, prove_layout
 from datagen.written import SUFFIX, clear_executions, reserved
@@ -89,5 +90,5 @@ def destination_beside(spark: SparkSession, dataset: Dataset) -> Iterator[Destin
     if layout == UNKNOWN:
         layout = None
     layout = storage.check_request(directory, layout)
-    with reserved(directory) as marker:
+    with reserved(directory, lambda: tasks_have_ended(spark)) as marker:
         yield Destination(spark, storage, marker, dataset.manifest.format, layout)

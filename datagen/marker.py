@@ -19,7 +19,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -277,11 +277,14 @@ def check_replaceable(directory: Directory, *, overwrite: bool, reuse: bool) -> 
 
 
 @contextmanager
-def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[Marker]:
+def generating(
+    directory: Directory, *, taken_over: Marker | None, writing_has_ended: Callable[[], bool]
+) -> Iterator[Marker]:
     """Mark the directory, and delete the dataset in it, which check_replaceable has allowed.
 
-    If an error leaves the block, what was written is deleted. Raises BadInput if there is a marker but that
-    taken over. Call `check` of the marker before the manifest is written.
+    If an error leaves the block, what was written is deleted. The marker stays unless it is certain that
+    nothing writes any more: by it, the next process knows what comes late. Raises BadInput if there is a
+    marker but that taken over. Call `check` of the marker before the manifest is written.
     """
     is_new = not directory.exists()
     marker: Marker | None = None
@@ -294,7 +297,7 @@ def generating(directory: Directory, *, taken_over: Marker | None) -> Iterator[M
     except BaseException:
         # Spark may have ended, and with it the way to the file system.
         with suppress(KeyboardInterrupt, ClusterliftError, OSError), deferred_signals():
-            if marker and not _clear(marker):
+            if marker and not _clear(marker) and writing_has_ended():
                 _withdraw(marker)
             if is_new:
                 directory.remove_empty()

@@ -183,18 +183,46 @@ def cancel_jobs_on_error(spark: SparkSession) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # Spark may have ended, too: then there is nothing to wait for.
-        with suppress(Py4JError, OSError), deferred_signals():
-            spark.sparkContext.cancelAllJobs()
-            deadline = time.monotonic() + TASKS_END_WAIT_S
-            while _running_tasks(spark) and time.monotonic() < deadline:
-                time.sleep(0.05)
+        with deferred_signals():
+            with suppress(Py4JError, OSError):  # Spark may have ended, and its tasks may go on
+                spark.sparkContext.cancelAllJobs()
+            tasks_have_ended(spark)
         raise
 
 
-def _running_tasks(spark: SparkSession) -> int:
+def tasks_have_ended(spark: SparkSession) -> bool:
+    """Wait for all tasks, for at most 10 s; return whether it is certain that they have ended.
+
+    A task that still runs may create a file.
+    """
+    deadline = time.monotonic() + TASKS_END_WAIT_S
+    try:
+        while _has_tasks(spark):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+    except (Py4JError, OSError):  # Spark has ended, which executors notice later
+        return False
+    return True
+
+
+def _has_tasks(spark: SparkSession) -> bool:
+    if is_local(spark):
+        return _has_task_threads(spark)
     infos = scala_context(spark).statusTracker().getExecutorInfos()
-    return sum(info.numRunningTasks() for info in infos)
+    return any(info.numRunningTasks() for info in infos)
+
+
+def _has_task_threads(spark: SparkSession) -> bool:
+    """Return whether a thread of the driver's JVM runs a task, whatever has become of its context."""
+    threads = java_packages(spark).java.lang.Thread.getAllStackTraces()
+    for entry in threads.entrySet():
+        if not entry.getKey().getName().startswith("Executor task launch worker"):
+            continue
+        for frame in entry.getValue():  # a thread that waits for a task has the same name
+            if frame.getClassName().endswith("Executor$TaskRunner"):
+                return True
+    return False
 
 
 @contextmanager

@@ -30,7 +30,12 @@ from datagen.marker import DRAFT, PART, check_replaceable, generating, own_names
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.spark import cancel_jobs_on_error, completed_tasks, spark_errors_as_one_line
+from datagen.spark import (
+    cancel_jobs_on_error,
+    completed_tasks,
+    spark_errors_as_one_line,
+    tasks_have_ended,
+)
 from datagen.storage import Storage, locate
 from harness import __version__
 from harness.base.clock import Clock, duration_text
@@ -143,7 +148,10 @@ def write_dataset(spark: SparkSession, request: Request) -> Dataset:
     unfinished = check_replaceable(directory, overwrite=request.overwrite, reuse=request.reuse)
     layout = storage.check_request(directory, request.layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
-    with generating(directory, taken_over=unfinished) as marker, cancel_jobs_on_error(spark):
+    writing = generating(
+        directory, taken_over=unfinished, writing_has_ended=lambda: tasks_have_ended(spark)
+    )
+    with writing as marker, cancel_jobs_on_error(spark):
         properties = {**own_names(marker.token), **storage.prepare(directory, layout)}
         progress = task_progress("generating", partitions, lambda: completed_tasks(spark))
         with progress, spark_errors_as_one_line(f"{directory.uri} cannot be written"):

@@ -11,7 +11,7 @@ removes nothing.
 from __future__ import annotations  # for Python 3.8
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from datagen.filesystem import Directory
@@ -28,9 +28,10 @@ PURPOSE = "written beside"
 
 
 @contextmanager
-def reserved(directory: Directory) -> Iterator[Marker]:
+def reserved(directory: Directory, writing_has_ended: Callable[[], bool]) -> Iterator[Marker]:
     """Mark the directory beside a dataset as that of this run, and remove it at the end.
 
+    It stays if it is not certain that nothing writes there any more; the next run removes it.
     Raises BadInput, before anything is changed, if another run writes there, or if something is there that
     clusterlift has not written. An empty directory is used, and stays.
     """
@@ -50,7 +51,13 @@ def reserved(directory: Directory) -> Iterator[Marker]:
     finally:
         with deferred_signals():
             try:
-                _remove(marker, with_directory=is_new)
+                if writing_has_ended():
+                    _remove(marker, with_directory=is_new)
+                else:
+                    clear_executions(marker)
+                    say(
+                        f"{directory.uri} is left, as tasks may still write there; the next run removes it"
+                    )
             except BadInput as error:
                 say(f"{directory.uri} is left: {error}")
 

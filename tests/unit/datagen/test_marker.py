@@ -41,7 +41,7 @@ def generate(
     """Write a dataset in which each file has this content."""
     rows = directory(fs, ROWS)
     unfinished = check_replaceable(rows, overwrite=overwrite, reuse=False)
-    with generating(rows, taken_over=unfinished) as marker:
+    with generating(rows, taken_over=unfinished, writing_has_ended=lambda: True) as marker:
         names = [NAMED.format(token=marker.token, n=n) for n in range(3)]
         uncommitted = rows.below(UNCOMMITTED).below(str(attempt_of(marker.token)))
         uncommitted.below("task_202611281200001234567890_0001_m_000000").create()
@@ -136,7 +136,10 @@ def test_of_two_at_the_same_time_the_later_one_is_refused(*, is_object_store: bo
     def start_another(rows: Directory) -> None:
         with pytest.raises(BadInput, match=r"is not finished: process \d+ on .* since .*--over"):
             generate(fs, "other", overwrite=False)
-        with pytest.raises(BadInput), generating(rows, taken_over=None):  # at the same moment
+        with (
+            pytest.raises(BadInput),
+            generating(rows, taken_over=None, writing_has_ended=lambda: True),
+        ):  # at the same moment
             pass
 
     generate(fs, "first", meanwhile=start_another)
@@ -196,3 +199,22 @@ def test_files_without_our_marker_are_never_deleted() -> None:
     with pytest.raises(BadInput, match="neither a manifest nor the marker"):
         generate(fs, "new")
     assert rows.read(PARTS[0]) == "of another program"
+
+
+@of_both_kinds
+def test_what_a_task_writes_after_its_process_has_failed_is_known_to_the_next_one(
+    *, is_object_store: bool
+) -> None:
+    fs = FileSystem(is_object_store=is_object_store)
+    fs.nodes |= {"/data": None}
+    rows = directory(fs, ROWS)
+    writing = generating(rows, taken_over=None, writing_has_ended=lambda: False)
+    with pytest.raises(ClusterliftError), writing as marker:
+        raise ClusterliftError("Spark has ended")
+    attempt = rows.below(UNCOMMITTED).below(str(attempt_of(marker.token)))
+    late = attempt.below("task_202611281200001234567890_0001_m_000000")
+    late.create()
+    late.create_file(NAMED.format(token=marker.token, n=0), "late", overwrite=False)
+    generate(fs, "new")
+    assert found(fs) == "new"
+    assert not rows.has(UNCOMMITTED)

@@ -82,7 +82,7 @@ def fs(
 def write_beside(fs: AnyFileSystem, meanwhile: Callable[[Marker], object] = lambda _: None) -> None:
     """Write twice beside the dataset, as two trials do."""
     beside = directory(fs, BESIDE)
-    with reserved(beside) as marker:
+    with reserved(beside, lambda: True) as marker:
         for number in (1, 2):
             execution = beside.below(f"{marker.token}-{number}")
             execution.create_new()
@@ -95,7 +95,7 @@ def generate(fs: AnyFileSystem, meanwhile: Callable[[Marker], object] = lambda _
     """Replace the dataset. The names of its files have no token, as with Spark 3."""
     rows = directory(fs, ROWS)
     unfinished = check_replaceable(rows, overwrite=True, reuse=False)
-    with generating(rows, taken_over=unfinished) as marker:
+    with generating(rows, taken_over=unfinished, writing_has_ended=lambda: True) as marker:
         uncommitted = rows.below("_temporary").below(str(attempt_of(marker.token)))
         uncommitted.create()
         uncommitted.create_file(f"{PART}", "rows", overwrite=False)

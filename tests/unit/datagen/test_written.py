@@ -34,7 +34,7 @@ def a_file_system(*, is_object_store: bool = False) -> FileSystem:
 def run(fs: FileSystem, meanwhile: Callable[[Directory, Marker], object] = lambda *_: None) -> None:
     """Write twice beside the dataset, as two trials do, the second of which does not commit all its files."""
     beside = directory(fs, BESIDE)
-    with reserved(beside) as marker:
+    with reserved(beside, lambda: True) as marker:
         for number in (1, 2):
             execution = beside.below(f"{marker.token}-{number}")
             execution.create_new()
@@ -180,3 +180,19 @@ def test_a_foreign_file_in_a_directory_of_ours_stays(
     del fs.nodes[foreign[0]]
     run(fs)
     assert not left(fs)
+
+
+def test_what_may_still_be_written_to_stays_marked_until_the_next_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    when_the_process(monkeypatch, has_ended=True)
+    fs = a_file_system()
+    beside = directory(fs, BESIDE)
+    with reserved(beside, lambda: False) as marker:
+        execution = beside.below(f"{marker.token}-1")
+        execution.create_new()
+    assert "tasks may still write there; the next run removes it" in capsys.readouterr().err
+    execution.create_new()
+    execution.create_file(PART, "late", overwrite=False)
+    run(fs)
+    assert not beside.exists()
