@@ -6,7 +6,7 @@ import fcntl
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -32,12 +32,14 @@ def configuration_lock(results: Path, configuration: str, what: str) -> Iterator
     results cannot be written. Where files cannot be locked, such as on some NFS, say so and go on.
     """
     directory = configuration_directory(results, configuration)
+    missing = [each for each in (directory, *directory.parents) if not each.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise not_writable(directory, error) from error
     path = directory / f".{what}.lock"
     with ExitStack() as opened:
+        opened.callback(_remove_empty, missing)
         try:
             opened.enter_context(_locked(path, configuration))
         except OSError as error:
@@ -70,6 +72,13 @@ def _locked(path: Path, configuration: str) -> Iterator[None]:
                 finally:
                     with suppress(OSError):
                         path.unlink()
+
+
+def _remove_empty(directories: Iterable[Path]) -> None:
+    """Remove directories, the innermost first, up to one that is used: a refused run leaves none."""
+    with suppress(OSError):
+        for each in directories:
+            each.rmdir()
 
 
 def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:

@@ -88,8 +88,9 @@ def test_no_sampler_survives_the_sigkill_of_everything(
     command = spark.command(checkout / "jobs/benchmark.py", *ENDLESS, "--results", results)
     with running(command, spark, tmp_path):
         eventually(lambda: trials(results), "a trial", TIMEOUT_S)
-        [_] = set(samplers()) - set(before)
-    eventually(lambda: not set(samplers()) - set(before), "the sampler ended")
+        started = set(samplers()) - set(before)  # and those of what else runs on this machine
+        assert started
+    eventually(lambda: not started & set(samplers()), "the sampler ended", TIMEOUT_S)
 
 
 @pytest.mark.slow

@@ -126,3 +126,16 @@ def test_control_characters_of_a_name_in_the_file_are_not_printed(tmp_path: Path
             pass
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 700
+
+
+def test_a_run_that_records_nothing_leaves_no_directory(tmp_path: Path) -> None:
+    results = tmp_path / "deep" / "results"
+    with configuration_lock(results, "1g", RUN):
+        (results / "1g" / "run.jsonl").touch()
+    assert (results / "1g" / "run.jsonl").exists()
+    with configuration_lock(results, "2.5g", RUN):
+        pass
+    assert list(results.iterdir()) == [results / "1g"]
+    with configuration_lock(tmp_path / "other" / "results", "1g", RUN):
+        pass
+    assert not (tmp_path / "other").exists()
