@@ -433,9 +433,9 @@ class TestTurnedAway:
             touch {tmp_path}/opening/$$; sleep 0.05; rm {tmp_path}/opening/$$
             {SSH}"""
         )
-        answers = run_all([(by_ssh(f"n{n}"), ("echo", str(n))) for n in range(12)])
+        answers = run_all([(by_ssh(f"n{n}"), ("echo", str(n))) for n in range(8)])
         assert [getattr(answer, "output", answer) for answer in answers] == [
-            str(n) for n in range(12)
+            str(n) for n in range(8)
         ]
 
 
