@@ -282,8 +282,8 @@ def generating(
 ) -> Iterator[Marker]:
     """Mark the directory, and delete the dataset in it, which check_replaceable has allowed.
 
-    If an error leaves the block, what was written is deleted. The marker stays unless it is certain that
-    nothing writes any more: by it, the next process knows what comes late. Raises BadInput if there is a
+    If an error leaves the block, what was written is deleted. The marker stays if a task may
+    still write: by the marker, the next process knows what comes late. Raises BadInput if there is a
     marker but that taken over. Call `check` of the marker before the manifest is written.
     """
     is_new = not directory.exists()
