@@ -75,15 +75,21 @@ _WARNING = re.compile(
     r"(?i)\bwarn(?:ing)?\b|deprecated|(?:will be|is) (?:disabled|ignored|used instead)|^By default"
     r"|help message|error messages|job step aborted"
     r"|^\S+ [\d:.,]+ (?:INFO|DEBUG|TRACE)\b|\b(?:0|no) (?:errors?|fail)|errors?[:=] *0\b"
+    # The log of kubectl, which says the reason once more when it ends.
+    r"|^[DEFIW]\d{4} [\d:.]+ +\d+ \w+\.go:\d+\]|^sudo: unable to resolve host"
 )
 _BANNER = re.compile(r"^([*#@~])\1{3,}$.*?^\1{4,}$", re.MULTILINE | re.DOTALL)
 # Open MPI prints between dashed lines, MPICH and Intel MPI between double ones.
 _BOX = re.compile(r"^([-=])\1{4,}$(.+?)^\1{5,}$", re.MULTILINE | re.DOTALL)
 _SENTENCE_END = re.compile(r"\. | NOTE:")
+_SIGNAL_OF_OPEN_MPI = re.compile(r"^\[[\w.-]+:\d+\] (?:Signal: |\*\*\* An error occurred in )")
 _LOG_OF_OPEN_MPI = re.compile(r"^\[(?!mpiexec|proxy)[\w.-]+:\d+\]")
 _MPI_ERROR = re.compile(r"\bMPI_ERR_\w+: .+")
 _KILLED = re.compile("(?i)MPI_ABORT|exited on signal|killed by signal|failed to TCP connect")
-_FAILED = "(?:non-zero|exit code|exited (?:due to|improperly)|bad termination|terminated with exit|exiting$)"
+_FAILED = (
+    "(?:non-zero|exit code|exited (?:due to|improperly)|bad termination|terminated with exit|exiting$"
+    "|occurred during initialization of VM)"
+)
 _ENDED = re.compile(f"(?i){_FAILED}")
 _LOADER = re.compile(
     "error while loading shared libraries|cannot open shared object|symbol lookup error|"
@@ -106,10 +112,11 @@ _ERROR = re.compile(
     r"no such|fail|denied|refused|unreachable|"
     r"not (?:permitted|installed|supported|responding|available|running)|"
     r"unrecognized|unknown|invalid|illegal|\bbad\b|missing|too many|timed out|out of memory|no space|"
-    r"already in use|terminate called|undefined symbol|segmentation fault|\bkilled\b|abort"
+    r"already in use|insufficient|terminate called|undefined symbol|segmentation fault|\bkilled\b|abort"
 )
 _RANKS = (
     (Rank.NOISE, _NOISE),
+    (Rank.KILLED, _SIGNAL_OF_OPEN_MPI),
     (Rank.WARNING, _LOG_OF_OPEN_MPI),
     (Rank.WARNING, _WARNING),
     (Rank.WARNING, _FORWARDING),

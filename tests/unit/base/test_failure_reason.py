@@ -138,6 +138,29 @@ PROGRAMS = {
     "error: unable to upgrade connection: container not found": (
         'Defaulted container "a" out of: a, b\n{}\n'
     ),
+    "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?": (
+        "E1128 12:00:00.000000      12 memcache.go:265] couldn't get current server API group list: "
+        'Get "https://10.0.0.1:6443/api": dial tcp 10.0.0.1:6443: connect: connection refused\n{}\n'
+    ),
+    "sudo: a password is required": (
+        "sudo: unable to resolve host n1: Name or service not known\n{}\n"
+    ),
+    "[n1:12] Signal: Segmentation fault (11)": (
+        "[n1:12] *** Process received signal ***\n{}\n[n1:12] Signal code: Address not mapped (1)\n"
+        "[n1:12] Failing at address: (nil)\n[n1:12] *** End of error message ***\n"
+    ),
+    "[n1:12] *** An error occurred in MPI_Init": (
+        "{}\n[n1:12] *** reported by process [1,0]\n[n1:12] *** Unknown error\n"
+        "[n1:12] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n"
+        "[n1:12] ***    and potentially your MPI job)\n"
+    ),
+    "Could not reserve enough space for 8388608KB object heap": (
+        "Error occurred during initialization of VM\n{}\n"
+    ),
+    "# There is insufficient memory for the Java Runtime Environment to continue.": (
+        "#\n{}\n# Native memory allocation (mmap) failed to map 1073741824 bytes.\n"
+        "# An error report file with more information is saved as:\n# /tmp/hs_err_pid1.log\n"
+    ),
     "the disk is asleep": "{}\ncommand terminated with exit code 1\n",
     "hpcc: hpcc.c:77: main: Assertion `n > 0' failed.": f"{{}}\n{EXITED}",
     ABORTED: ABORT,
