@@ -36,7 +36,9 @@ _STRING = (
 """A text in quotes, as SQL, JSON, and JSON within JSON write it."""
 _STRINGS = rf"(?:{_STRING}(?:\s{{0,9}}(?:\|\||\+)\s{{0,9}}{_STRING}){{0,9}})"
 _BARE = r"""[^\s,;&"')}\]]+"""
-_VALUE = rf"(?:\w{{1,64}}\(\s{{0,9}}{_STRING}|{_STRINGS}|{_BARE})"
+_BRACED = r"""\{[^{}"']{0,200}\}"""
+"""A text in braces, as ODBC writes what has a semicolon."""
+_VALUE = rf"(?:\w{{1,64}}\(\s{{0,9}}{_STRING}|{_STRINGS}|{_BRACED}|{_BARE})"
 _WORD = r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'-][^\s"']*)"""
 
 _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/)){0,200}\*/|(?:--|#|//)[^\n]{0,200}\n){0,20}"
@@ -56,7 +58,8 @@ _ANNOUNCEMENT = re.compile(
     re.IGNORECASE,
 )
 """Most texts have none of these, and need not be looked at more closely."""
-_USER_INFO = re.compile(r"(?<=://)[^/\s]+@")
+# A secret key of S3 may have a slash, where a host would have a port.
+_USER_INFO = re.compile(r"(?<=://)(?:[^/\s]+|[^/:@\s]+:(?!\d+/)[^@\s]{1,200})@")
 _ORACLE_USER = re.compile(r"(:(?:thin|oci8?):[^/\s@:]{1,64}/)[^\s@]{1,128}(?=@)", re.IGNORECASE)
 _NAME = rf"(?:{_SENSITIVE}){_REST}"
 _HEADER = (
@@ -77,11 +80,13 @@ _BARE_NAME = re.compile(
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
     re.IGNORECASE,
 )
+_NO_LIST = r"(?!\(\s{0,9}\w{1,64}\s{0,9}=)"
+"""What follows is not a list of names with values, each of which counts for itself."""
 _NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
 """What follows is not a column of this kind, as in `a.token = b.token`."""
 _ASSIGNMENT = re.compile(
-    rf"""((?:{_NAME}|\bsig(?:nature)?{_REST}|(?<![\w-])authorization)(?:{_QUOTE})?{_GAP}"""
-    rf"""(?:=>|->|<-|:=|={{1,3}}|:(?=\s*\\*["'])){_GAP}{_SCHEME}){_NO_COLUMN}{_VALUE}"""
+    rf"""((?:{_NAME}|(?:\bsig|signature){_REST}|(?<![\w-])authorization)(?:{_QUOTE})?{_GAP}"""
+    rf"""(?:=>|->|<-|:=|={{1,3}}|:(?=\s*\\*["'])){_GAP}{_SCHEME}){_NO_COLUMN}{_NO_LIST}{_VALUE}"""
     rf"""|(\b(?:pass(?:word|wd|phrase|code)|pw|pwd|secret|pass(?=:[^\s\d])|{_HEADER}"""
     r"""|(?:api|access|account|private|secret|client)[._-]?(?:key|token|secret)):\s*"""
     rf"""{_SCHEME}){_WORD}"""
@@ -96,7 +101,7 @@ _ASSIGNMENT = re.compile(
 _NEXT_WORD = re.compile(
     # A whole name, and a word that is none of SQL.
     rf"""((?<![\w.-])(?:passwd|(?:\w{{1,64}}[._-]){{1,9}}(?:password|secret|credential|key(?<=access.key)"""
-    rf"""|key(?<=secret.key)|key(?<=api.key))|[\w.-]{{0,99}}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{{1,128}})"""
+    rf"""|key(?<=secret.key)|key(?<=api.key)|token(?<=session.token)|token(?<=auth.token)|token(?<=access.token))|[\w.-]{{0,99}}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{{1,128}})"""
     rf"""[ \t]{{1,9}}{_NO_SQL})(?![\d.]+(?:\s|$))[^\s"'`,;()=<>*-][^\s"',;()]*"""
     # Any such name, and a word of letters and digits.
     rf"""|((?<![\w.-])(?:{_NAME})[ \t]{{1,9}})(?=[^\s\d]{{0,64}}\d)(?=[^\sa-z]{{0,64}}[a-z])"""

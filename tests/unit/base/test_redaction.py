@@ -16,6 +16,12 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSM-_w"
     [
         ("hdfs://alice:hunter2@n1:9000/d", "hdfs://***@n1:9000/d"),
         ("s3a://AKIA:wJalr+x@bucket/a and s3a://b:c@d", "s3a://***@bucket/a and s3a://***@d"),
+        ("s3a://AKIA:wJ/al/r@bucket/a", "s3a://***@bucket/a"),
+        ("hdfs://n1:9000/d/a@b and s3a://n1/a@b", "hdfs://n1:9000/d/a@b and s3a://n1/a@b"),
+        ("jdbc:sqlserver://h;password={a;b};x=1", "jdbc:sqlserver://h;password=***;x=1"),
+        ("SharedAccessSignature=abc1", "SharedAccessSignature=***"),
+        ("CREDENTIALS=(AWS_SECRET_KEY='abc1' X='y')", "CREDENTIALS=(AWS_SECRET_KEY=*** X='y')"),
+        ("fs.s3a.session.token abc1", "fs.s3a.session.token ***"),
         ("jdbc:postgresql://u:p@ss@h/db?password=x&ssl=true",
          "jdbc:postgresql://***@h/db?password=***&ssl=true"),
         ("-Ddb.pass='a b' -Xmx4g", "-Ddb.pass=*** -Xmx4g"),
