@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
-from datagen.filesystem import Directory, Entry
+from datagen.filesystem import Directory, FileStatus
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.marker import MARKER, writer_of
 from datagen.observed_layout import StoredFiles
@@ -21,7 +21,7 @@ from harness.base.errors import BadInput
 from harness.base.words import count_of
 
 
-def is_data(entry: Entry) -> bool:
+def is_data(entry: FileStatus) -> bool:
     """Return whether Spark would read rows from it: the rule of its HadoopFSUtils for names.
 
     What is not data: hidden files, files about the data, and files that are still copied.
@@ -163,12 +163,12 @@ def in_brackets(explanation: str) -> str:
     return f" ({explanation})"
 
 
-def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
+def data_files(entries: Mapping[str, FileStatus]) -> dict[str, int]:
     """Return the length in bytes of each file that Spark would read, by name."""
     return {entry.name: entry.bytes for entry in entries.values() if is_data(entry)}
 
 
-def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | None:
+def file_differences(manifest: Manifest, entries: Mapping[str, FileStatus]) -> str | None:
     """Return how the files differ from the manifest in name and length; None if they do not."""
     expected = manifest.files
     found = data_files(entries)
@@ -188,7 +188,7 @@ def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | 
     return f"of {len(expected)} files, {', '.join(differences)}"
 
 
-def fingerprint(manifest: Manifest, entries: Mapping[str, Entry]) -> str:
+def fingerprint(manifest: Manifest, entries: Mapping[str, FileStatus]) -> str:
     """Return a digest of the manifest's, and of length and time of change of each of its files."""
     files = sorted((name, entries[name].bytes, entries[name].changed_ms) for name in manifest.files)
     return hashlib.sha256(json.dumps([manifest.digest, files]).encode()).hexdigest()[:16]

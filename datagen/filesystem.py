@@ -24,7 +24,7 @@ TEMPORARY_PREFIX = "_incomplete."
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileStatus:
     """A file or a directory; `bytes` is its length, and `changed_ms` when it was changed.
 
     All is what the file system reports, the time in milliseconds since 1970. `is_link` is of HDFS, whose
@@ -38,7 +38,7 @@ class Entry:
     is_link: bool = False
 
     @classmethod
-    def of(cls, status: Any) -> Entry:
+    def of(cls, status: Any) -> FileStatus:
         """Return what a FileStatus of Hadoop says."""
         return cls(
             name=str(status.getPath().getName()),
@@ -120,17 +120,17 @@ class Directory:
         return bool(self.fs.exists(self.path))
 
     @_refused_as_bad_input
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, FileStatus]:
         """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
         if not self.fs.getFileStatus(self.path).isDirectory():
             raise BadInput(f"{self.uri} is a file, not a directory; name a directory")
-        found = [Entry.of(status) for status in self.fs.listStatus(self.path)]
+        found = [FileStatus.of(status) for status in self.fs.listStatus(self.path)]
         return {entry.name: entry for entry in found}
 
     @_refused_as_bad_input
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> FileStatus:
         """Return what the file system reports of something in the directory."""
-        return Entry.of(self.fs.getFileStatus(self.child(name)))
+        return FileStatus.of(self.fs.getFileStatus(self.child(name)))
 
     @_refused_as_bad_input
     def is_own(self, name: str = "") -> bool:

@@ -131,7 +131,7 @@ CSV_LINE = (
 # The definition in plain Python.
 
 
-class Row(NamedTuple):
+class GeneratedRow(NamedTuple):
     """A row, as Spark reads it."""
 
     value: str
@@ -142,13 +142,13 @@ class Row(NamedTuple):
     integer_val: int
 
 
-def row(seed: int, number: int) -> Row:
+def row(seed: int, number: int) -> GeneratedRow:
     """Return row `number`, counted from 0, of `seed`."""
     high = xxhash64(seed, number) & _WORD
     low = xxhash64(seed, number, 1) & _WORD
     value = f"{high:016x}{low:016x}"
     draw_e9 = draw(seed, number)
-    return Row(value, value[:2], value[:4], value[:8], draw_e9 / SCALE, draw_e9 // SCALE)
+    return GeneratedRow(value, value[:2], value[:4], value[:8], draw_e9 / SCALE, draw_e9 // SCALE)
 
 
 def draw(seed: int, number: int) -> int:
@@ -156,7 +156,7 @@ def draw(seed: int, number: int) -> int:
     return xxhash64(seed, number, 1) % DRAWS
 
 
-def rows(recipe: Recipe) -> Iterator[Row]:
+def rows(recipe: Recipe) -> Iterator[GeneratedRow]:
     """Yield all rows in order."""
     return (row(recipe.seed, number) for number in range(recipe.rows))
 

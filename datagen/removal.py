@@ -23,7 +23,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass
 from typing import Callable, Tuple
 
-from datagen.filesystem import Directory, Entry
+from datagen.filesystem import Directory, FileStatus
 from harness.base.errors import BadInput
 
 Path = Tuple[str, ...]
@@ -282,7 +282,7 @@ class _HadoopPlace(Place):
         yield self
 
 
-def _found(entry: Entry) -> Found:
+def _found(entry: FileStatus) -> Found:
     is_directory = entry.is_directory and not entry.is_link
     is_file = not entry.is_directory and not entry.is_link
     return Found(entry.name, is_directory, is_file)

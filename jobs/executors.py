@@ -44,7 +44,7 @@ from harness.node.interface import describing_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace
 from harness.node.node_links import NodeLinks
-from harness.node.processes import Application
+from harness.node.processes import RunningApplication
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
 
@@ -85,7 +85,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
 
     The snapshot before a trial starts new samples on every node, the one after it has these samples.
     """
-    application = Application(
+    application = RunningApplication(
         id=str(spark.sparkContext.applicationId),
         driver=os.getpid(),
         driver_namespace=process_namespace(),

@@ -12,12 +12,12 @@ from harness.hosts.transports.host import HostError, by_docker, by_netns
 from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
-from harness.probes.options import Site
+from harness.probes.options import NamedHosts
 
 
 @command("doctor")
 @on_site
-def doctor_command(site: Site) -> int:
+def doctor_command(site: NamedHosts) -> int:
     """Find faults of the machines before the first trial, and how to mend them.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.

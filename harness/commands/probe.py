@@ -17,7 +17,7 @@ from harness.present import text
 from harness.present.blocks import Lines
 from harness.present.findings import remarks
 from harness.probes.kind import ProbeKind, findings, kinds
-from harness.probes.options import Site, integer_option
+from harness.probes.options import NamedHosts, integer_option
 from harness.probes.plan import run_probes
 from harness.records.lookup import recorded_probes
 
@@ -34,7 +34,7 @@ def probe_command(kind: ProbeKind) -> Command:
     """
 
     def call(
-        site: Site, *, configuration: str | None, results: Path, repeats: int, **options: Any
+        site: NamedHosts, *, configuration: str | None, results: Path, repeats: int, **options: Any
     ) -> int:
         plan = replace(kind.plan(replace(site, directory=results), **options), repeats=repeats)
         parameters = {"probe": kind.name, **plan.parameters}

@@ -22,10 +22,10 @@ from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
 from harness.present import text
 from harness.present.comparison_table import comparison_table
-from harness.probes.options import Site, integer_option, time_option
+from harness.probes.options import NamedHosts, integer_option, time_option
 from harness.programs.mpi import RDMA, TCP, Placement
 from harness.programs.planned_program import ProgramRun, on_first_hosts, ready_hosts, series_of
-from harness.programs.program import Option, Program, programs
+from harness.programs.program import Program, ProgramOption, programs
 from harness.programs.program_run import run_program
 from harness.records.series import Series, locked_series
 
@@ -91,7 +91,7 @@ _PEAK = click.option(
 def _subcommand(program: type[Program]) -> Command:
     """Return the command of a program, with its own options first, then the common ones."""
 
-    def run(site: Site, **values: Any) -> int:
+    def run(site: NamedHosts, **values: Any) -> int:
         own = {option.name: values.pop(option.name) for option in program.options}
         return _run(program(**own), site, **values)
 
@@ -106,7 +106,7 @@ def _subcommand(program: type[Program]) -> Command:
     return command(program.name)(decorated)
 
 
-def _option(option: Option) -> Callable[..., Any]:
+def _option(option: ProgramOption) -> Callable[..., Any]:
     return click.option(
         f"--{option.name}",
         default=option.default,
@@ -119,7 +119,7 @@ def _option(option: Option) -> Callable[..., Any]:
 
 def _run(
     program: Program,
-    site: Site,
+    site: NamedHosts,
     *,
     configuration: str,
     results: Path,

@@ -13,13 +13,13 @@ from harness.hosts.transports.host import TRANSPORTS, Host, by_local
 from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
 from harness.node.block_devices import DIRECTORIES
-from harness.probes.options import Site
+from harness.probes.options import NamedHosts
 
 DEFAULT_VIA = "ssh"
 
 
 def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name hosts. Its first argument is the Site."""
+    """Give a command the options that name hosts. Its first argument is a NamedHosts."""
 
     @wraps(command)
     def with_site(names: str | None, *, in_lab: bool, via: str, **others: Any) -> Any:
@@ -32,15 +32,15 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         if transport is by_local:
             # Only this machine's directories are known to be ours.
             local_dirs = os.environ.get(DIRECTORIES["local_dirs"]) or "/tmp"  # noqa: S108  Spark's default
-        return command(Site(names, transport, local_dirs=local_dirs), **others)
+        return command(NamedHosts(names, transport, local_dirs=local_dirs), **others)
 
     for option in _HOST_OPTIONS:
         with_site = option(with_site)
     return with_site
 
 
-def _lab_site(names: str | None) -> Site:
-    """Return the running lab as a Site. Raise BadInput if there is none."""
+def _lab_site(names: str | None) -> NamedHosts:
+    """Return the running lab as NamedHosts. Raise BadInput if there is none."""
     lab = running_lab()
 
     def reach(name: str, address: str) -> Host:
@@ -48,7 +48,7 @@ def _lab_site(names: str | None) -> Site:
         return replace(host, address=address or host.address)
 
     workers = [worker.host for worker in lab.workers if worker.is_running]
-    return Site(names, reach, workers, facts(lab), local_dirs=LOCAL_DIRS)
+    return NamedHosts(names, reach, workers, facts(lab), local_dirs=LOCAL_DIRS)
 
 
 _HOST_OPTIONS = (

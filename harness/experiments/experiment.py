@@ -48,7 +48,7 @@ Nodes = Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)]
 # A field with a name in parentheses is no key of the file: it is filled in after reading.
 
 
-class Dataset(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class DatasetSpec(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """`[datasets.NAME]`: rows to generate.
 
     Without a layout, the dataset has the file system's default. Without a `uri`, the site chooses where it is
@@ -73,7 +73,7 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
     """
 
     name: str = msgspec.field(default="", name="(name)")
-    data: Dataset | None = msgspec.field(default=None, name="(data)")
+    data: DatasetSpec | None = msgspec.field(default=None, name="(data)")
     nodes: int | None = msgspec.field(default=None, name="(nodes)")
     dataset: Name | None = None
     rate: RateText | None = None
@@ -248,7 +248,7 @@ class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_field
     configuration_tables: Annotated[dict[Name, Configuration], msgspec.Meta(min_length=1)] = (
         msgspec.field(name="configurations")
     )
-    dataset_tables: dict[Name, Dataset] = msgspec.field(default_factory=dict, name="datasets")
+    dataset_tables: dict[Name, DatasetSpec] = msgspec.field(default_factory=dict, name="datasets")
     program_tables: dict[Name, dict[str, Any]] = msgspec.field(
         default_factory=dict, name="programs"
     )
@@ -292,7 +292,7 @@ class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_field
         return tuple(found)
 
     @property
-    def datasets(self) -> list[Dataset]:
+    def datasets(self) -> list[DatasetSpec]:
         """The datasets that configurations use, each once."""
         return list(dict.fromkeys(each.data for each in self.configurations if each.data))
 

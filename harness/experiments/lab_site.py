@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.base.errors import BadInput
 from harness.base.terminal import say
-from harness.experiments.experiment import Configuration, Dataset
+from harness.experiments.experiment import Configuration, DatasetSpec
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
@@ -21,7 +21,7 @@ from harness.model.disk_rate import disk_rate_text
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings
 from harness.settings.journal import PUT_BACK, Journal
-from harness.settings.setting import Change
+from harness.settings.setting import SettingChange
 
 
 class LabSite(Site):
@@ -55,7 +55,7 @@ class LabSite(Site):
         self._hosts = [node.host for node in lab.running]
         return lab
 
-    def uri(self, data: Dataset) -> str:
+    def uri(self, data: DatasetSpec) -> str:
         """Return a path in the dataset's file system. On Ceph, it is in the bucket of its layout."""
         return f"{running_lab().uri(data.storage, data.layout)}/{self._experiment}/{data.name}"
 
@@ -102,7 +102,9 @@ class LabSite(Site):
                 raise
             say(str(error))  # a node that ends loses what was set with it
 
-    def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
+    def put_back(
+        self, journal: Journal, configurations: Sequence[Configuration]
+    ) -> list[SettingChange]:
         """Put back what is set in nodes that still run. A node that ended has lost its settings."""
         running = {str(host) for host in self.hosts_to_set()}
         lost = []

@@ -18,7 +18,7 @@ from harness.experiments.done import (
     set_aside,
     set_parts_aside,
 )
-from harness.experiments.experiment import Configuration, Dataset, Experiment
+from harness.experiments.experiment import Configuration, DatasetSpec, Experiment
 from harness.experiments.making import with_outlook
 from harness.experiments.schedule import LeftOver, Part, PlannedRun, left_over
 from harness.experiments.site import Site
@@ -115,7 +115,7 @@ class _ExperimentRunner:
             return
         self._site.open(self._needed_programs(left))
         wanted: dict[Configuration, None] = {}
-        datasets: dict[Dataset, None] = {}
+        datasets: dict[DatasetSpec, None] = {}
         for each in left:
             for configuration in each.run.configurations:
                 wanted[configuration.on_hosts] = None
@@ -136,7 +136,7 @@ class _ExperimentRunner:
                 names += program.executables
         return list(dict.fromkeys(names))
 
-    def _generate(self, datasets: Iterable[Dataset]) -> None:
+    def _generate(self, datasets: Iterable[DatasetSpec]) -> None:
         """Generate and verify each dataset once, before anything is set."""
         for data in datasets:
             say(f"data {describe_data(data)}")
@@ -302,7 +302,7 @@ def _require_end(ending: Ending | None) -> None:
         raise KeyboardInterrupt
 
 
-def describe_data(data: Dataset) -> str:
+def describe_data(data: DatasetSpec) -> str:
     """Return a dataset for people: `coded: 1,000 rows, layout xor:2+1, on hdfs`."""
     storage = f", on {data.storage}" if data.storage else ""
     return f"{data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}{storage}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.base.errors import ToolError
-from harness.experiments.experiment import Configuration, Dataset
+from harness.experiments.experiment import Configuration, DatasetSpec
 from harness.experiments.hosts_spec import HostsSpec
 from harness.hosts.links import LINK_PROGRAMS, read_links
 from harness.hosts.preflight import preflight
@@ -17,7 +17,7 @@ from harness.model.link import TYPICAL_MTU
 from harness.node.page_cache import DROP
 from harness.settings.in_force import Settings, in_force, plan, put_back
 from harness.settings.journal import Journal
-from harness.settings.setting import Change, Setting
+from harness.settings.setting import Setting, SettingChange
 from harness.submit.script import run_script
 from harness.trials.hold import HOLD_FILE
 
@@ -68,7 +68,7 @@ class Site:
         self._hosts = checked.hosts
         answers_of_all(map(self._spec.as_root, self._hosts), ("id", "-u"), _require_root)
 
-    def uri(self, data: Dataset) -> str:
+    def uri(self, data: DatasetSpec) -> str:
         """Return where a dataset is stored: at its own URI, or below the site's."""
         base = (self._spec.data or "").rstrip("/")
         return data.uri or f"{base}/{self._experiment}/{data.name}"
@@ -122,7 +122,9 @@ class Site:
         with in_force(self.settings(configuration), journal) as settings:
             yield Configured(self._hosts, settings.lost)
 
-    def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
+    def put_back(
+        self, journal: Journal, configurations: Sequence[Configuration]
+    ) -> list[SettingChange]:
         """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails.
 
         What none of the configurations sets is not put back.

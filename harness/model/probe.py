@@ -25,11 +25,11 @@ BOTH_WAYS_ARROW = " <-> "
 Pair = Tuple[str, str]
 """Sender and receiver."""
 SeriesKey = Tuple[str, Tuple[str, ...], str, str, str, str]
-"""The fields of a Series."""
+"""The fields of a ProbeSeries."""
 
 
 @dataclass(frozen=True)
-class Series:
+class ProbeSeries:
     """All measurements of one metric, of the same hosts, in the same case.
 
     - `hosts`: a host, or sender and receiver; racks likewise.
@@ -51,7 +51,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Measurement(Series):
+class Measurement(ProbeSeries):
     """One value of a metric, or why there is none.
 
     - `error`: one line; None if there is a value.
@@ -72,7 +72,7 @@ class Measurement(Series):
 
     @property
     def series(self) -> SeriesKey:
-        """The fields that it shares with its repetitions, in the order of a Series."""
+        """The fields that it shares with its repetitions, in the order of a ProbeSeries."""
         return self.probe, self.hosts, self.case, self.metric, self.unit, self.better
 
 
@@ -192,7 +192,7 @@ class RecordedProbes:
 
 
 @dataclass(frozen=True)
-class ProbeSample(Series):
+class ProbeSample(ProbeSeries):
     """The values of a series, and the errors of measurements without a value."""
 
     values: tuple[float, ...] = ()

@@ -16,7 +16,7 @@ from harness.model.task_metrics import MAX_QUANTITY
 from harness.node import cgroup, sampler
 from harness.node.disks import OWN_READ, READ, WRITTEN, disk_bytes, disk_names
 from harness.node.namespaces import is_contained, process_namespace
-from harness.node.processes import WHOLE_GROUP, Application, application_usage, jvm_of
+from harness.node.processes import WHOLE_GROUP, RunningApplication, application_usage, jvm_of
 from harness.node.processor_ticks import (
     TICKS_PER_S,
     ticks_of_all_processors,
@@ -35,7 +35,7 @@ RDMA_PORTS = "its RDMA ports"
 
 
 def read_node(
-    application: Application, program: str, *, with_samples: bool, root: Path = Path("/")
+    application: RunningApplication, program: str, *, with_samples: bool, root: Path = Path("/")
 ) -> dict[str, Any]:
     """Return the fields of this node's NodeReading, but for its host.
 
@@ -144,7 +144,7 @@ def _heat(root: Path) -> dict[str, int]:
     return {}
 
 
-def _usage(application: Application, root: Path) -> dict[str, Any]:
+def _usage(application: RunningApplication, root: Path) -> dict[str, Any]:
     """Return what the application's processes used, or in a container all that run there."""
     times, transferred = application_usage(application, root)
     group_s = cgroup.cpu_used_s(root) if is_contained(root) else None
@@ -158,7 +158,7 @@ def _usage(application: Application, root: Path) -> dict[str, Any]:
     return found
 
 
-def _ask_sampler(application: Application, program: str, request: str) -> sampler.Answer:
+def _ask_sampler(application: RunningApplication, program: str, request: str) -> sampler.Answer:
     """Return the sampler's answer. It watches the driver, or the JVM of this executor."""
     here = os.getpid()
     is_driver = here == application.driver and process_namespace() == application.driver_namespace

@@ -22,7 +22,7 @@ _KERNEL = "kernel"
 
 
 @dataclass(frozen=True)
-class Application:
+class RunningApplication:
     """A Spark application: its id, and the process of its driver in a namespace of processes."""
 
     id: str
@@ -31,7 +31,7 @@ class Application:
 
 
 def application_usage(
-    application: Application, root: Path = Path("/")
+    application: RunningApplication, root: Path = Path("/")
 ) -> tuple[ProcessorTimes, tuple[int, int] | None]:
     """Return processor times, and bytes read and written, of the application and the kernel's threads.
 
@@ -154,7 +154,7 @@ def _processes(root: Path) -> dict[int, Process]:
 
 
 def _application(
-    processes: Mapping[int, Process], application: Application, root: Path
+    processes: Mapping[int, Process], application: RunningApplication, root: Path
 ) -> set[int]:
     """Return the driver and the executors of the application, and all that descend from them."""
     members = {

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
-from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
+from harness.analysis.predict.score import ErrorSummary, Score, ScoredTime, summarise
 from harness.base.words import count_of, join_names, label, percent
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
@@ -168,7 +168,7 @@ def _inside(time: ScoredTime) -> str:
     return "no"
 
 
-def _summary_text(summary: Summary) -> str:
+def _summary_text(summary: ErrorSummary) -> str:
     return (
         f"{count_of(summary.count, 'predicted time')}, controls not counted: median error "
         f"{percent(summary.median_error, 1)}, worst {percent(summary.worst_error, 1)}; {summary.inside_80} "

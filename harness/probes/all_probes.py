@@ -12,7 +12,7 @@ from harness.probes import latency, link, mesh, mtu
 from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.mesh import MESH_OPTIONS, PAIR_PROGRAMS, Mesh
-from harness.probes.options import Site, port_option, seconds_option, streams_option
+from harness.probes.options import NamedHosts, port_option, seconds_option, streams_option
 from harness.probes.path_mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.traffic import Load
@@ -42,7 +42,7 @@ def all_probes(
 
 
 def _plan(
-    site: Site, *, seconds: int, streams: int, port: int, no_latency: bool, **choice: Any
+    site: NamedHosts, *, seconds: int, streams: int, port: int, no_latency: bool, **choice: Any
 ) -> ProbePlan:
     load = Load(seconds, streams, first_port=port)
     return all_probes(site.hosts(), load, Mesh(**choice), with_latency=not no_latency)

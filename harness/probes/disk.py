@@ -26,9 +26,9 @@ from harness.model.network_metrics import (
     SYNC_P99,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes.columns import Column, ProbeTable, of_metric
+from harness.present.probes.columns import Column, MeasurementTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.options import Site, integer_option
+from harness.probes.options import NamedHosts, integer_option
 from harness.probes.plan import ProbePlan, ProbeStep
 from harness.probes.tools import fio
 from harness.probes.tools.fio import Pace
@@ -107,7 +107,7 @@ def _since(earlier: Sequence[RecordedProbes], probed: RecordedProbes) -> Iterato
     return unlike_before(before, probed.measurements)
 
 
-def _plan(site: Site, *, directories: str | None, file_mb: int, seconds: int) -> ProbePlan:
+def _plan(site: NamedHosts, *, directories: str | None, file_mb: int, seconds: int) -> ProbePlan:
     directories = directories or site.local_dirs
     if directories is None:
         raise BadInput(
@@ -153,7 +153,7 @@ KIND = ProbeKind(
     ),
     measures=(DISK,),
     tables=(
-        ProbeTable(
+        MeasurementTable(
             lambda probed: disk_cases(probed.measurements),
             (
                 Column[MeasuredCase]("host", lambda row: row.subject),

@@ -15,7 +15,7 @@ from harness.model.interface import HostLink
 from harness.model.probe import LinkSnapshot, Measurement, RecordedProbes
 from harness.present.blocks import Block, Lines, Paragraph
 from harness.present.findings import finding_lines
-from harness.present.probes.columns import ProbeTable
+from harness.present.probes.columns import MeasurementTable
 from harness.probes.plan import ProbePlan
 
 Option = Callable[[Any], Any]
@@ -40,7 +40,7 @@ class ProbeKind:
     plan: Callable[..., ProbePlan]
     options: Sequence[Option] = ()
     measures: Sequence[str] = ()
-    tables: Sequence[ProbeTable] = ()
+    tables: Sequence[MeasurementTable] = ()
     sections: Callable[[RecordedProbes], Iterable[Block]] = lambda _: ()
     judge: Callable[[RecordedProbes], Iterable[Finding]] = lambda _: ()
     judge_change: Callable[[Sequence[RecordedProbes], RecordedProbes], Iterable[Finding]] = (

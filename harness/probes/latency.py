@@ -27,9 +27,9 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes.columns import Column, ProbeTable, of_metric
+from harness.present.probes.columns import Column, MeasurementTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.options import Site, port_option, seconds_option
+from harness.probes.options import NamedHosts, port_option, seconds_option
 from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
@@ -196,7 +196,7 @@ def _perftest_run(remotes: RemoteProcesses, flow: Flow) -> ClientServerRun[RdmaL
     )
 
 
-def _plan(site: Site, *, seconds: int, port: int) -> ProbePlan:
+def _plan(site: NamedHosts, *, seconds: int, port: int) -> ProbePlan:
     load = Load(seconds, first_port=port)
     return ProbePlan(
         site.hosts(),
@@ -240,7 +240,7 @@ KIND = ProbeKind(
     options=(seconds_option, port_option),
     measures=(LATENCY, RDMA),
     tables=(
-        ProbeTable(
+        MeasurementTable(
             lambda probed: measured_cases(probed.measurements, LATENCY),
             (
                 Column[MeasuredCase]("round trips", lambda row: row.subject),
@@ -253,7 +253,7 @@ KIND = ProbeKind(
             ),
             badness=_badness,
         ),
-        ProbeTable(
+        MeasurementTable(
             _rdma_pairs,
             (
                 Column[MeasuredCase]("RDMA, one way", lambda row: row.subject),

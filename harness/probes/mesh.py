@@ -29,7 +29,7 @@ from harness.model.probe import Measurement, Metric, Pair
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
-    Site,
+    NamedHosts,
     at_once_option,
     both_ways_option,
     port_option,
@@ -155,7 +155,7 @@ MESH_OPTIONS = (
 )
 
 
-def _plan(site: Site, *, seconds: int, streams: int, port: int, **choice: Any) -> ProbePlan:
+def _plan(site: NamedHosts, *, seconds: int, streams: int, port: int, **choice: Any) -> ProbePlan:
     load = Load(seconds, streams, first_port=port)
     mesh = Mesh(**choice)
     return ProbePlan(

@@ -21,11 +21,11 @@ from harness.model.link import COUNTED_BYTES, MIN_IPV6_MTU
 from harness.model.network_metrics import MTU, PACKET_CPU, PACKET_GOODPUT, PATH_MTU, packet_case
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.blocks import Block, Heading
-from harness.present.probes.columns import Column, ProbeTable, of_metric
+from harness.present.probes.columns import Column, MeasurementTable, of_metric
 from harness.present.probes.mesh import pair_table
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
-    Site,
+    NamedHosts,
     both_ways_option,
     packet_sizes,
     port_option,
@@ -182,7 +182,13 @@ def _journal(directory: Path, hosts: Sequence[Host]) -> Iterator[Journal]:
 
 
 def _plan(
-    site: Site, *, sizes: str | None, both_ways: bool, mtu_is_set: bool, seconds: int, port: int
+    site: NamedHosts,
+    *,
+    sizes: str | None,
+    both_ways: bool,
+    mtu_is_set: bool,
+    seconds: int,
+    port: int,
 ) -> ProbePlan:
     wanted = packet_sizes(sizes)
     load = Load(seconds, first_port=port)
@@ -240,7 +246,7 @@ def _sizes(probed: RecordedProbes) -> list[MeasuredCase]:
     return [case for case in cases if PACKET_GOODPUT.name in case.samples]
 
 
-PACKET_SIZES = ProbeTable(
+PACKET_SIZES = MeasurementTable(
     _sizes,
     (
         Column[MeasuredCase]("transfer", lambda row: row.subject),

@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Site:
+class NamedHosts:
     """The hosts that `--hosts` names, and the transport that reaches them.
 
     - `nodes`: in a lab, the hosts that need not be named; `facts`: that it is emulated, and how.

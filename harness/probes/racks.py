@@ -29,11 +29,11 @@ from harness.model.network_metrics import (
     WITHIN_RACK,
 )
 from harness.model.probe import Measurement, Metric, Pair, ProbeSample, RecordedProbes, samples
-from harness.present.probes.columns import Column, ProbeTable
+from harness.present.probes.columns import Column, MeasurementTable
 from harness.probes.kind import ProbeKind
 from harness.probes.mesh import PAIR_PROGRAMS
 from harness.probes.options import (
-    Site,
+    NamedHosts,
     integer_option,
     port_option,
     seconds_option,
@@ -60,7 +60,7 @@ class Rack:
     hosts: tuple[Host, ...]
 
 
-def two_racks(site: Site, options: Sequence[str]) -> list[Rack]:
+def two_racks(site: NamedHosts, options: Sequence[str]) -> list[Rack]:
     """Return the racks of `--rack NAME=HOSTS`. Raise BadInput if these are not two."""
     if site.names is not None:
         raise BadInput("--hosts: name them by --rack, because a host is in one of two racks")
@@ -173,7 +173,7 @@ def _unlimited_bit_s(
 
 
 def _plan(
-    site: Site,
+    site: NamedHosts,
     *,
     racks: Sequence[str],
     seconds: int,
@@ -297,7 +297,7 @@ KIND = ProbeKind(
     ),
     measures=(RACKS,),
     tables=(
-        ProbeTable(
+        MeasurementTable(
             _rows,
             (
                 Column[ProbeSample]("racks", lambda row: row.subject),

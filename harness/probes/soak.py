@@ -22,9 +22,15 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.link import throughput_text
 from harness.model.soak import READ_EVERY_ROUND, LinkEvent, LinkEventKind, SoakEvent, SoakFlow
 from harness.node.link_reading import LinkReading, link_events, read_link, reading_command
-from harness.present.probes.columns import Column, ProbeTable
+from harness.present.probes.columns import Column, MeasurementTable
 from harness.probes.kind import ProbeKind
-from harness.probes.options import Site, port_option, seed_option, streams_option, time_option
+from harness.probes.options import (
+    NamedHosts,
+    port_option,
+    seed_option,
+    streams_option,
+    time_option,
+)
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, run_flows
 
@@ -163,7 +169,7 @@ def ring(hosts: Sequence[Host], rng: random.Random) -> list[Flow]:
 
 
 def _plan(
-    site: Site, *, total_s: float, round_s: float, streams: int, seed: int, port: int
+    site: NamedHosts, *, total_s: float, round_s: float, streams: int, seed: int, port: int
 ) -> ProbePlan:
     if not MIN_ROUND_S <= round_s <= MAX_ROUND_S:
         raise BadInput(f"--round: give from {MIN_ROUND_S} s to {MAX_ROUND_S // 60} min")
@@ -199,7 +205,7 @@ def _count_of(heading: str, kind: LinkEventKind) -> Column[SoakedHost]:
     return Column(heading, lambda row: row.count(kind), ",.0f")
 
 
-SOAKED_HOSTS = ProbeTable(
+SOAKED_HOSTS = MeasurementTable(
     soaked_hosts,
     (
         Column[SoakedHost]("host", lambda row: row.host),

@@ -17,10 +17,10 @@ from harness.model.work import DGEMM_PEAK, Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
 from harness.programs.program import (
     Achieved,
-    Option,
     Outcomes,
     Problem,
     Program,
+    ProgramOption,
     byte_count,
     whole_number,
 )
@@ -118,14 +118,14 @@ class Hpcc(Program):
     per_process = ("ring-latency", "ring-bandwidth")
     has_peak = True
     options = (
-        Option(
+        ProgramOption(
             "memory",
             "256mb",
             byte_count,
             "Size of HPL's matrix: 64mb, 1.5gb. In total; with --growing, per host.",
             "b",
         ),
-        Option("block", "128", whole_number(8, 4096), "Columns of HPL's blocks."),
+        ProgramOption("block", "128", whole_number(8, 4096), "Columns of HPL's blocks."),
     )
 
     @property

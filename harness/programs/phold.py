@@ -14,7 +14,14 @@ from pathlib import PurePosixPath
 from harness.base.errors import BadInput, ToolError
 from harness.model.work import Work
 from harness.programs.mpi import MPI_EXECUTABLES, MpiJob, Placement
-from harness.programs.program import Achieved, Option, Outcomes, Problem, Program, whole_number
+from harness.programs.program import (
+    Achieved,
+    Outcomes,
+    Problem,
+    Program,
+    ProgramOption,
+    whole_number,
+)
 
 SEQUENTIAL = 1
 OPTIMISTIC = 3
@@ -52,19 +59,19 @@ class Phold(Program):
     )
     workloads = ("phold",)
     options = (
-        Option(
+        ProgramOption(
             "objects",
             "1024",
             whole_number(1, 10**9),
             "Simulated objects, in total; with --growing, per host.",
         ),
-        Option(
+        ProgramOption(
             "end",
             "1000",
             whole_number(1, 10**9),
             "End of the simulated time; each object has about as many events.",
         ),
-        Option(
+        ProgramOption(
             "remote",
             "25",
             whole_number(0, 100),

@@ -28,7 +28,7 @@ Outcomes = Mapping[str, Achieved | str]
 
 
 @dataclass(frozen=True)
-class Option:
+class ProgramOption:
     """An option of a program: of the command line as `--name`, in the file of an experiment as a key.
 
     `parse` returns the value that a text means, and raises ValueError that says what is expected. It also
@@ -59,7 +59,7 @@ class Program(ABC):
     controls: ClassVar[tuple[str, ...]] = ()
     per_process: ClassVar[tuple[str, ...]] = ()
     has_peak: ClassVar[bool] = False
-    options: ClassVar[tuple[Option, ...]] = ()
+    options: ClassVar[tuple[ProgramOption, ...]] = ()
 
     @property
     @abstractmethod

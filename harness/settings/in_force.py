@@ -17,10 +17,10 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import DEVICE_NAME
 from harness.model.link import TYPICAL_MTU
 from harness.settings.guard import Guards
-from harness.settings.journal import PUT_BACK, SET, Entry, Journal
+from harness.settings.journal import PUT_BACK, SET, Journal, JournalEntry
 from harness.settings.setting import (
-    Change,
     Setting,
+    SettingChange,
     ShellCommand,
     failed_command,
     script,
@@ -46,7 +46,7 @@ class InForce:
     """The settings that are in force while a block runs (`wanted`), and the `changes` that this took."""
 
     wanted: Settings
-    changes: tuple[Change, ...]
+    changes: tuple[SettingChange, ...]
     _guards: Guards
 
     def lost(self) -> str | None:
@@ -63,7 +63,7 @@ class InForce:
         return None
 
 
-def plan(settings: Settings) -> list[Change]:
+def plan(settings: Settings) -> list[SettingChange]:
     """Return what would be changed: every setting whose value is another now.
 
     Raise HostError if a host does not answer, or has something that could not be put back.
@@ -75,7 +75,7 @@ def plan(settings: Settings) -> list[Change]:
         if not setting.can_be(value):
             raise HostError(f"{host}: {setting.name} is {value!r}, which could not be put back")
         if value != setting.value:
-            changes.append(Change(host, setting, value))
+            changes.append(SettingChange(host, setting, value))
     return changes
 
 
@@ -114,7 +114,7 @@ def set_for_good(settings: Settings) -> None:
         _set_all(plan(settings), guards)
 
 
-def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> list[Change]:
+def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> list[SettingChange]:
     """Put back what the journal says is still set, and return it.
 
     The journal supplies names and values alone. Values that were changed since stay as they are. Raise
@@ -153,7 +153,9 @@ def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> l
     return ours
 
 
-def _known_change(entry: Entry, hosts: Mapping[str, Host], known: KnownSettings) -> Change | None:
+def _known_change(
+    entry: JournalEntry, hosts: Mapping[str, Host], known: KnownSettings
+) -> SettingChange | None:
     """Return what an entry of a journal says, unless its host or setting is unknown, or its value is none."""
     device = ""
     mtu = TYPICAL_MTU
@@ -164,7 +166,9 @@ def _known_change(entry: Entry, hosts: Mapping[str, Host], known: KnownSettings)
     for setting in known(device, mtu):
         is_valid = setting.can_be(entry.value) and setting.can_be(entry.before)
         if entry.host in hosts and setting.name == entry.setting and is_valid:
-            change = Change(hosts[entry.host], replace(setting, value=entry.value), entry.before)
+            change = SettingChange(
+                hosts[entry.host], replace(setting, value=entry.value), entry.before
+            )
             with suppress(BadInput):  # a rate that is out of bounds
                 if change.to_put_back:
                     return change
@@ -173,7 +177,7 @@ def _known_change(entry: Entry, hosts: Mapping[str, Host], known: KnownSettings)
 
 
 def _put_back_again(
-    changes: Sequence[Change], failed: Mapping[Host, HostError]
+    changes: Sequence[SettingChange], failed: Mapping[Host, HostError]
 ) -> dict[Host, HostError]:
     """Put back what guards that have gone did not, and return on which hosts that failed, too.
 
@@ -189,7 +193,7 @@ def _put_back_again(
 
 def _record_put_back(
     journal: Journal,
-    changes: Sequence[Change],
+    changes: Sequence[SettingChange],
     failed: Mapping[Host, HostError],
     problems: Sequence[str] = (),
 ) -> None:
@@ -211,14 +215,14 @@ def _record_put_back(
             raise NotPutBack(f"not put back: {'; '.join(found)}")
 
 
-def _by_host(changes: Sequence[Change]) -> dict[Host, list[Change]]:
-    found: dict[Host, list[Change]] = {}
+def _by_host(changes: Sequence[SettingChange]) -> dict[Host, list[SettingChange]]:
+    found: dict[Host, list[SettingChange]] = {}
     for change in changes:
         found.setdefault(change.host, []).append(change)
     return found
 
 
-def _scripts_to_put_back(changes: Sequence[Change]) -> dict[Host, str]:
+def _scripts_to_put_back(changes: Sequence[SettingChange]) -> dict[Host, str]:
     return {host: script_to_put_back(own) for host, own in _by_host(changes).items()}
 
 
@@ -243,7 +247,7 @@ def _in_turns(settings: Settings) -> Iterator[list[tuple[Host, Setting]]]:
         yield turn
 
 
-def _values(changes: Sequence[Change]) -> list[tuple[Change, str | HostError]]:
+def _values(changes: Sequence[SettingChange]) -> list[tuple[SettingChange, str | HostError]]:
     """Return each change with the current value of its setting."""
     settings: dict[Host, list[Setting]] = {}
     for change in changes:
@@ -252,7 +256,7 @@ def _values(changes: Sequence[Change]) -> list[tuple[Change, str | HostError]]:
     return [(change, found[change.host, change.setting]) for change in changes]
 
 
-def _set_all(changes: Sequence[Change], guards: Guards) -> None:
+def _set_all(changes: Sequence[SettingChange], guards: Guards) -> None:
     """Set everything, on all hosts at the same time, and verify it. Raise HostError for the first failure."""
     commands: dict[Host, list[ShellCommand]] = {}
     for change in changes:

@@ -20,14 +20,14 @@ from harness.model.run import timestamp
 from harness.records.directories import locked
 from harness.records.document import MAX_REASON
 from harness.records.files import own_file, sync
-from harness.settings.setting import Change
+from harness.settings.setting import SettingChange
 
 State = Literal["set", "put back"]
 SET: State = "set"
 PUT_BACK: State = "put back"
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The names of a host and of a setting, the value that was set, and the one before."""
 
     host: str
@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
     state: State
-    change: Entry
+    change: JournalEntry
 
 
 class Journal:
@@ -51,7 +51,7 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def record(self, state: State, changes: Sequence[Change | Entry]) -> None:
+    def record(self, state: State, changes: Sequence[SettingChange | JournalEntry]) -> None:
         """Append what is about to be set, or has been put back. It is on the disk afterwards.
 
         Raise BadInput, with the journal as it was, if it cannot be written.
@@ -72,7 +72,7 @@ class Journal:
                 raise
             sync(self._file.parent)
 
-    def outstanding(self) -> list[Entry]:
+    def outstanding(self) -> list[JournalEntry]:
         """Return what was set and not put back, the latest first.
 
         Raise BadInput that names the line which cannot be read. A last line that was cut off was never
@@ -86,7 +86,7 @@ class Journal:
                 *lines, _ = file.read().split(b"\n")
         except FileNotFoundError:
             return []
-        found: dict[tuple[str, str], Entry] = {}
+        found: dict[tuple[str, str], JournalEntry] = {}
         for number, line in enumerate(lines, 1):
             try:
                 entry = msgspec.json.decode(line, type=_Line)
@@ -142,7 +142,7 @@ def open_journal(file: Path) -> Iterator[Journal]:
         yield journal
 
 
-def _entry(change: Change | Entry) -> Entry:
-    if isinstance(change, Entry):
+def _entry(change: SettingChange | JournalEntry) -> JournalEntry:
+    if isinstance(change, JournalEntry):
         return change
-    return Entry(str(change.host), change.setting.name, change.setting.value, change.before)
+    return JournalEntry(str(change.host), change.setting.name, change.setting.value, change.before)

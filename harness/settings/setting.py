@@ -51,7 +51,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingChange:
     """A setting of a host that is changed, and its value before."""
 
     host: Host
@@ -86,7 +86,7 @@ def script(commands: Sequence[ShellCommand]) -> str:
     return "\n".join(lines)
 
 
-def script_to_put_back(changes: Sequence[Change]) -> str:
+def script_to_put_back(changes: Sequence[SettingChange]) -> str:
     """Return a script that puts a host's settings back, the last first. It tries each, whatever fails."""
     parts = [f"(\n{script(change.to_put_back)}\n) || failed=1" for change in reversed(changes)]
     return "\n".join(["failed=", *parts, '[ -z "$failed" ]'])

@@ -25,7 +25,7 @@ from harness.analysis.predict.score import summarise
 from harness.base.words import percent
 from harness.commands.cli import main
 from harness.commands.compare import FORMATS, JSON
-from harness.experiments.experiment import Configuration, Dataset, Experiment
+from harness.experiments.experiment import Configuration, DatasetSpec, Experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.model.run import Phase
 from harness.node.machine import FACTS, NAMES_OF_DISK_FACTS
@@ -331,7 +331,7 @@ def test_the_page_of_experiments_has_each_key() -> None:
     assert keys == set(_keys(Configuration)), "correct the table of settings in docs/experiments.md"
     shown = PAGES["experiments.md"].partition("## All keys")[2]
     keys_of_tables = [option.name for option in WORK_OPTIONS]
-    for table in (Experiment, Dataset, Configuration, HostsSpec):
+    for table in (Experiment, DatasetSpec, Configuration, HostsSpec):
         keys_of_tables += _keys(table)
     for key in keys_of_tables:
         assert re.search(rf"^\[?{key}\b", shown, re.MULTILINE), (

@@ -198,7 +198,7 @@ def _notes(
 
 
 @dataclass(frozen=True)
-class Summary:
+class ErrorSummary:
     """The errors of scored times together, as fractions.
 
     - `inside_80`, `inside_95`: how many times were measured inside their intervals.
@@ -215,7 +215,7 @@ class Summary:
     proportional: float
 
 
-def summarise(scores: Sequence[Score]) -> Summary | None:
+def summarise(scores: Sequence[Score]) -> ErrorSummary | None:
     """Return the errors of all workloads but the controls; None if there are none."""
     judged: list[ScoredTime] = []
     unchanged: list[float] = []
@@ -229,7 +229,7 @@ def summarise(scores: Sequence[Score]) -> Summary | None:
     if not judged:
         return None
     errors = [abs(time.error) for time in judged]
-    return Summary(
+    return ErrorSummary(
         count=len(judged),
         median_error=median(errors),
         worst_error=max(errors),

@@ -49,7 +49,7 @@ def of_metric(metric: Metric) -> Callable[[MeasuredCase], float | None]:
 
 
 @dataclass(frozen=True)
-class ProbeTable:
+class MeasurementTable:
     """A table of a probe's measurements, with the rule by which to read it.
 
     A row has `errors`, one line each. If there are very many rows, the rows with the greatest `badness` are

@@ -12,7 +12,7 @@ from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.costs import cost_summary
-from harness.present.report.outcome import Outcome, outcomes
+from harness.present.report.outcome import ReportedChange, outcomes
 from harness.statistics.change import ControlShift, Verdict
 
 MAX_DIFFERENCES = 4
@@ -61,13 +61,13 @@ def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tup
     return tuple(found)
 
 
-def _significant(found: Sequence[Outcome], sign: int) -> list[Outcome]:
+def _significant(found: Sequence[ReportedChange], sign: int) -> list[ReportedChange]:
     """Return the outcomes whose change is significant and has this sign."""
     changed = [outcome for outcome in found if outcome.verdict is Verdict.CHANGED]
     return [outcome for outcome in changed if outcome.relative_change * sign > 0]
 
 
-def _headline(found: Sequence[Outcome]) -> str:
+def _headline(found: Sequence[ReportedChange]) -> str:
     clauses: list[str] = []
     for sign, direction in ((-1, "less"), (+1, "more")):
         changes = [outcome.relative_change for outcome in _significant(found, sign)]
@@ -94,8 +94,8 @@ def _range(changes: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(map(quantities.change, ends)))
 
 
-def _changes(found: Sequence[Outcome]) -> Iterator[Remark]:
-    by_verdict: dict[Verdict | None, list[Outcome]] = {}
+def _changes(found: Sequence[ReportedChange]) -> Iterator[Remark]:
+    by_verdict: dict[Verdict | None, list[ReportedChange]] = {}
     for outcome in found:
         by_verdict.setdefault(outcome.verdict, []).append(outcome)
     groups = (

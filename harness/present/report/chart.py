@@ -23,7 +23,7 @@ COLOURS = 8
 
 
 @dataclass(frozen=True)
-class Series:
+class Style:
     """How a configuration is drawn: by colour, and by shape for readers who do not see colours.
 
     `colour` is a CSS variable of the page, `shape` is Vega's name, `glyph` is the same shape as a character.
@@ -39,12 +39,12 @@ class Series:
         return {"colour": self.colour, "shape": self.shape}
 
 
-def series_of(names: Iterable[str]) -> dict[str, Series]:
+def series_of(names: Iterable[str]) -> dict[str, Style]:
     """Return a series for each name. The first is the baseline's; no other has the same colour."""
     found = {}
     colours = chain([0], cycle(range(1, COLOURS)))
     for name, colour, (shape, glyph) in zip(names, colours, cycle(_SHAPES.items())):
-        found[name] = Series(f"var(--series-{colour})", shape, glyph)
+        found[name] = Style(f"var(--series-{colour})", shape, glyph)
     return found
 
 

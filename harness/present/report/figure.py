@@ -13,7 +13,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.model.probe import Measurement
 from harness.present.blocks import Table
 from harness.present.report import chart
-from harness.present.report.chart import Series, Spec
+from harness.present.report.chart import Spec, Style
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -46,7 +46,7 @@ class Figure:
     numbers: Table
     alternative: str = ""
     pictures: tuple[Picture, ...] = ()
-    keys: Mapping[str, Series] = field(default_factory=dict)
+    keys: Mapping[str, Style] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from harness.statistics.interval import Interval
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReportedChange:
     """A workload in a configuration against the baseline; `change` is None if it cannot be compared.
 
     `before` and `after` are the words of the table. `unit` is that of its work, if the workload counts it.
@@ -47,13 +47,13 @@ class Outcome:
         return self.change.verdict if self.change else None
 
 
-def outcomes(comparison: Comparison) -> list[Outcome]:
+def outcomes(comparison: Comparison) -> list[ReportedChange]:
     """Return the outcome of each workload in each configuration but the baseline, as in the table."""
     found = []
     for row, line in zip(comparison.rows, comparison_table(comparison).lines, strict=True):
         before, *others = zip(comparison.columns, row.cells, line.cells, strict=True)
         for column, cell, words in others:
-            outcome = Outcome(
+            outcome = ReportedChange(
                 row.workload,
                 column.name,
                 row.workload in comparison.common_controls,

@@ -15,7 +15,7 @@ from datagen.manifest import Format
 from harness.base.errors import BadInput, ClusterliftError
 from harness.experiments import runs
 from harness.experiments.done import ExperimentOutcome
-from harness.experiments.experiment import Configuration, Dataset, Experiment
+from harness.experiments.experiment import Configuration, DatasetSpec, Experiment
 from harness.experiments.experiment_file import read_experiment
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import run_experiment
@@ -35,7 +35,7 @@ from harness.records.reader import load, load_probes
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings import simple
 from harness.settings.in_force import NotPutBack, Settings
-from harness.settings.journal import SET, Entry, Journal, open_journal
+from harness.settings.journal import SET, Journal, JournalEntry, open_journal
 from harness.settings.rate import rate
 from harness.settings.speed import speed
 from harness.trials.hold import DROP_CACHES
@@ -169,8 +169,8 @@ class TestReading:
         assert_named(tmp_path, TEXT, old, new, message)
 
     def test_choices_are_those_of_datasets_and_of_the_lab(self) -> None:
-        assert schema_choices(Dataset, "format") == {str(format_) for format_ in Format}
-        assert schema_choices(Dataset, "storage") == set(LAYOUTS)
+        assert schema_choices(DatasetSpec, "format") == {str(format_) for format_ in Format}
+        assert schema_choices(DatasetSpec, "storage") == set(LAYOUTS)
 
     @pytest.mark.parametrize(
         ("storage", "spec", "uri_storage"),
@@ -483,7 +483,7 @@ class FakeSite(Site):
         self.programs = programs
         self.calls.append(("open",))
 
-    def uri(self, data: Dataset) -> str:
+    def uri(self, data: DatasetSpec) -> str:
         return f"hdfs://m/upgrade/{data.name}"
 
     def settings(self, configuration: Configuration) -> Settings:
@@ -709,7 +709,7 @@ class TestRunExperiment:
         self, site: FakeSite
     ) -> None:
         assert site.run() == DONE
-        left = Entry("n1", "MTU of eth0", "9000", "1500")
+        left = JournalEntry("n1", "MTU of eth0", "9000", "1500")
         with open_journal(site.own_results / runs.JOURNAL) as journal:
             journal.record(SET, [left])
         with pytest.raises(NotPutBack, match="n1: MTU of eth0"):

@@ -19,7 +19,7 @@ from harness.lab.cluster import Lab, LabSpec, Node
 from harness.model.interface import HostLink
 from harness.settings.disk_rate import disk_rate
 from harness.settings.in_force import NotPutBack
-from harness.settings.journal import SET, Entry, Journal
+from harness.settings.journal import SET, Journal, JournalEntry
 
 LINK = HostLink("worker-1", "eth0", mtu_bytes=1500)
 LAB = Lab((Node("master", "m1", "running"), Node("worker-1", "w1", "running")), ("hdfs",), 0.5)
@@ -102,7 +102,7 @@ def test_disks_are_limited_on_the_machine_of_the_engine(limited: LabSite) -> Non
 def test_the_limit_of_a_disk_is_gone_with_its_node(limited: LabSite, tmp_path: Path) -> None:
     before, value = "rbps=max wbps=max", limited.disk_rates(SLOW_DISK)[disks.ENGINE][0].value
     journal = Journal(tmp_path / "journal")
-    journal.record(SET, [Entry("engine", "disk rate of worker-2", value, before)])
+    journal.record(SET, [JournalEntry("engine", "disk rate of worker-2", value, before)])
     assert limited.put_back(journal, [SLOW_DISK]) == []
     assert journal.outstanding() == []
 

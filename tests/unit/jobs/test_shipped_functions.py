@@ -12,7 +12,7 @@ import jobs
 from harness.node.counters import read_node
 from harness.node.packed_files import have_packed, in_memory, may_compress
 from harness.node.page_cache import drop_everything, drop_files
-from harness.node.processes import Application
+from harness.node.processes import RunningApplication
 from jobs import executors
 
 SENT: list[Callable[..., Any]] = [
@@ -22,7 +22,7 @@ SENT: list[Callable[..., Any]] = [
     partial(executors._identified, partial(have_packed, ("/a",))),
     partial(executors._identified, partial(in_memory, ("/a",))),
     partial(executors._identified, may_compress),
-    partial(executors._identified, partial(read_node, Application("a", 1, "n"), "program")),
+    partial(executors._identified, partial(read_node, RunningApplication("a", 1, "n"), "program")),
 ]
 
 

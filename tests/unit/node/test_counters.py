@@ -7,9 +7,9 @@ import pytest
 
 from harness.node import counters, sampler
 from harness.node.counters import read_node
-from harness.node.processes import Application
+from harness.node.processes import RunningApplication
 
-APPLICATION = Application("app-1", driver=20, driver_namespace="boot-a pid:[4026531836]")
+APPLICATION = RunningApplication("app-1", driver=20, driver_namespace="boot-a pid:[4026531836]")
 PROGRAM = Path(sampler.__file__).read_text()
 STAT = "cpu  100 10 200 9999 5 7 8 400 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nbtime 1\n"
 PSI = "some avg10=0.00 avg60=0.35 avg300=0.70 total=1500000\nfull avg10=0.00 total=7\n"

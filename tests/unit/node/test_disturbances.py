@@ -13,13 +13,13 @@ from harness.node.counters import read_node
 from harness.node.disks import WRITTEN
 from harness.node.interference import interference
 from harness.node.namespaces import process_namespace
-from harness.node.processes import Application
+from harness.node.processes import RunningApplication
 from harness.node.snapshot import NodeReading
 from tests.disturbers import HOG, WRITER, control_group, cpu_s, has_used, limit_processors, stranger
 from tests.unit.builders import known
 from tests.waiting import eventually
 
-APPLICATION = Application("no such application", os.getpid(), process_namespace())
+APPLICATION = RunningApplication("no such application", os.getpid(), process_namespace())
 
 
 def read() -> NodeReading:
@@ -70,7 +70,7 @@ IN_A_GROUP = (
     "from harness.node.counters import read_node\n"
     "from harness.node.processes import Application\n"
     "for _ in sys.stdin:\n"
-    "    print(json.dumps(read_node(Application('', 1, ''), 'x', with_samples=True)), flush=True)\n"
+    "    print(json.dumps(read_node(RunningApplication('', 1, ''), 'x', with_samples=True)), flush=True)\n"
     "    sum(range(5_000_000))\n"
 )
 """Reads the counters whenever it gets a line, and then computes."""

@@ -7,7 +7,7 @@ import pytest
 
 from harness.node.namespaces import process_namespace
 from harness.node.processes import (
-    Application,
+    RunningApplication,
     application_usage,
     has_ended,
     jvm_of,
@@ -19,14 +19,14 @@ from tests.waiting import eventually
 FIRST = "pid:[4026531836]"
 
 
-def usage(application: Application, root: Path) -> tuple[float, int | None]:
+def usage(application: RunningApplication, root: Path) -> tuple[float, int | None]:
     times, transferred = application_usage(application, root)
     return sum(own_s + waited_s for own_s, waited_s, _ in times.values()), transferred and sum(
         transferred
     )
 
 
-APPLICATION = Application("app-1", driver=20, driver_namespace=f"boot-a {FIRST}")
+APPLICATION = RunningApplication("app-1", driver=20, driver_namespace=f"boot-a {FIRST}")
 TICKS = 100
 
 
@@ -101,7 +101,7 @@ def test_on_yarn_all_containers_of_the_application_are_ours(machine: Machine) ->
 
 
 def test_the_number_of_the_driver_counts_on_its_own_machine_alone(machine: Machine) -> None:
-    elsewhere = Application("app-1", driver=20, driver_namespace=f"boot-b {FIRST}")
+    elsewhere = RunningApplication("app-1", driver=20, driver_namespace=f"boot-b {FIRST}")
     assert usage(elsewhere, machine.root)[0] == 1 + 8 + 16 + 32
 
 

@@ -390,7 +390,7 @@ class Simulation:
         yield from (f"left: {host} {name} {value}" for host, name, value in self._changed())
         yield from (f"left in the journal: {entry}" for entry in self._outstanding())
 
-    def _outstanding(self) -> Sequence[journal.Entry]:
+    def _outstanding(self) -> Sequence[journal.JournalEntry]:
         with open_journal(self._file) as opened:
             return opened.outstanding()
 

@@ -13,9 +13,9 @@ from harness.hosts.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back, set_for_good
-from harness.settings.journal import SET, Entry, Journal, open_journal
+from harness.settings.journal import SET, Journal, JournalEntry, open_journal
 from harness.settings.rate import rate
-from harness.settings.setting import Change, Setting
+from harness.settings.setting import Setting, SettingChange
 from harness.settings.simple import mtu, own_command, sysctl
 from tests.waiting import eventually
 
@@ -36,7 +36,7 @@ class Switches:
         apply, revert = apply.replace("FILE", file), revert.replace("FILE", file)
         return own_command(apply, revert, f"test -e {file}", name)
 
-    def put_back(self, *settings: Setting) -> list[Change]:
+    def put_back(self, *settings: Setting) -> list[SettingChange]:
         """Put back what the journal says, in an experiment that has these settings."""
 
         def known(device: str, mtu_bytes: int) -> list[Setting]:
@@ -202,7 +202,7 @@ class TestInForce:
         self, switches: Switches
     ) -> None:
         setting = switches.setting("switch-a", revert=f"rm -f '{switches.directory}/switch-b'")
-        switches.journal.record(SET, [Change(HOST, setting, "not applied")])
+        switches.journal.record(SET, [SettingChange(HOST, setting, "not applied")])
         (switches.directory / "switch-b").touch()
         assert switches.put_back(setting) == []
         assert switches.applied == []
@@ -216,7 +216,9 @@ class TestPutBack:
             switches.setting(name, revert=f"rm -f FILE; echo {name} >>'{log}'")
             for name in ("switch-a", "switch-b")
         ]
-        switches.journal.record(SET, [Change(HOST, each, "not applied") for each in settings])
+        switches.journal.record(
+            SET, [SettingChange(HOST, each, "not applied") for each in settings]
+        )
         for name in ("switch-a", "switch-b"):
             (switches.directory / name).touch()
         switches.put_back(*settings)
@@ -226,7 +228,10 @@ class TestPutBack:
         self, switches: Switches
     ) -> None:
         here, gone = switches.setting("switch-a"), switches.setting("switch-b")
-        changes = [Change(ELSEWHERE, gone, "not applied"), Change(HOST, here, "not applied")]
+        changes = [
+            SettingChange(ELSEWHERE, gone, "not applied"),
+            SettingChange(HOST, here, "not applied"),
+        ]
         switches.journal.record(SET, changes)
         (switches.directory / "switch-a").touch()
         with pytest.raises(NotPutBack, match="not put back: gone: "):
@@ -236,7 +241,7 @@ class TestPutBack:
 
     def test_it_waits_for_no_other_experiment_on_the_host(self, switches: Switches) -> None:
         setting = switches.setting("switch-a")
-        switches.journal.record(SET, [Change(HOST, setting, "not applied")])
+        switches.journal.record(SET, [SettingChange(HOST, setting, "not applied")])
         with (
             in_force(switches.on(setting), Journal(switches.directory / "other.journal")),
             pytest.raises(NotPutBack, match="here: another experiment has set something there"),
@@ -251,19 +256,19 @@ class TestJournalOfAStranger:
     @pytest.mark.parametrize(
         "entry",
         [
-            Entry("elsewhere", "command switch-a", "applied", "not applied"),
-            Entry("here", "command other", "applied", "not applied"),
-            Entry("here", "kernel.core_pattern", "core", "|/bin/sh"),
-            Entry("here", "command switch-a", "applied", "$(touch switch-x)"),
-            Entry("here", "command switch-a", "; touch switch-x", "not applied"),
-            Entry("here", "MTU of eth0", "9000", "1500; touch switch-x"),
-            Entry("here", "MTU of e;>x;#", "9000", "1500"),
-            Entry("here", "rate of eth0 at MTU 1500", "100mbit", "0.1kbit"),
+            JournalEntry("elsewhere", "command switch-a", "applied", "not applied"),
+            JournalEntry("here", "command other", "applied", "not applied"),
+            JournalEntry("here", "kernel.core_pattern", "core", "|/bin/sh"),
+            JournalEntry("here", "command switch-a", "applied", "$(touch switch-x)"),
+            JournalEntry("here", "command switch-a", "; touch switch-x", "not applied"),
+            JournalEntry("here", "MTU of eth0", "9000", "1500; touch switch-x"),
+            JournalEntry("here", "MTU of e;>x;#", "9000", "1500"),
+            JournalEntry("here", "rate of eth0 at MTU 1500", "100mbit", "0.1kbit"),
         ],
         ids=str,
     )
     def test_what_is_not_in_the_experiment_s_file_is_refused(
-        self, switches: Switches, entry: Entry
+        self, switches: Switches, entry: JournalEntry
     ) -> None:
         switches.journal.record(SET, [entry])
         (switches.directory / "switch-a").touch()
@@ -275,8 +280,8 @@ class TestJournalOfAStranger:
         switches.journal.record(
             SET,
             [
-                Change(HOST, switches.setting("switch-a"), "not applied"),
-                Entry("here", "command other", "applied", "not applied"),
+                SettingChange(HOST, switches.setting("switch-a"), "not applied"),
+                JournalEntry("here", "command other", "applied", "not applied"),
             ],
         )
         (switches.directory / "switch-a").touch()
@@ -297,7 +302,7 @@ class TestJournalOfAStranger:
         switches.file.symlink_to(switches.directory / "elsewhere")
         for use in (
             switches.journal.outstanding,
-            lambda: switches.journal.record(SET, [Entry("a", "s", "v", "b")]),
+            lambda: switches.journal.record(SET, [JournalEntry("a", "s", "v", "b")]),
         ):
             with pytest.raises(BadInput, match="Too many levels of symbolic links"):
                 use()
@@ -310,24 +315,24 @@ class TestJournalOfAStranger:
             switches.journal.outstanding()
 
 
-CHANGE = Change(HOST, mtu("eth0", 9000), "1500")
-OTHER = Change(HOST, mtu("eth1", 9000), "1500")
+CHANGE = SettingChange(HOST, mtu("eth0", 9000), "1500")
+OTHER = SettingChange(HOST, mtu("eth1", 9000), "1500")
 
 
 class TestJournal:
     def test_it_names_host_setting_and_values_and_nothing_else(self, switches: Switches) -> None:
         secret = own_command("curl -u admin:hunter2 x", "r", "c")
         reached = Host("a", "10.0.0.1", ("ssh", "a"), through_shell=True)
-        switches.journal.record(SET, [Change(reached, secret, "not applied")])
+        switches.journal.record(SET, [SettingChange(reached, secret, "not applied")])
         [entry] = switches.journal.outstanding()
-        assert entry == Entry("a", secret.name, "applied", "not applied")
+        assert entry == JournalEntry("a", secret.name, "applied", "not applied")
         assert "hunter2" not in switches.file.read_text()
         assert switches.file.stat().st_mode & 0o777 == 0o600
 
     def test_of_what_was_set_twice_the_first_value_is_put_back(self, switches: Switches) -> None:
         for value, before in (("2", "1"), ("3", "2")):
-            switches.journal.record(SET, [Entry("here", "MTU of eth0", value, before)])
-        assert switches.journal.outstanding() == [Entry("here", "MTU of eth0", "3", "1")]
+            switches.journal.record(SET, [JournalEntry("here", "MTU of eth0", value, before)])
+        assert switches.journal.outstanding() == [JournalEntry("here", "MTU of eth0", "3", "1")]
 
     def test_a_last_line_that_was_cut_off_does_not_count(self, switches: Switches) -> None:
         switches.journal.record(SET, [CHANGE])

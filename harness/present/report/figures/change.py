@@ -9,7 +9,7 @@ from harness.present import quantities
 from harness.present.blocks import table_of
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
-from harness.present.report.outcome import Outcome, outcomes
+from harness.present.report.outcome import ReportedChange, outcomes
 from harness.statistics.change import Verdict
 
 MAX_INTERVAL_END = 1.0
@@ -33,7 +33,7 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def _numbers(outcome: Outcome) -> dict[str, str]:
+def _numbers(outcome: ReportedChange) -> dict[str, str]:
     low, high = outcome.interval or (None, None)
     return {
         "workload": outcome.workload,
@@ -45,7 +45,7 @@ def _numbers(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def _remarks(changed: Sequence[Outcome]) -> Iterator[str]:
+def _remarks(changed: Sequence[ReportedChange]) -> Iterator[str]:
     verdicts = {outcome.verdict for outcome in changed}
     if Verdict.CHANGED in verdicts:
         yield "Filled dots are changes that chance does not explain."
@@ -66,7 +66,7 @@ _LINE_PX = 18
 _NAME_WIDTH = 28
 
 
-def _drawn(changed: Sequence[Outcome], series: Mapping[str, chart.Series]) -> chart.Spec:
+def _drawn(changed: Sequence[ReportedChange], series: Mapping[str, chart.Style]) -> chart.Spec:
     """Return the picture: workloads above controls, on the same scale."""
     names = chart.labels((outcome.workload for outcome in changed), _NAME_WIDTH)
     names_px = round(max(map(len, names.values())) * chart.TEXT_PX * 0.56)
@@ -87,7 +87,7 @@ def _drawn(changed: Sequence[Outcome], series: Mapping[str, chart.Series]) -> ch
     return {"vconcat": charts, "spacing": 10}
 
 
-def _ends(changed: Sequence[Outcome]) -> tuple[float, float]:
+def _ends(changed: Sequence[ReportedChange]) -> tuple[float, float]:
     """Return the ends of the scale, which include 0."""
     low = high = 0.0
     for outcome in changed:
@@ -99,7 +99,7 @@ def _ends(changed: Sequence[Outcome]) -> tuple[float, float]:
     return low, high
 
 
-def _row(outcome: Outcome, series: Mapping[str, chart.Series]) -> dict[str, Any]:
+def _row(outcome: ReportedChange, series: Mapping[str, chart.Style]) -> dict[str, Any]:
     look = series[outcome.configuration]
     low, high = outcome.interval or (None, None)
     row = {

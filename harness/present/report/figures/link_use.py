@@ -12,7 +12,7 @@ from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.blocks import table_of
 from harness.present.report import chart
-from harness.present.report.chart import Series, layered, mark, quantity, scale
+from harness.present.report.chart import Style, layered, mark, quantity, scale
 from harness.present.report.figure import (
     Evidence,
     Figure,
@@ -26,8 +26,8 @@ from harness.present.report.figure import (
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}
 _KEYS = {
-    "received": Series(_COLOURS[RECEIVES], "square", "■"),
-    "sent": Series(_COLOURS[SENDS], "square", "■"),
+    "received": Style(_COLOURS[RECEIVES], "square", "■"),
+    "sent": Style(_COLOURS[SENDS], "square", "■"),
 }
 _PX = (258, 100)
 LEGEND = (

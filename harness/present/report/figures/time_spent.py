@@ -71,7 +71,7 @@ def figure(evidence: Evidence) -> Figure | None:
         alternative="Stacked bars: the parts of the time of each workload.",
         pictures=tuple(pictures),
         numbers=Table(["workload", "configuration", *kept.values()], rows),
-        keys={name: chart.Series(_COLOURS[part], "square", "■") for part, name in kept.items()},
+        keys={name: chart.Style(_COLOURS[part], "square", "■") for part, name in kept.items()},
         remarks=(LEGEND,),
         lines=tuple(_sentences(evidence)),
     )

@@ -83,7 +83,7 @@ def figure(evidence: Evidence) -> Figure | None:
     )
 
 
-def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.Spec:
+def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Style]) -> chart.Spec:
     failed = []
     counted = []
     others = []
