@@ -58,8 +58,18 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 # The packages that build others come first, from the same lock file: nothing unpinned is downloaded.
 BUILDERS  := .cache/builders.lock
-PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
-LOCKED    := $(PIP) --require-hashes
+# What a uv that is there installs in half the time. Without one, or with UV= on the command line, pip does.
+UV        ?= $(shell uv --version > /dev/null 2>&1 && echo uv)
+environment = $(if $(UV),$(UV) venv --quiet --allow-existing --python '$(PYTHON)' $(1),$(PYTHON) -m venv $(1))
+install   = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python \
+  -m pip install --quiet --disable-pip-version-check --no-compile) --no-build-isolation
+locked    = $(install) --require-hashes
+# The jars of Spark are compressed as they are. In a wheel that compresses them once more, they take twice the time.
+STORED    := .cache/stored.cfg
+export DIST_EXTRA_CONFIG := $(CURDIR)/$(STORED)
+# Do a part of a set-up, and print what it takes.
+part      = printf '%s' '  $(1): ' && began=$$(date +%s) && $(2) && \
+  echo "$$(($$(date +%s) - began)) s; $(VENV) has $$(du -sm $(VENV) | cut -f 1) MB"
 PYTEST    := pytest --durations=25
 # For tests that measure real links, which a busy machine disturbs: a failure has to repeat, and the first is printed, too.
 AGAIN     := --reruns 1 --rerun-show-tracebacks -rR
@@ -74,7 +84,7 @@ APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
+.PHONY: help toolchain tool setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
   test-lab test-kill test-all microbench spark35 classes lock clean
 
 help:
@@ -101,38 +111,55 @@ help:
 toolchain:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "clusterlift: Python 3.11 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	@$(if $(UV),true,$(PYTHON) -c 'import ensurepip, venv') 2>/dev/null || { \
 	  echo "clusterlift: '$(PYTHON)' has no venv: install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
 	@version=$$("$(JAVA)" -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
 	  [ "$${version:-0}" -ge 17 ] || { \
 	  echo "clusterlift: Java 17 or newer is needed, and '$(JAVA)' is $${version:+version }$${version:-not there}: install it, or set JAVA_HOME" >&2; exit 2; }
 
+# What users need.
+tool: $(VENV)/tool
+
+# What developers need.
 setup: $(VENV)/installed
 
 # With --jobs, too, an environment waits for these; order-only, because it need not be built again after them.
-$(VENV)/installed $(SPARK35)/installed: | toolchain $(BUILDERS)
+$(VENV)/tool $(SPARK35)/installed: | toolchain $(BUILDERS) $(STORED)
 
-$(BUILDERS): requirements.lock
+$(BUILDERS): requirements-bench.lock
 	@mkdir -p $(@D)
-	@awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' $< > $@
+	@$(call entries,packaging|pip|setuptools|wheel) $< > $@
 
-$(VENV)/installed: requirements.lock pyproject.toml setup.py
-	@echo "setting up $(VENV); the first time, this downloads about 600 MB"
-	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python $(LOCKED) -r $(BUILDERS)
-	@$(VENV)/bin/python $(LOCKED) --no-build-isolation -r requirements.lock
-	@PYTHONWARNINGS=ignore $(VENV)/bin/python $(PIP) --no-build-isolation --no-deps --editable .
-	@# For tests and tools, which import jobs, datagen and harness by these names from any directory.
-	@$(VENV)/bin/python -c "import pathlib, sysconfig; \
-	  pathlib.Path(sysconfig.get_path('purelib'), 'checkout.pth').write_text(f'{pathlib.Path.cwd()}\\n')"
+$(STORED):
+	@mkdir -p $(@D)
+	@printf '[bdist_wheel]\ncompression = stored\n' > $@
+
+# The entries of some packages in a lock file.
+entries   = awk '/^($(1))==/ {on = 1} on {print} !/\\$$/ {on = 0}'
+
+$(VENV)/tool: requirements-bench.lock pyproject.toml setup.py
+	@echo "setting up $(VENV); the first time, this downloads about 510 MB, 456 of them Spark"
+	@$(call part,Python,$(call environment,$(VENV)) && $(call locked,$(VENV)) -r $(BUILDERS))
+	@$(call entries,py4j|pyspark) $< > .cache/spark.lock
+	@$(call part,Spark,$(call locked,$(VENV)) -r .cache/spark.lock)
+	@$(call part,libraries,$(call locked,$(VENV)) -r $<)
+	@$(call part,clusterlift,PYTHONWARNINGS=ignore $(call install,$(VENV)) --no-deps --editable .)
 	@touch $@
 	@echo "ready: '. $(VENV)/bin/activate' makes clusterlift a command; 'make bench' tries it on this machine"
 
-bench: setup
+$(VENV)/installed: requirements.lock $(VENV)/tool
+	@echo "adding to $(VENV) what reports, checks and tests need; the first time, this downloads about 200 MB"
+	@$(call part,libraries,$(call locked,$(VENV)) -r $<)
+	@# For tests and tools, which import jobs, datagen and harness by these names from any directory.
+	@$(VENV)/bin/python -c "import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path('purelib'), 'checkout.pth').write_text(f'{pathlib.Path.cwd()}\n')"
+	@touch $@
+
+bench: tool
 	+@$(call on_storage,table)
 
 # Identical runs, which should not differ.
-aa: setup
+aa: tool
 	+@$(call on_storage,runs)
 	@clusterlift ready $(call quoted,CONFIGURATION) --allow-no-probes --results $(call quoted,RESULTS) || true
 
@@ -148,13 +175,13 @@ esac
 again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION=$(call quoted,CONFIGURATION)
 
 # On whatever file system DATASET is.
-table: setup
+table: tool
 	@exec clusterlift bench $(if $(RUNS),--runs $(call quoted,RUNS),--minutes $(call quoted,MINUTES)) --rows $(call quoted,ROWS) \
 	  --dataset $(call quoted,DATASET) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) --configuration $(call quoted,CONFIGURATION) \
 	  --results $(call quoted,RESULTS) $(SPARK_OPTIONS) -- $(if $(TRIALS),--trials $(call quoted,TRIALS)) --repartition $(call quoted,REPARTITION)
 
 # The same command continues where it was interrupted.
-runs: setup
+runs: tool
 	@spark-submit $(SPARK_OPTIONS) datagen/generate.py $(call quoted,DATASET) --rows $(call quoted,ROWS) --reuse \
 	  $(if $(LAYOUT),--layout $(call quoted,LAYOUT))
 	@exec clusterlift run --runs $(call quoted,RUNS) $(SPARK_OPTIONS) -- --dataset $(call quoted,DATASET) --trials $(call quoted,TRIALS) \
@@ -210,9 +237,9 @@ spark35: setup $(SPARK35)/installed
 
 $(SPARK35)/installed: requirements-spark35.lock
 	@echo "setting up $(SPARK35)"
-	@$(PYTHON) -m venv $(SPARK35)
-	@$(SPARK35)/bin/python $(LOCKED) -r $(BUILDERS)
-	@$(SPARK35)/bin/python $(LOCKED) --no-build-isolation -r requirements-spark35.lock
+	@$(call environment,$(SPARK35))
+	@$(call locked,$(SPARK35)) -r $(BUILDERS)
+	@$(call locked,$(SPARK35)) -r requirements-spark35.lock
 	@touch $@
 
 # For tests, which start Spark often: with its classes as a JVM has them in memory, a start takes a third less.
@@ -226,10 +253,12 @@ $(CLASSES): $(VENV)/installed
 	  spark-submit --master 'local[2]' $(LOCAL_SPARK) datagen/generate.py "$$directory/rows" --rows 1000 > "$$directory/log" 2>&1 \
 	  || { cat "$$directory/log" >&2; exit 1; }
 
+# What `make bench` installs has the versions of all the rest.
 lock:
-	@for name in requirements requirements-spark35; do \
+	@for name in requirements requirements-bench requirements-spark35; do \
 	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --allow-unsafe \
-	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links $$name.in -o $$name.lock; \
+	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	    $$([ $$name != requirements-bench ] || echo --constraints requirements.lock) $$name.in -o $$name.lock; \
 	done
 
 clean:

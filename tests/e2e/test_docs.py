@@ -53,7 +53,7 @@ def clone(tmp_path: Path) -> Path:
         place = copy / name_in_repository(file)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, place)
-    for name in ("requirements.lock", "pyproject.toml", "setup.py"):
+    for name in ("requirements-bench.lock", "requirements.lock", "pyproject.toml", "setup.py"):
         os.utime(copy / name, (0, 0))  # older than the environment, so that make keeps that
     (copy / ".venv").symlink_to(ROOT / ".venv")
     return copy

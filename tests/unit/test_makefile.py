@@ -65,11 +65,44 @@ esac
 def test_an_environment_side_by_side_with_a_slower_one_has_what_it_needs(tmp_path: Path) -> None:
     python = shell_program(tmp_path / "python", PYTHON_THAT_INSTALLS_NOTHING)
     make(
-        *("--jobs", "2", "spark35", f"PYTHON={python}", f"VENV={tmp_path / 'slow'}"),
+        *("--jobs", "2", "spark35", "UV=", f"PYTHON={python}", f"VENV={tmp_path / 'slow'}"),
         *(f"SPARK35={tmp_path / 'quick'}", f"BUILDERS={tmp_path / 'builders.lock'}"),
     )
     assert (tmp_path / "slow/installed").exists()
     assert (tmp_path / "quick/installed").exists()
+
+
+class TestSetUp:
+    """What is installed, and how: from lock files, whose hashes are required."""
+
+    def test_for_a_benchmark_is_what_a_user_needs(self, tmp_path: Path) -> None:
+        environment = f"VENV={tmp_path / 'none'}"
+        assert not [line for line in commands("bench", environment) if "requirements.lock" in line]
+        assert [line for line in commands("test", environment) if "-r requirements.lock" in line]
+
+    @pytest.mark.parametrize(
+        ("uv", "program"),
+        [("", "none/bin/python -m pip install "), ("uv", "uv pip install --quiet --python ")],
+        ids=["pip", "uv"],
+    )
+    def test_is_by_uv_if_it_is_there(self, uv: str, program: str, tmp_path: Path) -> None:
+        found = commands("tool", f"VENV={tmp_path / 'none'}", f"UV={uv}")
+        installing = [line for line in found if program in line]
+        assert len(installing) == 4
+        for line in installing:
+            assert "--require-hashes -r " in line or "--no-deps --editable ." in line
+
+    def test_has_the_same_versions_for_users_and_developers(self) -> None:
+        users = locked_packages("requirements-bench.lock")
+        developers = locked_packages("requirements.lock")
+        assert len(users) > 8
+        assert users <= developers
+        assert not {"mypy", "pandas", "selenium"} & {each.partition("==")[0] for each in users}
+
+
+def locked_packages(name: str) -> set[str]:
+    """Return the entries of a lock file: version, marker and hashes."""
+    return set(re.split(r"\n(?! )", (ROOT / name).read_text().strip()))
 
 
 def commands(*goals: str, **environment: str) -> list[str]:
@@ -113,7 +146,7 @@ class TestRuns:
     def test_share_what_is_started(self, variable: str, started: str, tmp_path: Path) -> None:
         shell_program(tmp_path / "clusterlift", 'echo "$@" >> "$LOG"')
         log, path = tmp_path / "log", f"{tmp_path}:{os.environ['PATH']}"
-        goals = ("-o", "setup", "bench", f"VENV={tmp_path / 'none'}")
+        goals = ("-o", "tool", "bench", f"VENV={tmp_path / 'none'}")
         make(*goals, variable, "RUNS=4", "CONFIGURATION=x", PATH=path, LOG=str(log))
         [first] = log.read_text().splitlines()
         assert first.startswith(f"{started} -- make --no-print-directory table RUNS=4 ")
@@ -160,7 +193,7 @@ if [ "$1 $2 $3" = 'local hdfs run' ]; then shift 6; exec "$@"; fi
 """
         shell_program(tmp_path / "clusterlift", script)
         (tmp_path / "environment").mkdir()
-        (tmp_path / "environment/installed").touch()
+        (tmp_path / "environment/tool").touch()
         log, path = tmp_path / "log", f"{tmp_path}:{os.environ['PATH']}"
         goals = ("bench", f"VENV={tmp_path / 'environment'}", "STORAGE=hdfs")
         chosen = (f"CONFIGURATION={text}", f"LAYOUT={text}", f"ROWS={text}")
@@ -170,7 +203,7 @@ if [ "$1 $2 $3" = 'local hdfs run' ]; then shift 6; exec "$@"; fi
             assert bench[bench.index(option) + 1] == text
 
     def test_on_what_cannot_be_started_are_refused(self) -> None:
-        done = make("-o", "setup", "bench", "STORAGE=s4")
+        done = make("-o", "tool", "bench", "STORAGE=s4")
         assert done.returncode == 2
         message = "clusterlift: STORAGE is 's4': choose local, hdfs, qfs or s3"
         assert done.stderr.startswith(message)
