@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime, timezone
 
 from harness.base.errors import BadInput
 
@@ -109,6 +110,25 @@ def parse_time(text: str) -> float:
     if seconds <= 0:
         raise ValueError(f"{text} is out of range: it must be more than 0 s")
     return seconds
+
+
+def parse_moment(text: str) -> int:
+    """Return the milliseconds since 1970 of `2026-11-01` or `2026-11-01T10:00+01:00`; UTC unless it says so.
+
+    Raise ValueError for other texts.
+    """
+    written = text.strip()
+    if written.endswith("Z"):
+        written = f"{written[:-1]}+00:00"
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        raise ValueError(
+            f"'{text}' is not a day or a time; write for example 2026-11-01 or 2026-11-01T10:00"
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return round(moment.timestamp() * 1000)
 
 
 def parse_configuration(text: str) -> str:

@@ -13,11 +13,11 @@ from harness.analysis.ready.limits import LimitFinding, exit_code, limit_finding
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
+from harness.commands.log_options import Sides, log_options
 from harness.commands.options import (
     adjust_option,
     as_fraction,
     different_data_option,
-    event_logs_option,
     results_option,
 )
 from harness.present import comparison_json, markdown, text
@@ -68,7 +68,7 @@ JSON = "json"
     metavar="10%",
     help="Likewise: exit with 0 only if every workload takes at least 10 % less time.",
 )
-@event_logs_option
+@log_options
 @results_option
 def compare_command(
     configurations: Sequence[str],
@@ -77,11 +77,11 @@ def compare_command(
     slower: float | None,
     faster: float | None,
     results: Path,
+    sides: Sides,
     *,
     strict: bool,
     allow_different_data: bool,
     probes: bool,
-    event_logs: bool,
 ) -> int:
     """Compare the times of workloads in two or more configurations.
 
@@ -89,13 +89,14 @@ def compare_command(
     of results files of one configuration, or a results file. Runs of a
     configuration are repetitions: how much they differ decides what a change means.
     """
+    logged = sides(configurations)
     if probes:
         if format_ == JSON:
             raise BadInput(
                 f"--probes supports the formats {' and '.join(FORMATS)} only; each line of the files of "
                 "probes is JSON"
             )
-        if adjust or strict or allow_different_data or slower or faster or event_logs:
+        if adjust or strict or allow_different_data or slower or faster or logged:
             raise BadInput(
                 "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
                 "--fail-if-slower, --fail-if-not-faster and --event-logs"
@@ -103,7 +104,7 @@ def compare_command(
         show(FORMATS[format_](_probe_tables(configurations, results)))
         return 0
     comparison = compare(
-        find_columns(configurations, results, event_logs=event_logs, samples=False),
+        find_columns(configurations, results, logged, samples=False),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
         strict=strict,

@@ -1,24 +1,27 @@
 """`clusterlift explain`: which parts of the run time changed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from harness.analysis.compare.comparability import MIN_CONFIGURATIONS
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import find_columns, probe_measurements
+from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
-from harness.commands.options import event_logs_option, results_option
+from harness.commands.log_options import Sides, log_options
+from harness.commands.options import results_option
 from harness.present import text
 from harness.present.explanation_page import explanation_page
 
 
 @command("explain")
-@click.argument("before")
-@click.argument("after")
-@event_logs_option
+@click.argument("configurations", nargs=-1, metavar="BEFORE AFTER")
+@log_options
 @click.option(
     "--details",
     is_flag=True,
@@ -26,7 +29,7 @@ from harness.present.explanation_page import explanation_page
 )
 @results_option
 def explain_command(
-    before: str, after: str, results: Path, *, event_logs: bool, details: bool
+    configurations: Sequence[str], results: Path, sides: Sides, *, details: bool
 ) -> None:
     """Show where the time went before and after a change.
 
@@ -34,7 +37,10 @@ def explain_command(
     results files. For each workload, a sentence says what its tasks spent more or less time on, such as
     waiting for shuffle blocks, computing or reading, and for how long a link or a disk was full.
     """
-    comparison = compare(find_columns((before, after), results, event_logs=event_logs))
+    columns = find_columns(configurations, results, sides(configurations))
+    if len(columns) != MIN_CONFIGURATIONS:
+        raise BadInput("name two configurations: BEFORE AFTER")
+    comparison = compare(columns)
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]

@@ -35,12 +35,6 @@ different_data_option = click.option(
     help="Compare runs even if the contents of their datasets differ.",
 )
 
-event_logs_option = click.option(
-    "--event-logs",
-    is_flag=True,
-    help="BEFORE and AFTER are Spark's event logs of your own applications: directories, or single logs.",
-)
-
 fact_option = click.option(
     "--fact",
     "facts",

@@ -14,11 +14,11 @@ from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import visible
 from harness.commands.command import command
+from harness.commands.log_options import Sides, log_options
 from harness.commands.options import (
     adjust_option,
     cost_option,
     different_data_option,
-    event_logs_option,
     results_option,
 )
 from harness.probes.kind import newest_probes
@@ -43,7 +43,7 @@ from harness.records.outputs import OutputKind, write_file
 )
 @adjust_option
 @different_data_option
-@event_logs_option
+@log_options
 @results_option
 def report_command(
     configurations: Sequence[str],
@@ -51,9 +51,9 @@ def report_command(
     costs: Sequence[str],
     adjust: str | None,
     results: Path,
+    sides: Sides,
     *,
     allow_different_data: bool,
-    event_logs: bool,
 ) -> None:
     """Write a comparison with charts, probes and costs to one HTML file.
 
@@ -71,7 +71,7 @@ def report_command(
         ) from error
 
     comparison = compare(
-        find_columns(configurations, results, event_logs=event_logs),
+        find_columns(configurations, results, sides(configurations)),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
@@ -88,9 +88,7 @@ def report_command(
             measured[column.name] = measurements
         if found:
             newest[column.name] = newest_probes(found)
-    shared = list(configurations)
-    if event_logs:
-        shared.append("--event-logs")
+    shared = [*configurations, *sides.given]
     if adjust:
         shared += ["--adjust", adjust]
     if allow_different_data:

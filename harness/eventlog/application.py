@@ -87,7 +87,7 @@ class Described(NamedTuple):
 class Application:
     """An application, from the lines of its event log, which are added one by one in their order.
 
-    `described` has its executions by their names; `decode` reads JSON.
+    `described` has its executions by their names; `decode` reads JSON. `full_name` is not shortened.
     """
 
     def __init__(self, decode: Decode = decoded) -> None:
@@ -95,8 +95,8 @@ class Application:
         self.id = ""
         self.attempt = ""
         self.has_ended = False
+        self.full_name = ""
         self.described: dict[str, Described] = {}
-        self._full_name = ""
         self._decode = decode
         self._whole = _Execution("", 0)
         self._environment: dict[str, Any] = {}
@@ -146,7 +146,7 @@ class Application:
         read: set[str] = set()
         if self.has_ended:
             read = read.union(*(each.tables for each in self.described.values()))
-        return Described(_steps(self._full_name), frozenset(read))
+        return Described(_steps(self.full_name), frozenset(read))
 
     @property
     def executions(self) -> int:
@@ -193,8 +193,8 @@ class Application:
         self.version = str(event["Spark Version"])
 
     def _started(self, event: Any) -> None:
-        self._full_name = without_credentials(str(event["App Name"]))
-        name = _cut(self._full_name) or "application"
+        self.full_name = without_credentials(str(event["App Name"]))
+        name = _cut(self.full_name) or "application"
         self.id = str(event["App ID"])
         self.attempt = str(event.get("App Attempt ID") or "")
         self._whole = _Execution(name, as_ms(event["Timestamp"]), workload=name)

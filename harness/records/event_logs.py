@@ -1,16 +1,18 @@
-"""Spark's event logs of users' own applications, by the paths that a user names."""
+"""Spark's event logs of users' own applications, at the places that a user names."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.base.errors import BadInput
-from harness.base.words import join_names, names_by_text, shorten
+from harness.base.words import count_of, join_names, names_by_text, shorten
 from harness.eventlog.application import Application
 from harness.records.document import MAX_REASON
-from harness.records.log_files import logs_in
+from harness.records.log_choice import EVERYTHING, Choice, nothing_chosen
 from harness.records.log_lines import lines_of
+from harness.records.log_parts import Log
 from harness.records.log_shapes import decoded_event
+from harness.records.log_source import Source, source_of, started
+from harness.records.places.file import LogFile
 
 _LOG_STARTS = b'{"Event":"SparkListenerLogStart"'
 
@@ -20,36 +22,34 @@ class LoggedApplication:
     """An application, and the file with which its log begins."""
 
     application: Application
-    source: Path
+    source: LogFile
 
 
 @dataclass(frozen=True)
 class Logs:
-    """The applications below a path in the order of their start, and lines on what does not count there."""
+    """The applications at a place in the order of their start, and lines on what does not count there."""
 
-    path: Path
+    place: str
     applications: tuple[LoggedApplication, ...]
     notes: tuple[str, ...]
 
+    def whole_path(self, file: LogFile) -> str:
+        """Return the path of a file with its place."""
+        if file.path == self.place:
+            return file.path
+        return f"{self.place.rstrip('/')}/{file.path}"
 
-def read_logs(path: Path) -> Logs:
-    """Return the applications whose logs `path` denotes, one or more.
+
+def read_logs(place: str, choice: Choice = EVERYTHING) -> Logs:
+    """Return the chosen applications whose logs are at a place, one or more.
 
     Files that are no logs, or cannot be read, are left out and named. An application with several logs, or
-    several attempts, counts once. Raise BadInput if nothing is left.
+    several attempts, counts once. Raise BadInput if nothing is left, or if the place cannot be reached.
     """
-    files = logs_in(path)
-    left_out = dict(files.left_out)
-    found: list[LoggedApplication] = []
-    for log in files.logs:
-        try:
-            found += _applications(log)
-        except ValueError as error:
-            left_out[log[0]] = shorten(str(error), MAX_REASON)
-        except BadInput as error:
-            left_out[log[0]] = str(error).removeprefix(f"cannot read {log[0]}: ")
+    source = source_of(place, choice)
+    found = list(_chosen(source, choice))
     if not found:
-        raise BadInput(_nothing_found(path, left_out))
+        raise BadInput(_nothing_found(place, choice, source))
     once: list[LoggedApplication] = []
     repeated: list[str] = []
     for logs in _same_applications(found):
@@ -57,40 +57,62 @@ def read_logs(path: Path) -> Logs:
         once.append(last)
         if len(logs) > 1:
             repeated.append(_which(last))
-    notes: list[str] = []
+    notes = list(source.notes)
     if repeated:
         notes.append(f"several logs or attempts, of which one counts: {join_names(repeated)}")
-    notes += _left_out(left_out, path)
+    if source.passed_over:
+        others = count_of(len(source.passed_over), "application")
+        notes.append(f"only what is {choice}; not chosen: {others}")
+    notes += _left_out(source.left_out)
     once.sort(key=lambda one: (one.application.started_ms, one.application.id))
-    return Logs(path, tuple(once), tuple(notes))
+    return Logs(place, tuple(once), tuple(notes))
 
 
-def _applications(log: Sequence[Path]) -> list[LoggedApplication]:
+def _chosen(source: Source, choice: Choice) -> Iterator[LoggedApplication]:
+    """Yield the applications of a source that are chosen, and tell the source which others there are."""
+    for log in source.logs():
+        try:
+            found = _applications(log)
+        except ValueError as error:
+            source.left_out[log[0].path] = shorten(str(error), MAX_REASON)
+            continue
+        for one in found:
+            start = started(one.application)
+            if choice.admits(start):
+                yield one
+            else:
+                source.passed_over.append(start)
+
+
+def _applications(log: Log) -> list[LoggedApplication]:
     """Return the applications of a log one after the other, as files that were joined have several.
 
     Raise ValueError with a reason if it is no log, or not as Spark writes it.
     """
     found = [LoggedApplication(Application(decoded_event), log[0])]
-    for path in log:
-        for number, line in enumerate(lines_of(path), 1):
-            if line.startswith(_LOG_STARTS) and _is_over(found[-1], path):
-                found.append(LoggedApplication(Application(decoded_event), path))
+    is_empty = True
+    for file in log:
+        for number, line in enumerate(lines_of(file), 1):
+            is_empty = False
+            if line.startswith(_LOG_STARTS) and _is_over(found[-1], file):
+                found.append(LoggedApplication(Application(decoded_event), file))
             try:
                 found[-1].application.add(line if line.endswith(b"\n") else line + b"\n")
             except ValueError as error:
-                if path is log[-1] and number > 1 and not line.endswith(b"\n"):
+                if file is log[-1] and number > 1 and not line.endswith(b"\n"):
                     break  # it is being written, or was cut off
                 raise ValueError(_bad_line(found, number, error)) from error
     with_name = [one for one in found if one.application.name]
     if not with_name:
-        is_empty = not any(path.stat().st_size for path in log)
-        raise ValueError("empty" if is_empty else "no application starts in it")
+        raise ValueError(
+            "empty, or cut off at its start" if is_empty else "no application starts in it"
+        )
     return with_name
 
 
-def _is_over(one: LoggedApplication, path: Path) -> bool:
+def _is_over(one: LoggedApplication, file: LogFile) -> bool:
     """Whether another application starts in this file, and not a further part of the same log."""
-    return one.application.has_ended or bool(one.application.name and path == one.source)
+    return one.application.has_ended or bool(one.application.name and file == one.source)
 
 
 def _bad_line(found: Sequence[LoggedApplication], number: int, error: ValueError) -> str:
@@ -127,25 +149,21 @@ def _which(one: LoggedApplication) -> str:
     return f"{application.id} ({one.source.name})"
 
 
-def _left_out(reasons: dict[Path, str], path: Path) -> Iterator[str]:
+def _left_out(reasons: dict[str, str]) -> Iterator[str]:
     """Yield a line for each reason why files are left out."""
-    texts = {_name_below(path, file): reason for file, reason in reasons.items()}
-    for reason, names in names_by_text(texts).items():
+    for reason, names in names_by_text(reasons).items():
         yield f"left out ({reason}): {join_names(names)}"
 
 
-def _name_below(path: Path, file: Path) -> str:
-    if file != path:
-        return str(file.relative_to(path))
-    return str(path)
-
-
-def _nothing_found(path: Path, reasons: dict[Path, str]) -> str:
-    if path in reasons:
-        return f"{path}: {reasons[path]}"
+def _nothing_found(place: str, choice: Choice, source: Source) -> str:
+    reasons = source.left_out
+    if source.passed_over:
+        return nothing_chosen(place, choice, source.passed_over)
+    if place in reasons:
+        return f"{place}: {reasons[place]}"
     if reasons:
-        return f"{path} has no event log that can be read: {'; '.join(_left_out(reasons, path))}"
+        return f"{place} has no event log that can be read: {'; '.join(_left_out(reasons))}"
     return (
-        f"the directory {path} has no event logs; name the directory of spark.eventLog.dir, or of some "
-        "logs that you copied from it"
+        f"{place} has no event logs; name the directory of spark.eventLog.dir, or of some logs that you "
+        "copied from it"
     )

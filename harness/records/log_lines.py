@@ -4,14 +4,15 @@ What a file is compressed with is known by its first bytes. A compressed file th
 there, like a plain one.
 """
 
-import os
+import bz2
+import gzip
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from harness.records.files import regular_file
+from harness.records.places.file import LogFile, OpenFile, Unreadable
 
 MAX_LINE = 2**26
 """Bytes. The plan of a long query takes a few MB."""
@@ -27,16 +28,16 @@ _PLAIN_CHUNK = 2**18
 """Bytes that are read at once of a file that is not compressed."""
 
 
-def lines_of(path: Path) -> Iterator[bytes]:
+def lines_of(log: LogFile) -> Iterator[bytes]:
     r"""Yield the lines of a file, each with its `\n`; one that is cut off has none.
 
-    Raise BadInput, which names the file, if it cannot be opened. Raise ValueError with a reason if it cannot
-    be decompressed, if a line is longer than MAX_LINE, or if it unpacks to more than event logs do.
+    Raise ValueError with a reason if it cannot be read or decompressed, if a line is longer than MAX_LINE, or
+    if it unpacks to more than event logs do.
     """
-    with regular_file(path) as file:
+    with log.open() as opened:
         pieces: list[bytes] = []
         size = 0
-        for chunk in _reader(file):
+        for chunk in _bounded(_reader(opened.file), opened):
             first, *others = chunk.split(b"\n")
             pieces.append(first)
             size += len(first)
@@ -51,7 +52,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
             yield rest
 
 
-def _reader(file: BinaryIO) -> Iterator[bytes]:
+def _reader(file: Any) -> Iterator[bytes]:
     """Return the content of a file in chunks, decompressed."""
     start = file.read(max(map(len, _READERS)))
     file.seek(0)
@@ -64,19 +65,16 @@ def _reader(file: BinaryIO) -> Iterator[bytes]:
             f"compressed with {name}, which cannot be read; run the application with "
             "spark.eventLog.compression.codec=zstd"
         )
-    try:
-        import pyarrow as pa  # noqa: PLC0415  most logs, and all other results, need none
-    except ModuleNotFoundError as error:
-        raise ValueError("compressed: to read it, pip install pyarrow") from error
-    return _bounded(_undamaged(read(file, pa)), os.fstat(file.fileno()).st_size)
+    return _undamaged(read(file))
 
 
-def _bounded(chunks: Iterator[bytes], packed: int) -> Iterator[bytes]:
-    """Yield the chunks of a file that has `packed` bytes. Raise ValueError if they are too many."""
-    left = MAX_RATIO * packed + 2**20
+def _bounded(chunks: Iterator[bytes], opened: OpenFile) -> Iterator[bytes]:
+    """Yield the chunks of a file. Raise ValueError if they are too many for its size."""
+    most = MAX_RATIO * opened.size + 2**20
+    size = 0
     for chunk in chunks:
-        left -= max(len(chunk), _SHORT_LINE * chunk.count(b"\n"))
-        if left < 0:
+        size += max(len(chunk), _SHORT_LINE * chunk.count(b"\n"))
+        if size > most:
             raise ValueError(f"it unpacks to more than {MAX_RATIO:,} times its size")
         yield chunk
 
@@ -85,18 +83,41 @@ def _undamaged(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the chunks before the first that cannot be decompressed."""
     try:
         yield from chunks
-    except (OSError, ValueError, IndexError, struct.error):
+    except Unreadable:
+        raise
+    except (OSError, EOFError, ValueError, IndexError, struct.error, zlib.error):
         return
 
 
-def _stream(codec: str, file: BinaryIO, pa: Any) -> Iterator[bytes]:
-    stream = pa.CompressedInputStream(file, codec)
+def _arrow() -> Any:
+    """Return pyarrow, which most results do not need. Raise Unreadable if it is not installed."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise Unreadable(
+            "compressed: to read it, install clusterlift with its extra [logs]"
+        ) from error
+    return pa
+
+
+def _gzip(file: Any) -> Iterator[bytes]:
+    stream = gzip.GzipFile(fileobj=file)
     return iter(lambda: stream.read(_CHUNK), b"")
 
 
-def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
+def _bzip2(file: Any) -> Iterator[bytes]:
+    stream = bz2.BZ2File(file)
+    return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _stream(codec: str, file: Any) -> Iterator[bytes]:
+    stream = _arrow().CompressedInputStream(file, codec)
+    return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _lz4(file: Any) -> Iterator[bytes]:
     """The stream of lz4-java: blocks with a header of their own, which are not LZ4's frames."""
-    codec = pa.Codec("lz4_raw")
+    codec = _arrow().Codec("lz4_raw")
     header = struct.Struct("<8sBiii")
     while start := file.read(header.size):
         _, token, stored, size, _ = header.unpack(start)
@@ -109,9 +130,9 @@ def _lz4(file: BinaryIO, pa: Any) -> Iterator[bytes]:
             yield codec.decompress(block, size, asbytes=True)
 
 
-def _snappy(file: BinaryIO, pa: Any) -> Iterator[bytes]:
+def _snappy(file: Any) -> Iterator[bytes]:
     """The stream of snappy-java: a header, which may be repeated, and blocks with their sizes."""
-    codec = pa.Codec("snappy")
+    codec = _arrow().Codec("snappy")
     rest_of_header = 12
     while start := file.read(4):
         if start == _SNAPPY[:4]:
@@ -138,12 +159,12 @@ def _unpacked_size(block: bytes) -> int:
 
 _LZ4_RAW = 0x10
 _SNAPPY = b"\x82SNAPPY"
-_READERS: dict[bytes, tuple[str, Callable[[BinaryIO, Any], Iterator[bytes]] | None]] = {
+_READERS: dict[bytes, tuple[str, Callable[[Any], Iterator[bytes]] | None]] = {
     b"\x28\xb5\x2f\xfd": ("zstd", partial(_stream, "zstd")),
-    b"\x1f\x8b": ("gzip", partial(_stream, "gzip")),
+    b"\x1f\x8b": ("gzip", _gzip),
     b"LZ4Block": ("lz4", _lz4),
     b"\x04\x22\x4d\x18": ("lz4", partial(_stream, "lz4")),
-    b"BZh": ("bzip2", partial(_stream, "bz2")),
+    b"BZh": ("bzip2", _bzip2),
     _SNAPPY: ("snappy", _snappy),
     b"ZV": ("lzf", None),
 }

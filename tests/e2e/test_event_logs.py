@@ -6,6 +6,7 @@ import pytest
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import find_columns
+from harness.analysis.observed.logged_runs import LoggedSide
 from harness.analysis.observed.sample import Outcome
 from harness.model.run import Ending
 
@@ -49,7 +50,8 @@ def test_what_spark_executed_is_compared(
     spark: Spark = request.getfixturevalue(version)
     spark.submit(script, tmp_path, cwd=tmp_path)
 
-    columns = find_columns([str(tmp_path / name) for name in sides], tmp_path, event_logs=True)
+    logs = [LoggedSide(name, str(tmp_path / name)) for name in sides]
+    columns = find_columns([], tmp_path, logs)
     assert [column.name for column in columns] == list(sides)
     for column in columns:
         (recorded,) = column.runs

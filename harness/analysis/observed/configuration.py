@@ -13,7 +13,7 @@ from harness.analysis.observed.environment import (
     layouts,
 )
 from harness.analysis.observed.interference import mean_disturbances
-from harness.analysis.observed.logged_runs import logged_runs
+from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
 from harness.base.words import unique_name
@@ -152,21 +152,17 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
 
 
 def find_columns(
-    names: Iterable[str], results: Path, *, event_logs: bool, samples: bool = True
+    names: Iterable[str], results: Path, logs: Sequence[LoggedSide] = (), *, samples: bool = True
 ) -> list[ConfigurationRuns]:
-    """Return the configurations of these names, or of the event logs of Spark at these paths.
+    """Return the configurations of these names, or of event logs of Spark if any are given.
 
-    With `event_logs`, a configuration is called like its file or directory. Raises BadInput like
-    `find_configuration` or `logged_runs`.
+    Raises BadInput like `find_configuration` or `logged_runs`.
     """
-    if not event_logs:
+    if not logs:
         return [find_configuration(name, results, samples=samples) for name in names]
-    paths = [Path(name) for name in names]
-    has_unique_names = len({path.name for path in paths}) == len(paths)
     columns: list[ConfigurationRuns] = []
-    for path, found in zip(paths, logged_runs(paths), strict=True):
-        name = path.name if has_unique_names else str(path)
-        columns.append(ConfigurationRuns(name, found.runs, found.notes, found.alone))
+    for side, found in zip(logs, logged_runs(logs), strict=True):
+        columns.append(ConfigurationRuns(side.name, found.runs, found.notes, found.alone))
     return columns
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
 from harness.base.words import join_names
@@ -11,6 +10,7 @@ from harness.eventlog.application import Application, Described
 from harness.eventlog.passing_words import Step
 from harness.model.run import RecordedRun, Status
 from harness.records.event_logs import Logs, read_logs
+from harness.records.log_choice import EVERYTHING, Choice
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,18 @@ class LoggedRuns:
     alone: tuple[str, ...] = ()
 
 
-def logged_runs(paths: Sequence[Path]) -> list[LoggedRuns]:
-    """Return the runs whose event logs each path denotes. Raise BadInput like `read_logs`."""
-    logs = [read_logs(path) for path in paths]
+@dataclass(frozen=True)
+class LoggedSide:
+    """A configuration: a name, and the event logs at a place that are chosen."""
+
+    name: str
+    place: str
+    choice: Choice = EVERYTHING
+
+
+def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
+    """Return the runs whose event logs each side denotes. Raise BadInput like `read_logs`."""
+    logs = [read_logs(side.place, side.choice) for side in sides]
     of_logs: list[list[Application]] = []
     names: list[list[NamesOfRun]] = []
     for one in logs:
@@ -37,7 +46,10 @@ def logged_runs(paths: Sequence[Path]) -> list[LoggedRuns]:
     applications = matched(names)
     prefixes = _prefixes(chain.from_iterable(of_logs), applications)
     executions = matched([[_executions(each, prefixes) for each in own] for own in of_logs])
-    columns = [_recorded(one, applications, prefixes, executions) for one in logs]
+    columns = [
+        _recorded(side.name, one, applications, prefixes, executions)
+        for side, one in zip(sides, logs, strict=True)
+    ]
     return _without_those_alone(columns)
 
 
@@ -63,15 +75,15 @@ def _executions(application: Application, prefixes: dict[str, str]) -> NamesOfRu
 
 
 def _recorded(
-    logs: Logs, applications: Matched, prefixes: dict[str, str], executions: Matched
+    name: str, logs: Logs, applications: Matched, prefixes: dict[str, str], executions: Matched
 ) -> LoggedRuns:
     runs: list[RecordedRun] = []
     for one in logs.applications:
         application = one.application
         shown = {application.name: applications.common_name(application.name)}
-        for name in application.described:
-            shown[name] = executions.common_name(prefixes[application.name] + name)
-        runs.append(application.recorded(str(logs.path), str(one.source), shown))
+        for own in application.described:
+            shown[own] = executions.common_name(prefixes[application.name] + own)
+        runs.append(application.recorded(name, logs.whole_path(one.source), shown))
     return LoggedRuns(tuple(runs), (*logs.notes, *applications.lines(), *executions.lines()))
 
 

@@ -1,14 +1,18 @@
 """Event logs are found, put in order, decompressed and compared like results files."""
 
 import bz2
+import errno
 import gzip
+import io
 import json
 import os
 import re
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pyarrow as pa
 import pytest
@@ -18,8 +22,11 @@ from harness.commands.cli import main
 from harness.eventlog.application import Application
 from harness.records import log_lines
 from harness.records.event_logs import read_logs
-from harness.records.log_files import logs_in
+from harness.records.log_choice import Choice
 from harness.records.log_lines import lines_of
+from harness.records.log_parts import logs_of
+from harness.records.places import local
+from harness.records.places.file import LogFile, OpenFile, Unreadable
 from tests.refusal import refusal
 from tests.unit.announced_secrets import ANNOUNCED
 from tests.unit.eventlog.event_log_lines import application_ended, application_started, execution
@@ -46,6 +53,18 @@ def a_log(
         *(line for lines in each for line in lines),
         application_ended(start_ms + 60_000),
     ]
+
+
+def file_at(path: Path) -> LogFile:
+    [file] = local.listed(path).files
+    return file
+
+
+def logs_in(path: Path) -> tuple[list[list[str]], dict[str, str]]:
+    """The paths of the files of each log, and what is left out."""
+    listing = local.listed(path)
+    logs = [[file.path for file in log] for log in logs_of(listing)]
+    return logs, listing.left_out
 
 
 def write(path: Path, lines: Sequence[bytes], pack: Callable[[bytes], bytes] = bytes) -> Path:
@@ -94,7 +113,7 @@ class TestFiles:
     def test_a_log_is_read_whatever_it_is_compressed_with(
         self, tmp_path: Path, pack: Callable[[bytes], bytes]
     ) -> None:
-        assert list(lines_of(write(tmp_path / "app-1", a_log(), pack))) == a_log()
+        assert list(lines_of(file_at(write(tmp_path / "app-1", a_log(), pack)))) == a_log()
 
     @pytest.mark.parametrize("pack", [bytes, zstd, lz4])
     def test_of_a_file_that_is_cut_off_what_is_before_is_read(
@@ -102,22 +121,22 @@ class TestFiles:
     ) -> None:
         path = write(tmp_path / "app-1.inprogress", a_log() * 40, pack)
         path.write_bytes(path.read_bytes()[:-9])
-        *whole, _ = lines_of(path)
+        *whole, _ = lines_of(file_at(path))
         assert whole == (a_log() * 40)[: len(whole)]
 
     def test_what_cannot_be_decompressed_is_said(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with pytest.raises(ValueError, match=r"lzf, which cannot be read; .*codec=zstd"):
-            list(lines_of(write(tmp_path / "app-1.lzf", [b"ZV\x01\x00\x00"])))
+            list(lines_of(file_at(write(tmp_path / "app-1.lzf", [b"ZV\x01\x00\x00"]))))
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(ValueError, match=r"to read it, pip install pyarrow"):
-            list(lines_of(write(tmp_path / "app-1.zstd", a_log(), zstd)))
+        with pytest.raises(ValueError, match=r"to read it, .* with its extra \[logs\]"):
+            list(lines_of(file_at(write(tmp_path / "app-1.zstd", a_log(), zstd))))
 
     def test_a_line_has_a_bound(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(log_lines, "MAX_LINE", 10_000)
         with pytest.raises(ValueError, match="a line has more than 10,000 bytes"):
-            list(lines_of(write(tmp_path / "app-1.zstd", [b"x" * 10**6], zstd)))
+            list(lines_of(file_at(write(tmp_path / "app-1.zstd", [b"x" * 10**6], zstd))))
 
     @pytest.mark.parametrize("line", [b"x" * 10**6 + b"\n", b"\n"], ids=["long", "short"])
     def test_a_file_that_unpacks_to_more_than_logs_do_is_refused(
@@ -126,7 +145,7 @@ class TestFiles:
         bomb = write(tmp_path / "app-1.zstd", [line * (10**8 // len(line))], zstd)
         read = 0
         with pytest.raises(ValueError, match="unpacks to more than 1,000 times its size"):  # noqa: PT012
-            for each in lines_of(bomb):
+            for each in lines_of(file_at(bomb)):
                 read += len(each)
         assert read < 2**20 + 1_000 * bomb.stat().st_size
 
@@ -137,35 +156,34 @@ class TestFiles:
         for name in ("appstatus_app-2", "events_10_app-2", "events_9_app-2"):
             write(rolled / name, [])
         (tmp_path / "empty").mkdir()
-        parts = [rolled / "events_9_app-2", rolled / "events_10_app-2"]
-        assert logs_in(tmp_path).logs == [[tmp_path / "app-1"], parts]
-        assert logs_in(rolled).logs == [parts]
+        parts = ["events_9_app-2", "events_10_app-2"]
+        below = [f"eventlog_v2_app-2/{name}" for name in parts]
+        assert logs_in(tmp_path)[0] == [["app-1"], below]
+        assert logs_in(rolled)[0] == [parts]
 
     def test_a_compacted_part_stands_for_those_before(self, tmp_path: Path) -> None:
         for name in ("events_1_a.zstd", "events_2_a.zstd", "events_2_a.zstd.compact", "events_3_a"):
             write(tmp_path / name, [])
-        assert logs_in(tmp_path).logs == [
-            [tmp_path / "events_2_a.zstd.compact", tmp_path / "events_3_a"]
-        ]
+        assert logs_in(tmp_path)[0] == [["events_2_a.zstd.compact", "events_3_a"]]
 
     def test_a_log_without_one_of_its_parts_is_left_out(self, tmp_path: Path) -> None:
         for name in ("events_1_a", "events_3_a", "events_1_b"):
             write(tmp_path / name, [])
-        found = logs_in(tmp_path)
-        assert found.logs == [[tmp_path / "events_1_b"]]
-        assert found.left_out == {tmp_path / "events_1_a": "part 2 of the log is missing"}
+        logs, left_out = logs_in(tmp_path)
+        assert logs == [["events_1_b"]]
+        assert left_out == {"events_1_a": "part 2 of the log is missing"}
 
     def test_databricks_writes_parts_in_the_order_of_their_dates_at_any_depth(
         self, tmp_path: Path
     ) -> None:
-        below = tmp_path / "0501-cluster" / "eventlog" / "0501-cluster_10_0_0_1" / "4386880391486"
+        below = "0501-cluster/eventlog/0501-cluster_10_0_0_1/4386880391486"
         names = ["eventlog", "eventlog-2024-05-01--11-00.gz", "eventlog-2024-05-01--10-00.gz"]
         for name in names:
-            write(below / name, [])
+            write(tmp_path / below / name, [])
         write(tmp_path / "0501-cluster" / "driver" / "stdout", [])
-        assert logs_in(tmp_path).logs == [
-            [tmp_path / "0501-cluster" / "driver" / "stdout"],
-            [below / name for name in (names[2], names[1], names[0])],
+        assert logs_in(tmp_path)[0] == [
+            ["0501-cluster/driver/stdout"],
+            [f"{below}/{name}" for name in (names[2], names[1], names[0])],
         ]
 
     def test_links_lead_to_logs_alone(self, tmp_path: Path) -> None:
@@ -174,11 +192,11 @@ class TestFiles:
         write(logs / "app-1", [])
         for name, target in (("rolled", rolled.parent), ("gone", "nowhere"), ("round", ".")):
             (logs / name).symlink_to(target)
-        found = logs_in(logs)
-        assert found.logs == [[logs / "app-1"], [logs / "rolled" / "events_1_a"]]
-        assert found.left_out == {
-            logs / "gone": "a link to nothing",
-            logs / "round": "a link to a directory that is no log",
+        found, left_out = logs_in(logs)
+        assert found == [["app-1"], ["rolled/events_1_a"]]
+        assert left_out == {
+            "gone": "a link to nothing",
+            "round": "a link to a directory that is no log",
         }
 
 
@@ -187,14 +205,14 @@ NO_LOGS = [
     (b"hunter2", "no event log of Spark"),
     (b'{"password": "hunter2"}\n', "no event log of Spark"),
     (b"".join([*a_log()[:-1], b"{}\n", b"\n"]), r"line 30: Spark 4\.0\.1: not a complete line"),
-    (b"", "empty"),
-    (zstd(b"x")[:6], "no application starts in it"),
+    (b"", "empty, or cut off at its start"),
+    (zstd(b"x")[:6], "empty, or cut off at its start"),
     (b"".join(a_log()[5:]), "no application starts in it"),
 ]
 
 
 def applications(path: Path) -> list[Application]:
-    return [each.application for each in read_logs(path).applications]
+    return [each.application for each in read_logs(str(path)).applications]
 
 
 def ids(path: Path) -> list[str]:
@@ -239,14 +257,14 @@ class TestApplications:
             write(tmp_path / f"app-1_{attempt}", log if is_whole else log[:-1])
         (application,) = applications(tmp_path)
         assert application.attempt == "2"
-        (note,) = read_logs(tmp_path).notes
+        (note,) = read_logs(str(tmp_path)).notes
         assert note == "several logs or attempts, of which one counts: app-1 (attempt 2)"
 
     def test_a_log_of_which_there_is_an_older_copy_counts_once(self, tmp_path: Path) -> None:
         write(tmp_path / "app-1", a_log())
         write(tmp_path / "app-1.inprogress", a_log()[:-5])
-        (one,) = read_logs(tmp_path).applications
-        assert one.source == tmp_path / "app-1"
+        (one,) = read_logs(str(tmp_path)).applications
+        assert one.source.path == "app-1"
 
     @pytest.mark.parametrize(("content", "reason"), NO_LOGS, ids=[reason for _, reason in NO_LOGS])
     def test_what_is_no_log_is_named_and_the_rest_is_read(
@@ -254,10 +272,10 @@ class TestApplications:
     ) -> None:
         bad = write(tmp_path / "bad", [content])
         with pytest.raises(BadInput, match=f"bad: {reason}"):
-            read_logs(bad)
+            read_logs(str(bad))
         write(tmp_path / "good", a_log())
         assert ids(tmp_path) == ["app-1"]
-        (note,) = read_logs(tmp_path).notes
+        (note,) = read_logs(str(tmp_path)).notes
         assert re.fullmatch(rf"left out \({reason}.*\): bad", note), note
         assert "hunter2" not in note
 
@@ -265,7 +283,7 @@ class TestApplications:
         write(tmp_path / "good", a_log())
         os.mkfifo(tmp_path / "pipe")
         (tmp_path / "gone").symlink_to("nowhere")
-        assert read_logs(tmp_path).notes == (
+        assert read_logs(str(tmp_path)).notes == (
             "left out (a link to nothing): gone",
             "left out (it is not a regular file): pipe",
         )
@@ -319,7 +337,7 @@ class TestCommands:
     def test_an_empty_directory_is_one_line(self) -> None:
         Path("none").mkdir()
         refused = refusal("compare", "--event-logs", "before", "none")
-        assert "the directory none has no event logs" in refused
+        assert "none has no event logs" in refused
 
 
 def two_sides(
@@ -401,3 +419,141 @@ def test_no_output_has_a_secret_of_a_description(
     shown = capsys.readouterr().out + Path("report.html").read_text()
     assert "***" in shown
     assert "hunter2" not in shown
+
+
+@pytest.fixture
+def nightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory with a log of each of ten days, the last five are faster; and one of something else."""
+    monkeypatch.chdir(tmp_path)
+    for day in range(10):
+        wall_ms = 8_000 - 2_000 * (day // 5) + 10 * day
+        lines = a_log(f"app-{day}", wall_ms=wall_ms, day=day)
+        name = f"nightly-1970-01-{1 + day:02}".encode()
+        write(
+            tmp_path / "logs" / f"{day}", [line.replace(b'"etl"', b'"%s"' % name) for line in lines]
+        )
+    write(tmp_path / "logs" / "other", a_log("app-other", wall_ms=90_000, day=7))
+
+
+@pytest.mark.usefixtures("nightly")
+class TestChoice:
+    def test_one_directory_is_divided_at_a_day(self, capsys: pytest.CaptureFixture[str]) -> None:
+        sides = ["--event-logs", "logs", "--before", "1970-01-06", "--app", "nightly-*"]
+        assert main(["compare", *sides]) == 0
+        table = capsys.readouterr().out
+        assert re.search(r"before 1970-01-06\S* +after 1970-01-06", table)
+        assert re.search(r"^nightly-<date> ", table, re.MULTILINE)
+        assert "-24." in table
+        assert len(re.findall("5 in 5", table)) == 2
+        text = " ".join(table.split())
+        assert "named nightly-* and started at 1970-01-06 or later; not chosen: 6 app" in text
+
+    def test_explain_and_report_divide_too(self, capsys: pytest.CaptureFixture[str]) -> None:
+        sides = ["--event-logs", "logs", "--after", "1970-01-06T00:00Z", "--app", "nightly-*"]
+        assert main(["explain", *sides]) == 0
+        assert main(["report", *sides]) == 0
+        command = (
+            "compare logs --event-logs &#39;--app=nightly-*&#39; --after=1970-01-06T00:00:00+00:00"
+        )
+        assert command in Path("report.html").read_text()
+
+    @pytest.mark.parametrize(
+        ("choice", "ids_"),
+        [
+            (Choice(("nightly-*-02",)), ["app-1"]),
+            (Choice(("app-3", "app-4")), ["app-3", "app-4"]),
+            (Choice(since_ms=8 * DAY_MS), ["app-8", "app-9"]),
+            (Choice(until_ms=DAY_MS), ["app-0"]),
+            (Choice(("etl",), since_ms=7 * DAY_MS, until_ms=8 * DAY_MS), ["app-other"]),
+        ],
+    )
+    def test_applications_are_chosen_by_name_id_and_time(
+        self, choice: Choice, ids_: list[str]
+    ) -> None:
+        logs = read_logs("logs", choice)
+        assert [each.application.id for each in logs.applications] == ids_
+
+    def test_of_a_file_of_several_those_that_are_chosen_count(self) -> None:
+        everything = [Path(f"logs/{day}").read_bytes() for day in range(3)]
+        write(Path("all"), everything)
+        assert len(read_logs("all", Choice(until_ms=2 * DAY_MS)).applications) == 2
+
+    def test_where_nothing_is_chosen_it_is_said_what_there_is(self) -> None:
+        refused = refusal(
+            "compare", "--event-logs", "logs", "--app", "day*", "--before", "1970-01-05"
+        )
+        assert (
+            "logs: 11 applications, and none is named day* and started before 1970-01-05" in refused
+        )
+        assert (
+            "they started from 1970-01-01 to 1970-01-10, and are called etl, nightly-19" in refused
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["logs", "logs", "--event-logs", "--before", "1970-01-05"], "of one place; name one"),
+            (["logs", "--event-logs", "--before=1970-01-05", "--after=1970-01-04"], "later than"),
+            (["logs", "--app", "a"], "--app=a chooses among event logs: add --event-logs"),
+            (["logs", "--event-logs", "--since", "monday"], "'monday' is not a day or a time"),
+        ],
+    )
+    def test_options_that_say_nothing_are_refused(self, arguments: list[str], message: str) -> None:
+        assert message in refusal("compare", *arguments)
+
+
+class TestArchives:
+    def test_what_a_history_server_lets_users_download_is_read(self, tmp_path: Path) -> None:
+        log = a_log("app-2", day=1)
+        with ZipFile(tmp_path / "eventLogs-app-2.zip", "w", ZIP_DEFLATED) as archive:
+            archive.writestr("eventlog_v2_app-2/events_1_app-2.zstd", zstd(b"".join(log[:9])))
+            archive.writestr("eventlog_v2_app-2/events_2_app-2", b"".join(log[9:]))
+            archive.writestr("eventlog_v2_app-2/appstatus_app-2", b"")
+        write(tmp_path / "app-1", a_log("app-1"))
+        assert ids(tmp_path) == ["app-1", "app-2"]
+        assert ids(tmp_path / "eventLogs-app-2.zip") == ["app-2"]
+        assert all(each.has_ended for each in applications(tmp_path))
+
+    def test_a_damaged_one_is_named(self, tmp_path: Path) -> None:
+        write(tmp_path / "good", a_log())
+        write(tmp_path / "cut.zip", [b"PK\x03\x04..."])
+        with ZipFile(tmp_path / "bad.zip", "w") as archive:
+            archive.writestr("app-2", b"".join(a_log("app-2")))
+        bad = bytearray((tmp_path / "bad.zip").read_bytes())
+        bad[2_000] ^= 1
+        (tmp_path / "bad.zip").write_bytes(bad)
+        assert ids(tmp_path) == ["app-1"]
+        assert sorted(read_logs(str(tmp_path)).notes) == [
+            "left out (a damaged archive: Bad CRC-32 for file 'app-2'): bad.zip/app-2",
+            "left out (a damaged archive: File is not a zip file): cut.zip",
+        ]
+
+    def test_one_that_unpacks_to_more_than_logs_do_is_refused(self, tmp_path: Path) -> None:
+        with ZipFile(tmp_path / "bomb.zip", "w", ZIP_DEFLATED) as archive:
+            archive.writestr("app-1", zstd(b"x" * 10**8) + b"\n")
+        with pytest.raises(BadInput, match="unpacks to more than 1,000 times its size"):
+            read_logs(str(tmp_path / "bomb.zip"))
+
+
+def test_a_log_whose_application_ends_meanwhile_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "app-1.inprogress", a_log())
+    [file] = local.listed(tmp_path).files
+    path.rename(tmp_path / "app-1")
+    assert list(lines_of(file)) == a_log()
+
+
+def test_a_disk_that_fails_is_a_reason_and_no_end_of_the_log() -> None:
+    """To a decompressor, an error of reading would mean that the file is cut off there."""
+
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            if self.tell() > 100:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().read(100)
+
+    @contextmanager
+    def opened(_: str) -> Iterator[OpenFile]:
+        yield OpenFile(Failing(zstd(b"".join(a_log()))), 1_000)
+
+    with pytest.raises(Unreadable, match="Input/output error"):
+        list(lines_of(LogFile("app-1", opened)))

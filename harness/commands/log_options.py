@@ -1,0 +1,155 @@
+"""The options of the commands that read event logs of Spark in place of results."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+
+from harness.analysis.observed.logged_runs import LoggedSide
+from harness.base.errors import BadInput
+from harness.base.option_types import converted
+from harness.base.option_values import parse_moment
+from harness.base.redaction import without_credentials
+from harness.records.log_choice import EVERYTHING, Choice, moment
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--event-logs": {
+        "is_flag": True,
+        "help": "BEFORE and AFTER are event logs that Spark wrote of your own applications: directories, "
+        "single logs, or archives of a History Server.",
+    },
+    "--app": {
+        "multiple": True,
+        "metavar": "PATTERN",
+        "help": "With --event-logs: only applications whose name or id is like this, such as 'nightly-*'. "
+        "Repeatable.",
+    },
+    "--since": {
+        "callback": converted(parse_moment),
+        "metavar": "TIME",
+        "help": "With --event-logs: only applications that started at this time or later: 2026-11-01, or "
+        "2026-11-01T10:00; in UTC, unless it ends with an offset such as +01:00.",
+    },
+    "--until": {
+        "callback": converted(parse_moment),
+        "metavar": "TIME",
+        "help": "With --event-logs: only applications that started before this time.",
+    },
+    "--before": {
+        "callback": converted(parse_moment),
+        "metavar": "TIME",
+        "help": "Divide the event logs of one place: what started before this time is the baseline.",
+    },
+    "--after": {
+        "callback": converted(parse_moment),
+        "metavar": "TIME",
+        "help": "What started at this time or later is compared with it.  [default: as --before]",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Makes the places that a user names the sides of a comparison; `given` are the options as words."""
+
+    given: tuple[str, ...] = ()
+    choice: Choice = EVERYTHING
+    before_ms: int | None = None
+    after_ms: int | None = None
+
+    def __call__(self, places: Sequence[str]) -> list[LoggedSide]:
+        """Return the sides; none without --event-logs. Raise BadInput if the places cannot be divided."""
+        if not self.given:
+            return []
+        if self.before_ms is not None or self.after_ms is not None:
+            return _divided(places, self.choice, self.before_ms, self.after_ms)
+        names = _names(places)
+        return [
+            LoggedSide(name, place, self.choice) for name, place in zip(names, places, strict=True)
+        ]
+
+
+def log_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options. It gets them as `sides`."""
+
+    @wraps(function)
+    def with_sides(*arguments: Any, **others: Any) -> Any:
+        given = {name: others.pop(name[2:].replace("-", "_")) for name in _OPTIONS}
+        return function(*arguments, sides=_sides(given), **others)
+
+    decorated: Callable[..., Any] = with_sides
+    for name, attributes in reversed(_OPTIONS.items()):
+        decorated = click.option(name, **attributes)(decorated)
+    return decorated
+
+
+def _sides(given: Mapping[str, Any]) -> Sides:
+    """Return what these values of the options say. Raise BadInput for any without --event-logs."""
+    written = list(_words(given))
+    if written and not given["--event-logs"]:
+        raise BadInput(f"{written[0]} chooses among event logs: add --event-logs")
+    choice = Choice(given["--app"], given["--since"], given["--until"])
+    return Sides(tuple(written), choice, given["--before"], given["--after"])
+
+
+def _words(given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options that are given as words of a command."""
+    for name, value in given.items():
+        if value is True:
+            yield name
+        elif isinstance(value, tuple):
+            yield from (f"{name}={each}" for each in value)
+        elif isinstance(value, int) and value is not False:
+            yield f"{name}={datetime.fromtimestamp(value / 1e3, UTC).isoformat()}"
+
+
+def _divided(
+    places: Sequence[str], choice: Choice, before: int | None, after: int | None
+) -> list[LoggedSide]:
+    """Return two sides of one place. Raise BadInput for several places, or times in the wrong order."""
+    if len(places) != 1:
+        raise BadInput("--before and --after divide the event logs of one place; name one")
+    until_ms = after if before is None else before
+    since_ms = before if after is None else after
+    if until_ms is None or since_ms is None or until_ms > since_ms:
+        raise BadInput(
+            "--before is later than --after: an application could be on both sides; write the earlier time "
+            "as --before"
+        )
+    [place] = places
+    return [
+        LoggedSide(f"before {moment(until_ms)}", place, _until(choice, until_ms)),
+        LoggedSide(f"after {moment(since_ms)}", place, _since(choice, since_ms)),
+    ]
+
+
+def _until(choice: Choice, at_ms: int) -> Choice:
+    if choice.until_ms is not None:
+        at_ms = min(choice.until_ms, at_ms)
+    return replace(choice, until_ms=at_ms)
+
+
+def _since(choice: Choice, at_ms: int) -> Choice:
+    if choice.since_ms is not None:
+        at_ms = max(choice.since_ms, at_ms)
+    return replace(choice, since_ms=at_ms)
+
+
+def _names(places: Sequence[str]) -> list[str]:
+    """Return the last part of each place, or else the whole, where these would be the same."""
+    short = [_last_part(place) for place in places]
+    if len(set(short)) == len(short):
+        return short
+    return [without_credentials(place) for place in places]
+
+
+def _last_part(place: str) -> str:
+    if "://" not in place:
+        return PurePosixPath(place).name or place
+    url = urlsplit(place)
+    return PurePosixPath(url.path).name or without_credentials(place)

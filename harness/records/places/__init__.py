@@ -1,0 +1,1 @@
+"""Where event logs are: a file for each kind of place."""
