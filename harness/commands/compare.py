@@ -17,6 +17,7 @@ from harness.commands.log_options import Sides, log_options
 from harness.commands.options import (
     adjust_option,
     as_fraction,
+    different_answers_option,
     different_data_option,
     results_option,
 )
@@ -50,6 +51,7 @@ JSON = "json"
     help="Refuse configurations that differ in more than the change under test.",
 )
 @different_data_option
+@different_answers_option
 @click.option(
     "--probes", is_flag=True, help="Compare the probes of the network instead of the workloads."
 )
@@ -76,6 +78,7 @@ def compare_command(
     adjust: str | None,
     slower: float | None,
     faster: float | None,
+    allow_different_answers: tuple[str, ...] | None,
     results: Path,
     sides: Sides,
     *,
@@ -96,10 +99,11 @@ def compare_command(
                 f"--probes supports the formats {' and '.join(FORMATS)} only; each line of the files of "
                 "probes is JSON"
             )
-        if adjust or strict or allow_different_data or slower or faster or logged:
+        of_workloads = (adjust, strict, allow_different_data, allow_different_answers)
+        if any(of_workloads) or slower or faster or logged:
             raise BadInput(
                 "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
-                "--fail-if-slower, --fail-if-not-faster and --event-logs"
+                "--allow-different-answers, --fail-if-slower, --fail-if-not-faster and --event-logs"
             )
         show(FORMATS[format_](_probe_tables(configurations, results)))
         return 0
@@ -107,6 +111,7 @@ def compare_command(
         find_columns(configurations, results, logged, samples=False),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
+        allow_different_answers=allow_different_answers or (),
         strict=strict,
     )
     found: list[LimitFinding] = []

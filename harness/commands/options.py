@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from harness.base.option_types import WholeNumber, converted
-from harness.base.option_values import parse_configuration, parse_fraction
+from harness.base.option_values import parse_configuration, parse_fraction, parse_names
 from harness.model.link import MAX_MTU, MIN_MTU
 
 Decorator = Callable[[Any], Any]
@@ -32,7 +32,14 @@ adjust_option = click.option(
 different_data_option = click.option(
     "--allow-different-data",
     is_flag=True,
-    help="Compare runs even if the contents of their datasets differ.",
+    help="Compare runs even if the contents of their datasets differ, or the answers of queries.",
+)
+
+different_answers_option = click.option(
+    "--allow-different-answers",
+    callback=converted(parse_names),
+    metavar="QUERY,...",
+    help="Compare the times of these queries even if their answers differ.",
 )
 
 fact_option = click.option(

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from harness.commands.log_options import Sides, log_options
 from harness.commands.options import (
     adjust_option,
     cost_option,
+    different_answers_option,
     different_data_option,
     results_option,
 )
@@ -43,6 +45,7 @@ from harness.records.outputs import OutputKind, write_file
 )
 @adjust_option
 @different_data_option
+@different_answers_option
 @log_options
 @results_option
 def report_command(
@@ -50,6 +53,7 @@ def report_command(
     output: Path,
     costs: Sequence[str],
     adjust: str | None,
+    allow_different_answers: tuple[str, ...] | None,
     results: Path,
     sides: Sides,
     *,
@@ -74,6 +78,7 @@ def report_command(
         find_columns(configurations, results, sides(configurations)),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
+        allow_different_answers=allow_different_answers or (),
     )
     names = [column.name for column in comparison.columns]
     given = given_costs(costs, names[0], names[1:])
@@ -81,9 +86,7 @@ def report_command(
     newest = {}
     for column in comparison.columns:
         found = probes_beside(column.runs)
-        measurements = []
-        for probed in found:
-            measurements += probed.measurements
+        measurements = list(chain.from_iterable(probed.measurements for probed in found))
         if measurements:
             measured[column.name] = measurements
         if found:
@@ -93,6 +96,8 @@ def report_command(
         shared += ["--adjust", adjust]
     if allow_different_data:
         shared.append("--allow-different-data")
+    if allow_different_answers:
+        shared.append(f"--allow-different-answers={','.join(allow_different_answers)}")
     if results != Path("results"):
         shared += ["--results", str(results)]
     own = [f"--cost={cost}" for cost in costs]

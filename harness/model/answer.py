@@ -2,10 +2,11 @@
 
 from __future__ import annotations  # for Python 3.8
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from harness.base.words import count_of, significant
+from harness.base.words import count_of, join_names, significant
 from harness.model.bounds import Count
 
 TOLERANCES = {64: 1e-9, 32: 1e-6}
@@ -47,12 +48,41 @@ class FloatSum:
 
 
 @dataclass(frozen=True)
+class ColumnDigest:
+    """The values of one column, whichever rows they are in.
+
+    `digest` is of all but the finite numbers of floating point, which `sum` adds without weights; None if the
+    column has none. `is_sorted` says that the ORDER BY before the answer's LIMIT sorts by the column.
+    """
+
+    column: str
+    digest: str
+    sum: FloatSum | None = None
+    is_sorted: bool = False
+
+    def is_same(self, other: ColumnDigest) -> bool:
+        """Whether nothing but rounding is different."""
+        if self.digest != other.digest or bool(self.sum) != bool(other.sum):
+            return False
+        return self.sum is None or other.sum is None or self.sum.is_same(other.sum)
+
+
+@dataclass(frozen=True)
 class RowsDigest:
-    """The number of rows in any order, and a digest of all but what is in `sums`."""
+    """The number of rows in any order, and a digest of all but what is in `sums`.
+
+    - `columns`: the values of each column by itself; empty in older results.
+    - `limit`: the number of rows that the query keeps of sorted rows; None if it keeps all, or if it sorts by
+      what is no column of the answer.
+    - `chance`: what in the text of the query may give another answer on the same data. None: unknown.
+    """
 
     rows: Count
     digest: str
     sums: tuple[FloatSum, ...] = ()
+    columns: tuple[ColumnDigest, ...] = ()
+    limit: Count | None = None
+    chance: tuple[str, ...] | None = None
 
     def difference(self, other: RowsDigest) -> str:
         """Return what is different here, in words; empty if the rows are the same but for rounding."""
@@ -60,6 +90,86 @@ class RowsDigest:
             return f"{count_of(self.rows, 'row')} of digest {self.digest}"
         pairs = zip(self.sums, other.sums)
         return ", ".join(str(own) for own, others in pairs if not own.is_same(others))
+
+    def differing_columns(self, other: RowsDigest) -> Sequence[ColumnDigest]:
+        """Return the columns with other values there; none if that is unknown, as in older results."""
+        names = [each.column for each in self.columns]
+        if names != [each.column for each in other.columns]:
+            return ()
+        pairs = zip(self.columns, other.columns)
+        return [own for own, others in pairs if not own.is_same(others)]
+
+
+class Likeness(Enum):
+    """How the answers of a query on two sides are alike."""
+
+    SAME = "the same"
+    TIES = "the same but for rows that tie at a limit"
+    VARYING = "not the same each time"
+    DIFFERENT = "different"
+
+
+def likeness(before: Sequence[RowsDigest], after: Sequence[RowsDigest]) -> Likeness:
+    """Return how two sides are alike that each have one answer, or several if theirs varies."""
+    pairs: list[tuple[RowsDigest, RowsDigest]] = []
+    for one in before:
+        pairs += [(one, other) for other in after]
+    found = {_of_pair(one, other) for one, other in pairs}
+    if found <= {Likeness.SAME}:
+        return Likeness.SAME
+    if found <= {Likeness.SAME, Likeness.TIES}:
+        return Likeness.TIES
+    if len(pairs) == 1:
+        return Likeness.DIFFERENT
+    # What varies on one side for no reason in its text varies because the data do.
+    is_explained = any(each.chance is None or each.chance for each in (*before, *after))
+    if is_explained or Likeness.SAME in found:
+        return Likeness.VARYING
+    return Likeness.DIFFERENT
+
+
+def _of_pair(one: RowsDigest, other: RowsDigest) -> Likeness:
+    if not one.difference(other):
+        return Likeness.SAME
+    if one.limit is None or not one.rows == other.rows == one.limit == other.limit:
+        return Likeness.DIFFERENT
+    differing = one.differing_columns(other)
+    names = [each.column for each in one.columns]
+    if not names or names != [each.column for each in other.columns]:
+        return Likeness.DIFFERENT
+    # The first rows of a sort have these values in the columns that it sorts by, whichever of the rows that
+    # tie at the limit are among them.
+    if any(each.is_sorted for each in differing):
+        return Likeness.DIFFERENT
+    return Likeness.TIES
+
+
+def at_ties(one: RowsDigest, other: RowsDigest) -> str:
+    """Return in words what differs between two answers that are alike but for ties."""
+    differing = [each.column for each in one.differing_columns(other)]
+    which = join_names(differing) if differing else "how their values belong together"
+    return (
+        f"other rows of those that tie at LIMIT {one.limit} ({which} differs; the number of rows and the "
+        "columns of ORDER BY are the same)"
+    )
+
+
+def why_different(one: RowsDigest, other: RowsDigest) -> str:
+    """Return what may have given two different answers, in words."""
+    words: list[str] = []
+    differing = [each.column for each in one.differing_columns(other)]
+    if differing and one.rows == other.rows:
+        words.append(f"they differ in {join_names(differing)}")
+    if one.chance is None or other.chance is None:
+        words.append("the tables or the text changed, or the answer varies")
+    elif one.chance or other.chance:
+        both = dict.fromkeys((*one.chance, *other.chance))
+        words.append(
+            f"the tables or the text changed, or the answer varies by {join_names(list(both))}"
+        )
+    else:
+        words.append("nothing in the text leaves it to chance: the tables or the text changed")
+    return "; ".join(words)
 
 
 def distinct(answers: Iterable[RowsDigest]) -> tuple[RowsDigest, ...]:

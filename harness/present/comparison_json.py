@@ -84,6 +84,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
         "time_interval_s": summary and summary.interval_s,
         "performance": _json_performance(cell),
         "change": cell.change and _json_change(cell.change),
+        "not_compared": cell.left_out,
         "times_s_by_run": cell.sample.runs_s,
         "runs": len(cell.sample.runs_s),
         "trials_ok": len(cell.sample.times_s),

@@ -32,6 +32,7 @@ _PEAKS = {
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
 MAX_LIMIT = 10.0
 """The largest limit of a single run's changes that a caption states."""
+NOT_COMPARED = "not compared"
 _CONTROL = (
     "a control: network and storage cannot affect it; if it changes, something else has changed"
 )
@@ -110,9 +111,12 @@ def workload_cell(cell: Cell, *, with_n: bool = False, needs_interval: bool = Fa
         value = _performance_text(performance)
         uncertainty = performance.uncertainty
     counts = Counts(summary.runs, summary.trials) if with_n else None
-    return change_cell(
+    shown = change_cell(
         value, uncertainty, cell.shown_change, cell.notes, counts, needs_interval=needs_interval
     )
+    if cell.left_out:
+        return replace(shown, change=NOT_COMPARED)
+    return shown
 
 
 def _performance_text(found: Performance) -> str:

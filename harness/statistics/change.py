@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -104,19 +104,23 @@ class Difference:
 
 
 def changes_of_table(
-    table: RunTable, controls: Sequence[Sequence[str]] | None = None, beyond: float = 0.0
+    table: RunTable,
+    controls: Sequence[Sequence[str]] | None = None,
+    beyond: float = 0.0,
+    left_out: Collection[tuple[str, int]] = (),
 ) -> dict[tuple[str, int], Change]:
     """Return the changes from the first configuration, by workload and number of configuration.
 
-    A workload without times on a side has no change. The p values are adjusted for the whole table, and
-    belong to the hypothesis that a change is `beyond`, a fraction. With `controls` of each configuration, a
-    change is relative to theirs.
+    A workload without times on a side has no change, nor has one that is `left_out`. The p values are
+    adjusted for the whole table, and belong to the hypothesis that a change is `beyond`, a fraction. With
+    `controls` of each configuration, a change is relative to theirs.
     """
     differences: dict[tuple[str, int], Difference] = {}
     for after in range(1, len(table.configurations)):
         of_after = _differences(table, after, controls[after] if controls else ())
         for name, difference in of_after.items():
-            differences[name, after] = difference
+            if (name, after) not in left_out:
+                differences[name, after] = difference
     changes = adjusted_changes(list(differences.values()), beyond)
     return dict(zip(differences, changes, strict=True))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Sized
 
-from harness.analysis.compare.confounders import confounders, different_answers
+from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.environment import content
@@ -65,19 +65,6 @@ def require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) -> 
 def _contents(column: ConfigurationRuns) -> list[str]:
     contents = dict.fromkeys(content(recorded.run) for recorded in column.runs)
     return [known for known in contents if known]
-
-
-def require_same_answers(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    """Raise BadInput if a query has another answer than in the baseline."""
-    found = list(different_answers(baseline, other))
-    if found:
-        name, before, after = found[0]
-        others = [each for each, _, _ in found[1:]]
-        more = f" (and so have {join_names(others)})" if others else ""
-        raise BadInput(
-            f"{name} has another answer in {other.name!r}, {after}, than in {baseline.name!r}, {before}"
-            f"{more}: the tables or the text changed, or the answer varies; {_ANYWAY}"
-        )
 
 
 def require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:

@@ -1,19 +1,25 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from harness.analysis.compare.answers import (
+    answers_at_ties,
+    how_it_varies,
+    left_out,
+    require_known_queries,
+    require_some_left,
+)
 from harness.analysis.compare.comparability import (
     require_common_workload,
     require_no_confounders,
-    require_same_answers,
     require_same_data,
     require_same_units,
     require_several,
     require_testable_controls,
 )
-from harness.analysis.compare.confounders import Confounder, confounders
+from harness.analysis.compare.confounders import Confounder, answer_fact, confounders
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import (
     ConfigurationRuns,
@@ -24,7 +30,6 @@ from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
 from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
 from harness.base.words import count_of
-from harness.model.answer import VARIES
 from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, ControlShift, changes_of_table, shift_of_controls
@@ -41,12 +46,14 @@ class Cell:
       has no times.
     - `confounders`: lines on what else differs from the baseline, and may explain the change of this
       workload, but not of all workloads.
+    - `left_out`: why the change of this workload is not shown although both sides have times; None if it is.
     """
 
     sample: Sample
     summary: Summary | None
     change: Change | None = None
     confounders: tuple[str, ...] = ()
+    left_out: str | None = None
 
     @property
     def performance(self) -> Performance | None:
@@ -72,7 +79,8 @@ class Cell:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: failures, reasons for omission, confounders."""
-        return (*_sample_notes(self.sample), *self.confounders)
+        reasons = (self.left_out,) if self.left_out else ()
+        return (*reasons, *_sample_notes(self.sample), *self.confounders)
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,7 @@ class Comparison:
       baseline itself, and if there are no common controls.
     - `model`: what times and changes were computed with.
     - `relative_to_controls`: whether every change is relative to that of the controls.
+    - `left_out`: why a workload is not compared in a column, by its name and the number of the column.
     """
 
     columns: tuple[ConfigurationRuns, ...]
@@ -98,6 +107,7 @@ class Comparison:
     control_shifts: tuple[ControlShift | None, ...]
     model: RunTable
     relative_to_controls: bool = False
+    left_out: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -143,31 +153,39 @@ def compare(
     *,
     relative_to_controls: bool = False,
     allow_different_data: bool = False,
+    allow_different_answers: Collection[str] = (),
     strict: bool = False,
 ) -> Comparison:
     """Compare configurations with the first of them, the baseline.
 
-    Raises BadInput
+    Queries that have another answer than in the baseline are left out, unless their names are in
+    `allow_different_answers`, or `allow_different_data`. Raises BadInput
     - for fewer than two configurations;
     - if a run is in two of them;
     - if a configuration has no measured workload in common with the baseline;
     - if a workload counts its work in another unit than in the baseline;
-    - if a configuration read other data than the baseline, or a query has another answer, unless
-      `allow_different_data`;
+    - if a configuration read other data than the baseline, unless `allow_different_data`;
+    - if nothing is left but controls, because queries have another answer;
+    - if there is no workload of a name in `allow_different_answers`;
     - if a configuration has confounders or contradicts its declaration, and `strict`;
     - if there are too few runs of common controls, and `relative_to_controls`.
     """
     require_several(columns)
     check_no_run_twice(chain.from_iterable(column.runs for column in columns))
     baseline, *others = columns
-    for other in others:
+    require_known_queries(columns, allow_different_answers)
+    reasons: dict[tuple[str, int], str] = {}
+    for index, other in enumerate(others, 1):
         require_common_workload(baseline, other)
         require_same_units(baseline, other)
         if not allow_different_data:
             require_same_data(baseline, other)
-            require_same_answers(baseline, other)
         if strict:
             require_no_confounders(baseline, other)
+        if not allow_different_data:
+            own = left_out(baseline, other, allow_different_answers)
+            require_some_left(baseline, other, own)
+            reasons.update({(name, index): reason for name, reason in own.items()})
     columns = with_unique_names(columns)
     model = table_model(columns)
     controls = controls_in_common(columns, model)
@@ -176,15 +194,18 @@ def compare(
         shifts.append(shift_of_controls(model, after, names))
     if relative_to_controls:
         require_testable_controls(columns, shifts)
-    changes = changes_of_table(model, controls if relative_to_controls else None)
+    changes = changes_of_table(
+        model, controls if relative_to_controls else None, left_out=reasons.keys()
+    )
     differences: list[Sequence[Confounder]] = [()]
     differences += (confounders(columns[0], column) for column in columns[1:])
     return Comparison(
         columns=_with_notes(columns, differences),
-        rows=_rows(columns, model, differences, changes),
+        rows=_rows(columns, model, differences, changes, reasons),
         control_shifts=tuple(shifts),
         model=model,
         relative_to_controls=relative_to_controls,
+        left_out=reasons,
     )
 
 
@@ -194,7 +215,7 @@ def overview(*columns: ConfigurationRuns) -> Comparison:
     nothing: list[Sequence[Confounder]] = [()] * len(columns)
     return Comparison(
         columns=_with_notes(columns, nothing),
-        rows=_rows(columns, model, nothing, {}),
+        rows=_rows(columns, model, nothing, {}, {}),
         control_shifts=(None,) * len(columns),
         model=model,
     )
@@ -205,20 +226,28 @@ def _rows(
     model: RunTable,
     differences: Sequence[Sequence[Confounder]],
     changes: Mapping[tuple[str, int], Change],
+    reasons: Mapping[tuple[str, int], str],
 ) -> tuple[Row, ...]:
     workloads = _workloads(columns)
+    at_ties = [answers_at_ties(columns[0], column) for column in columns]
     rows: list[Row] = []
     for workload in workloads:
         cells: list[Cell] = []
         for index, column in enumerate(columns):
             sample = column.samples.get(workload, Sample(workload))
+            reason = reasons.get((workload, index))
+            said = {answer_fact(workload)} if reason else ()
             lines = [
                 each.describe(columns[0].name)
                 for each in differences[index]
-                if each.may_affect(workload) and not _affects_all(each, workloads)
+                if each.fact not in said
+                and each.may_affect(workload)
+                and not _affects_all(each, workloads)
             ]
+            if workload in at_ties[index]:
+                lines.append(at_ties[index][workload])
             change = changes.get((workload, index))
-            cells.append(Cell(sample, _summary(model, index, sample), change, tuple(lines)))
+            cells.append(Cell(sample, _summary(model, index, sample), change, tuple(lines), reason))
         rows.append(Row(workload, tuple(cells)))
     return tuple(rows)
 
@@ -292,8 +321,9 @@ def controls_in_common(
 
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
-    if len(sample.answers) > 1:
-        yield f"{VARIES}; so its answer is compared with no other"
+    varies = how_it_varies(sample.answers_of_runs)
+    if varies:
+        yield varies
     if sample.errors:
         failed = len(sample.errors)
         of_all = f"{failed} of {count_of(failed + len(sample.times_s), 'trial')}"

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.logged import different_logs
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import declares_layout, declares_value
@@ -62,7 +63,7 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
     if cache:  # what was measured says more than what was asked for
         found = [each for each in found if each.fact != _REQUESTED_CACHE]
     for name, before, after in different_answers(baseline, other):
-        found.append(Confounder(f"answer of {name}", before, after, frozenset({name})))
+        found.append(Confounder(answer_fact(name), before, after, frozenset({name})))
     for in_logs in different_logs(baseline.runs, other.runs):
         found.append(Confounder(*in_logs))
     for by_others in different_interference(baseline.disturbances, other.disturbances):
@@ -71,21 +72,9 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
     return tuple(_with_streams(each, together) for each in found + cache)
 
 
-def different_answers(
-    baseline: ConfigurationRuns, other: ConfigurationRuns
-) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each query with different answers, what differs in the baseline, and in the other.
-
-    A query whose answer varies on a side has none to compare.
-    """
-    for name, sample in baseline.samples.items():
-        if len(sample.answers) != 1 or name not in other.samples:
-            continue
-        answers = other.samples[name].answers
-        if len(answers) == 1:
-            difference = sample.answers[0].difference(answers[0])
-            if difference:
-                yield name, difference, answers[0].difference(sample.answers[0])
+def answer_fact(query: str) -> str:
+    """Return what a confounder calls the answer of a query."""
+    return f"answer of {query}"
 
 
 def _in_streams(runs: Sequence[Run]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from itertools import chain
 from statistics import median
 
 from harness.base.errors import BadInput
-from harness.model.answer import RowsDigest
+from harness.model.answer import RowsDigest, distinct
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST
@@ -37,7 +37,7 @@ class Sample:
     - `unsteady`: the reasons why the workload is not known to have been steady in its runs.
     - `unit`: what trials count their work in; None if they count none.
     - `peaks`: the median of the trials' peaks, by source.
-    - `answers`: the different answers of a user's query, in all phases.
+    - `answers_of_runs`: the different answers of a user's query, in all phases, by run.
     """
 
     workload: str
@@ -47,7 +47,12 @@ class Sample:
     unsteady: tuple[str, ...] = ()
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
-    answers: tuple[RowsDigest, ...] = ()
+    answers_of_runs: tuple[tuple[RowsDigest, ...], ...] = ()
+
+    @property
+    def answers(self) -> tuple[RowsDigest, ...]:
+        """The different answers in all runs; several if the answer varies."""
+        return distinct(chain.from_iterable(self.answers_of_runs))
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -144,7 +149,7 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
         unsteady=tuple(doubts(of_runs, needed, workloads)),
         unit=work[0].unit if work else None,
         peaks=_median_peaks(work),
-        answers=answers_of(trials),
+        answers_of_runs=tuple(filter(None, map(answers_of, of_runs))),
     )
 
 

@@ -54,13 +54,14 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
     relative_to = None
     if comparison.relative_to_controls:
         relative_to = controls_in_common(comparison.columns, comparison.model)
-    tested = changes_of_table(comparison.model, relative_to, limit)
+    left_out = comparison.left_out.keys()
+    tested = changes_of_table(comparison.model, relative_to, limit, left_out)
     for index, column in enumerate(comparison.columns[1:], 1):
         found: dict[str, list[str]] = {outcome: [] for outcome in _WORDS}
         for row in comparison.rows:
             if row.cells[index].sample.errors:
                 found[FAILED].append(row.workload)
-            elif row.workload in judged:
+            elif row.workload in judged and (row.workload, index) not in left_out:
                 change = tested.get((row.workload, index))
                 found[_outcome(change, limit)].append(row.workload)
         for outcome, workloads in found.items():
@@ -68,10 +69,17 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
                 remedy = "measure more runs" if outcome == UNKNOWN else ""
                 names = ", ".join(workloads)
                 yield _finding(column.name, limit, outcome, workloads, names, remedy)
-        not_matched = comparison.columns[0].alone
-        if not_matched:
-            names = f"{join_names(not_matched)} (not matched)"
-            yield _finding(column.name, limit, UNKNOWN, not_matched, names)
+        yield from _not_compared(comparison, index, limit)
+
+
+def _not_compared(comparison: Comparison, index: int, limit: float) -> Iterator[LimitFinding]:
+    """Yield the workloads of a column that are not compared, and why."""
+    other_answer = [name for name, column in comparison.left_out if column == index]
+    reasons = {"another answer": other_answer, "not matched": comparison.columns[0].alone}
+    for reason, workloads in reasons.items():
+        if workloads:
+            names = f"{join_names(workloads)} ({reason})"
+            yield _finding(comparison.columns[index].name, limit, UNKNOWN, workloads, names)
 
 
 def exit_code(found: Iterable[Finding]) -> int:

@@ -1,5 +1,7 @@
 """Times of users' queries are compared if their answers are the same, and what differs is named."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +9,9 @@ import pytest
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.ready.limits import limit_findings
 from harness.base.errors import BadInput
-from harness.model.answer import VARIES, RowsDigest
+from harness.model.answer import VARIES, ColumnDigest, RowsDigest
 from harness.records.writer import record_all
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.printed import printed_table
@@ -40,19 +43,138 @@ def test_the_same_answers_are_compared() -> None:
     assert notes(column("a", SAME, SAME), column("b", SAME)) == ()
 
 
-def test_another_answer_is_refused_by_the_name_of_the_query() -> None:
+def test_without_a_query_of_the_same_answer_nothing_is_left_to_compare() -> None:
     with pytest.raises(BadInput) as error:
         compare([column("a", SAME), column("b", OTHER)])
     assert str(error.value) == (
-        "q1 has another answer in 'b', 6 rows of digest cd34, than in 'a', 5 rows of digest ab12: the tables "
-        "or the text changed, or the answer varies; `clusterlift compare` and `report` compare them anyway "
-        "with --allow-different-data"
+        "'b' and 'a' have no query in common with the same answer: q1 has another answer, 6 rows of digest "
+        "cd34, than in a, 5 rows of digest ab12: the tables or the text changed, or the answer varies "
+        "(--allow-different-answers q1 compares the times)"
     )
 
 
-def test_another_answer_that_is_allowed_is_a_footnote() -> None:
-    found = notes(column("a", SAME), column("b", OTHER), allow_different_data=True)
+@pytest.mark.parametrize(
+    "allowed", [{"allow_different_data": True}, {"allow_different_answers": ("q1",)}]
+)
+def test_another_answer_that_is_allowed_is_a_footnote(allowed: dict[str, Any]) -> None:
+    found = notes(column("a", SAME), column("b", OTHER), **allowed)
     assert found == ("answer of q1: 6 rows of digest cd34 here, 5 rows of digest ab12 in a",)
+
+
+def queries(name: str, /, **answers: Sequence[RowsDigest]) -> ConfigurationRuns:
+    """Two runs of queries, each with an answer that it has in both runs, or with one for each run."""
+    runs = []
+    for number in range(2):
+        trials = []
+        for query, of_runs in answers.items():
+            trials.append(ok(query, 9.0 + number, answers=(of_runs[number % len(of_runs)],)))
+        run = a_run(
+            name, f"{name}-{number}", workloads=tuple(answers), parameters={"data_workloads": []}
+        )
+        runs.append(recorded(run, trials))
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def test_a_query_with_another_answer_is_left_out_and_the_others_are_compared() -> None:
+    before = queries("a", q1=[SAME], q2=[SAME], q3=[SAME])
+    after = queries("b", q1=[SAME], q2=[OTHER], q3=[SAME])
+    comparison = compare([before, after])
+    changes = [row.cells[1].change is not None for row in comparison.rows]
+    assert changes == [True, False, True]
+    left_out = comparison.rows[1].cells[1].left_out
+    assert left_out
+    assert left_out.startswith("not compared: another answer, 6 rows of digest cd34, than in a, ")
+    printed = printed_table(comparison)
+    assert "not compared" in printed
+    assert "Holm-adjusted for 2 comparisons" in " ".join(printed.split())
+
+
+def test_a_limit_is_unknown_for_a_query_that_is_left_out() -> None:
+    comparison = compare([queries("a", q1=[SAME], q2=[SAME]), queries("b", q1=[SAME], q2=[OTHER])])
+    found = list(limit_findings(comparison, 0.9))
+    assert [str(each) for each in found if "q2" in str(each)] == [
+        "b: not known whether slower by more than 90 %: q2 (another answer)"
+    ]
+
+
+def test_an_unknown_query_whose_answers_may_differ_is_named() -> None:
+    with pytest.raises(
+        BadInput, match=r"--allow-different-answers: there is no workload 'q9'; did"
+    ):
+        compare([column("a", SAME), column("b", OTHER)], allow_different_answers=("q9",))
+
+
+def test_the_time_of_all_streams_is_left_out_with_that_of_a_query() -> None:
+    sides = [column("a", SAME), column("b", OTHER)]
+    for each in sides:
+        run = replace(
+            each.runs[0].run,
+            workloads=("streams-2", "q1", "q2"),
+            parameters={"in_streams": ["q1", "q2"]},
+        )
+        trials = [*each.runs[0].trials, ok("streams-2", 9.0), ok("q2", 2.0)]
+        vars(each)["runs"] = (recorded(run, trials),)
+    left_out = compare(sides).left_out
+    assert list(left_out) == [("q1", 1), ("streams-2", 1)]
+    assert left_out["streams-2", 1] == "not compared: another answer of q1"
+
+
+def sorted_rows(name: str = "x1", key: str = "k1", **fields: Any) -> RowsDigest:
+    """The first 100 rows by the column `key`."""
+    columns = (ColumnDigest("name", name), ColumnDigest("key", key, is_sorted=True))
+    known: dict[str, Any] = {"rows": 100, "limit": 100, "columns": columns, "chance": ()}
+    return RowsDigest(**{**known, "digest": name + key, **fields})
+
+
+def test_other_rows_of_those_that_tie_at_a_limit_are_the_same_work() -> None:
+    before, after = (column(name, sorted_rows(name)) for name in "ab")
+    comparison = compare([before, after])
+    assert comparison.rows[0].cells[1].change
+    [note] = comparison.rows[0].cells[1].notes
+    assert note == (
+        "its answer has other rows of those that tie at LIMIT 100 (name differs; the number of rows and "
+        "the columns of ORDER BY are the same), than in a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (sorted_rows(key="k2"), "they differ in key; nothing in the text leaves it to chance: "),
+        (sorted_rows("x2", rows=99), ": nothing in the text leaves it to chance: "),
+        (sorted_rows("x2", limit=None), "they differ in name; nothing in the text"),
+        (sorted_rows("x2", columns=()), ": nothing in the text leaves it to chance"),
+        (sorted_rows("x2", limit=None, chance=("first()",)), "or the answer varies by first()"),
+        (sorted_rows("x2", limit=None, chance=None), "or the answer varies"),
+    ],
+)
+def test_other_data_is_told_from_ties(after: RowsDigest, reason: str) -> None:
+    sides = [
+        queries(name, q1=[each], q2=[SAME]) for name, each in (("a", sorted_rows()), ("b", after))
+    ]
+    assert reason in compare(sides).left_out["q1", 1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ([sorted_rows("x1"), sorted_rows("x2")], [sorted_rows("x3")], "rows that tie at LIMIT 100"),
+        ([SAME, OTHER], [SAME], "the same throughout a run, but not in all runs: the data changed"),
+    ],
+)
+def test_an_answer_that_varies_on_a_side_says_how(
+    before: list[RowsDigest], after: list[RowsDigest], said: str
+) -> None:
+    comparison = compare([queries("a", q1=before, q2=[SAME]), queries("b", q1=after, q2=[SAME])])
+    assert not comparison.left_out
+    assert said in " ".join(comparison.rows[0].cells[0].notes)
+
+
+def test_what_varies_although_its_text_leaves_nothing_to_chance_is_other_data() -> None:
+    varying = [replace(each, chance=()) for each in (SAME, OTHER)]
+    third = RowsDigest(7, "ef56", chance=())
+    sides = [queries("a", q1=varying, q2=[SAME]), queries("b", q1=[third], q2=[SAME])]
+    assert ("q1", 1) in compare(sides).left_out
 
 
 def test_strict_refuses_another_answer_even_if_it_is_allowed() -> None:
