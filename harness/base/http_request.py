@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
 TIMEOUT_S = 60.0
@@ -54,6 +55,18 @@ class Request:
         return "&".join(parameters)
 
 
+class Refused(OSError):
+    """A server refuses a request. `wants` is how it wants to be told who asks, such as `Negotiate`."""
+
+    def __init__(self, answer: HTTPResponse, content: bytes) -> None:
+        code = _ERROR_CODE.search(content)  # of S3, such as AccessDenied
+        reason = code[1].decode() if code else answer.reason
+        super().__init__(f"the server answers {answer.status} {reason}")
+        self.status = answer.status
+        self.wants = answer.headers.get("WWW-Authenticate", "")
+        self.leads_to = answer.headers.get("Location", "")
+
+
 def ask(
     request: Request,
     credentials: Credentials | None = None,
@@ -65,11 +78,26 @@ def ask(
 
     Like S3A, it uses no proxy. Raises OSError if there is no answer, or if the server refuses.
     """
-    at = urlsplit(request.endpoint)
     headers: dict[str, str] = {}
     if credentials is not None:
         now = datetime.now(timezone.utc)
         headers = signed_headers(request, credentials, region, now)
+    with answered(request, headers, timeout_s) as answer:
+        content = answer.read(MAX_ANSWER_BYTES + 1)
+    if len(content) > MAX_ANSWER_BYTES:
+        raise OSError(f"an answer has more than {MAX_ANSWER_BYTES:,} bytes")
+    return content
+
+
+@contextmanager
+def answered(
+    request: Request, headers: Mapping[str, str], timeout_s: float = TIMEOUT_S
+) -> Iterator[HTTPResponse]:
+    """Send a request, and yield the answer, to be read in the `with` block.
+
+    Raises OSError, there too, if there is no answer for `timeout_s`, and Refused if the server refuses.
+    """
+    at = urlsplit(request.endpoint)
     asked = request.quoted_path
     if request.query:
         asked += f"?{request.quoted_query}"
@@ -77,20 +105,15 @@ def ask(
     try:
         connection = connection_type(at.netloc, timeout=timeout_s)
         try:
-            connection.request(request.method, asked, request.body or None, headers)
+            connection.request(request.method, asked, request.body or None, dict(headers))
             answer = connection.getresponse()
-            content = answer.read(MAX_ANSWER_BYTES + 1)
+            if answer.status >= REFUSALS:
+                raise Refused(answer, answer.read(MAX_ANSWER_BYTES))
+            yield answer
         finally:
             connection.close()
     except (HTTPException, ValueError) as error:
         raise OSError(f"the server does not answer in HTTP: {type(error).__name__}") from error
-    if answer.status >= REFUSALS:
-        code = _ERROR_CODE.search(content)  # of S3, such as AccessDenied
-        reason = code[1].decode() if code else answer.reason
-        raise OSError(f"the server answers {answer.status} {reason}")
-    if len(content) > MAX_ANSWER_BYTES:
-        raise OSError(f"an answer has more than {MAX_ANSWER_BYTES:,} bytes")
-    return content
 
 
 def signed_headers(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.base.errors import BadInput
+from harness.base.redaction import without_credentials
 from harness.base.words import count_of, join_names, names_by_text, shorten
 from harness.eventlog.application import Application
 from harness.records.document import MAX_REASON
@@ -47,6 +48,7 @@ def read_logs(place: str, choice: Choice = EVERYTHING) -> Logs:
     several attempts, counts once. Raise BadInput if nothing is left, or if the place cannot be reached.
     """
     source = source_of(place, choice)
+    place = without_credentials(place)
     found = list(_chosen(source, choice))
     if not found:
         raise BadInput(_nothing_found(place, choice, source))

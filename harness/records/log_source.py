@@ -5,19 +5,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import unquote, urlsplit
 
+from harness.base.words import join_names
 from harness.eventlog.application import Application
 from harness.records.log_choice import Choice, Start
 from harness.records.log_lines import lines_of
 from harness.records.log_parts import Log, logs_of
 from harness.records.log_shapes import decoded_event
-from harness.records.places import local
+from harness.records.places import local, remote
 from harness.records.places.archive import unpacked
-from harness.records.places.file import Listing
+from harness.records.places.file import Listing, LogFile, reason_of
+from harness.records.places.history import HistoryServer, Listed, several_attempts
 
 _MOST_LINES = 1_000
 """An application's start is among its first ten lines, unless others than Spark write into its log."""
 _AT_ONCE = 16
+_MOST_LATE = 3
+"""After so many logs that came too slowly, a server is asked for no more."""
 
 
 class Source(Protocol):
@@ -43,6 +48,12 @@ class Source(Protocol):
 
 def source_of(place: str, choice: Choice) -> Source:
     """Return the source that a user's argument denotes. Raise BadInput if it cannot be reached."""
+    if place.startswith(("http://", "https://")):
+        return Served(HistoryServer(place), choice)
+    if place.startswith("file://"):
+        place = unquote(urlsplit(place).path)
+    if "://" in place:
+        return Files(unpacked(remote.listed(place)), choice)
     return Files(unpacked(local.listed(Path(place))), choice)
 
 
@@ -71,6 +82,53 @@ class Files:
                     yield log
                 else:
                     self.passed_over.append(start)
+
+
+@dataclass
+class Served:
+    """Event logs that a History Server has. Those of chosen applications are downloaded one by one."""
+
+    server: HistoryServer
+    choice: Choice
+    left_out: dict[str, str] = field(default_factory=dict)
+    passed_over: list[Start] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def logs(self) -> Iterator[Log]:
+        chosen = self._chosen()
+        repeated = several_attempts(chosen)
+        if repeated:
+            self.notes.append(
+                f"several attempts, of which the last that ended counts: {join_names(repeated)}"
+            )
+        late = 0
+        for application in chosen:
+            if late == _MOST_LATE:
+                self.left_out[application.id] = f"not asked for: {late} others came too slowly"
+                continue
+            try:
+                with self.server.downloaded(application) as archive:
+                    yield from self._logs_in(archive)
+            except OSError as error:
+                self.left_out[application.id] = reason_of(error)
+                late += isinstance(error, TimeoutError)
+
+    def _chosen(self) -> list[Listed]:
+        chosen: list[Listed] = []
+        for application in self.server.applications():
+            at_ms = application.counting.start_time_epoch
+            start = Start(application.name, application.id, at_ms)
+            if self.choice.admits(start):
+                chosen.append(application)
+            else:
+                self.passed_over.append(start)
+        return chosen
+
+    def _logs_in(self, archive: LogFile) -> list[Log]:
+        listing = unpacked(Listing([archive]))
+        logs = logs_of(listing)
+        self.left_out.update(listing.left_out)
+        return logs
 
 
 def start_of(log: Log) -> Start | None:
