@@ -8,7 +8,7 @@ from harness.base.words import count_of, join_names
 from harness.commands.command import command
 from harness.commands.own_machine import known_states, read_states, this_machine
 from harness.commands.site import on_site
-from harness.hosts.transports.host import HostError, by_docker, by_netns
+from harness.hosts.transports.host import HostError, by_local, by_ssh
 from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
@@ -26,7 +26,7 @@ def doctor_command(site: NamedHosts) -> int:
     """
     if site.names is not None or site.nodes:
         hosts = site.hosts()
-    elif site.transport in {by_docker, by_netns}:
+    elif site.transport not in {by_local, by_ssh}:
         raise BadInput("--via reaches hosts that are named, such as --hosts node[1-4]")
     else:
         hosts = [this_machine()]

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from harness.base.errors import BadInput
-from harness.hosts.transports.host import TRANSPORTS, Host, by_local
+from harness.hosts.transports import TRANSPORTS
+from harness.hosts.transports.host import Host, by_local
 from harness.lab.cluster import LOCAL_DIRS, running_lab
 from harness.lab.submit import facts
 from harness.node.block_devices import DIRECTORIES
@@ -57,8 +58,8 @@ _HOST_OPTIONS = (
         type=click.Choice(list(TRANSPORTS)),
         default=DEFAULT_VIA,
         show_default=True,
-        help="How to reach the hosts: ssh without a password, docker or netns (network namespaces) by their "
-        "names, or local, which runs everything on this machine.",
+        help="How to reach the hosts: ssh without a password; docker, kubernetes (nodes, by kubectl) or "
+        "netns (network namespaces) by their names; or local, which runs everything on this machine.",
     ),
     click.option("--lab", "in_lab", is_flag=True, help="Use the nodes of the running lab."),
     click.option(

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
+from harness.hosts.transports import TRANSPORTS
+from harness.hosts.transports.host import Host, parse_hosts
 from harness.model.interface import DEVICE_NAME
 from harness.settings.disk_rate import GROUPS, disk_rate
 from harness.settings.setting import Setting
@@ -37,7 +38,7 @@ class HostsSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     hosts: Text
-    via: Literal["ssh", "docker", "netns", "local"] = "ssh"
+    via: Literal["ssh", "docker", "kubernetes", "netns", "local"] = "ssh"
     device: Device | None = None
     spark: tuple[Text, ...] = ()
     submit_from: Namespace | None = None

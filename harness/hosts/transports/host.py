@@ -5,7 +5,7 @@ Names expand as in `node[1-4]`; an address on the network under test may follow:
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -93,14 +93,6 @@ def by_netns(name: str, address: str = "") -> Host:
 def by_local(name: str, address: str = "") -> Host:
     """Run commands on this machine."""
     return Host(name, address)
-
-
-TRANSPORTS: Mapping[str, Transport] = {
-    "ssh": by_ssh,
-    "docker": by_docker,
-    "netns": by_netns,
-    "local": by_local,
-}
 
 
 def parse_hosts(option: str, text: str, transport: Transport) -> list[Host]:
