@@ -30,13 +30,18 @@ from harness.hosts.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.hosts.transports.host import TRANSPORTS, Host, HostError, by_docker, by_local, by_ssh
+from harness.hosts.transports import TRANSPORTS
+from harness.hosts.transports.host import Host, HostError, by_docker, by_local, by_ssh
 from tests.unit.builders import known
 from tests.waiting import eventually
 
 from .conftest import Programs
 
 HERE = by_local("here", "127.0.0.1")
+
+POD = """{"items": [{
+  "metadata": {"name": "pod1"}, "spec": {"nodeName": "node1"},
+  "status": {"conditions": [{"type": "Ready", "status": "True"}]}}]}"""
 
 # Like sshd, it joins the words of a command with blanks and passes them to a shell.
 SSH = """
@@ -449,7 +454,9 @@ class TestLanguage:
             monkeypatch.setenv(variable, value)
         there = f'{german} exec "$@"'
         ssh = SSH.replace("exec", f"{german} exec")
-        programs(ssh=ssh, docker=f"shift 5; {there}", ip=f"shift 3; {there}")
+        pods = f"[ $1 = exec ] || {{ echo '{POD}'; exit; }}"
+        kubectl = f"{pods}; shift 5; {there}"
+        programs(ssh=ssh, docker=f"shift 5; {there}", ip=f"shift 3; {there}", kubectl=kubectl)
         host = TRANSPORTS[way]("node1", "")
         done = completed_on(host, "sh", "-c", "echo $LANGUAGE $LC_ALL; date -d @0 +%H%Z")
         assert done.output == "C C\n00UTC"
