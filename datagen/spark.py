@@ -5,16 +5,17 @@ from __future__ import annotations  # for Python 3.8
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark import SparkConf, cloudpickle
+from pyspark import SparkConf, SparkContext, cloudpickle
 from pyspark.sql import SparkSession
 
 import datagen
 import harness
+from harness.base.clock import duration_text
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import NO_REASON, cause_or_first_line, innermost_cause
 from harness.base.interrupt import deferred_signals
@@ -31,6 +32,12 @@ SPARK_ERRORS = (Py4JError, PySparkException)
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
+LATE_EXECUTOR_S = 120.0
+"""How long a run waits for the next executor that it asked for: a node is added, or an image is pulled."""
+ALL_EXECUTORS_S = 600.0
+_WAITING_TIME = "spark.scheduler.maxRegisteredResourcesWaitingTime"
+"""Spark's own property for the longest time to wait for executors, which the user may give."""
+_SAID_EVERY_S = 30.0
 TASKS_END_WAIT_S = 10.0
 EVENTS_WAIT_MS = 10 * 60 * 1000
 
@@ -41,8 +48,16 @@ STOPPED = (
 _JAVA_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?: ")
 
 
-def start_session(name: str, *packages: object, fair: bool = False) -> SparkSession:
+Change = Callable[[Mapping[str, str], str], Mapping[str, str]]
+"""Returns the properties to set, by those that spark-submit has set and by its command line."""
+
+
+def start_session(
+    name: str, *packages: object, fair: bool = False, change: Change | None = None
+) -> SparkSession:
     """Return the session that spark-submit configured, and start it if necessary; with a `fair` scheduler.
+
+    `change` sets further properties.
 
     Functions of our packages, and of `packages`, are sent to the executors by value: executors need
     Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start,
@@ -51,8 +66,12 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
     """
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
-    conf = SparkConf()
+    require_own_driver({})  # before pyspark looks for a JVM
+    conf = _submitted_conf()
     require_own_driver(dict(conf.getAll()))
+    if change:
+        for key, value in change(dict(conf.getAll()), _command_line()).items():
+            conf.set(key, value)
     # Spark's progress bar would overwrite our lines, and we report errors in one line. To see Spark's
     # own log, add `--conf spark.log.level=WARN`.
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
@@ -66,7 +85,7 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
     # A context that stopped while it started fails at the first call that follows.
     with spark_errors_as_one_line("Spark did not start"):
-        spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+        spark = SparkSession.builder.config(conf=conf).appName(name).getOrCreate()
         # Spark before 3.5 does not know spark.log.level.
         spark.sparkContext.setLogLevel(conf.get("spark.log.level", "OFF"))
         _silence_accumulators(spark)
@@ -81,6 +100,20 @@ def start_session(name: str, *packages: object, fair: bool = False) -> SparkSess
             "of this locale: set LC_ALL=C.UTF-8"
         )
     return spark
+
+
+def _submitted_conf() -> SparkConf:
+    """Return the properties of spark-submit, which its JVM has, and not this process."""
+    context: Any = SparkContext
+    with spark_errors_as_one_line("Spark did not start"):
+        context._ensure_initialized()  # noqa: SLF001
+        return SparkConf()
+
+
+def _command_line() -> str:
+    """Return the command line of spark-submit; empty if something else has started Spark."""
+    context: Any = SparkContext
+    return str(context._jvm.java.lang.System.getProperty("sun.java.command") or "")  # noqa: SLF001
 
 
 def _silence_accumulators(spark: SparkSession) -> None:
@@ -166,6 +199,48 @@ def wait_for_executors(spark: SparkSession) -> None:
             count = now
             stable_since = time.monotonic()
         time.sleep(0.2)
+
+
+def wait_for_all_executors(spark: SparkSession, asked: int) -> int:
+    """Wait until `asked` executors have come, and return how many have.
+
+    It ends before that if none has come for LATE_EXECUTOR_S, after ALL_EXECUTORS_S, or after the time that
+    Spark's own property for it gives.
+    """
+    began_s = time.monotonic()
+    deadline_s = began_s + ALL_EXECUTORS_S
+    next_by_s = began_s + LATE_EXECUTOR_S
+    given_s = _given_waiting_time_s(spark)
+    if given_s is not None:
+        deadline_s = began_s + given_s
+        next_by_s = deadline_s
+    come = len(executors(spark))
+    said_s = 0.0
+    while come < asked and time.monotonic() < min(deadline_s, next_by_s):
+        now_s = time.monotonic()
+        if now_s - said_s >= _SAID_EVERY_S:
+            left_s = min(deadline_s, next_by_s) - now_s
+            say(
+                f"waiting for executors: {come} of {asked} have come, for {duration_text(left_s)} more"
+            )
+            said_s = now_s
+        time.sleep(0.2)
+        now = len(executors(spark))
+        if now > come and given_s is None:
+            next_by_s = time.monotonic() + LATE_EXECUTOR_S
+        come = now
+    return come
+
+
+def _given_waiting_time_s(spark: SparkSession) -> float | None:
+    """Return how long the user lets Spark wait for executors; None if that is not given."""
+    text = spark.sparkContext.getConf().get(_WAITING_TIME)
+    if text is None:
+        return None
+    return (
+        float(java_packages(spark).org.apache.spark.network.util.JavaUtils.timeStringAsMs(text))
+        / 1e3
+    )
 
 
 def completed_tasks(spark: SparkSession) -> int:

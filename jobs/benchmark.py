@@ -25,6 +25,7 @@ from datagen.spark import spark_errors_as_one_line, start_session
 from harness.base.command_line import run_main
 from harness.base.interrupt import interruptible
 from harness.records.run_lock import RUN, configuration_lock
+from jobs.allocation import fix_executors
 from jobs.measuring import benchmark
 from jobs.options import PROG, parse
 
@@ -37,7 +38,12 @@ def main() -> int:
             (each.results, each.configuration) for each in options.by_turn()
         ):
             locks.enter_context(configuration_lock(directory, name, RUN))
-        spark = start_session("clusterlift benchmark", jobs, fair=options.streams > 1)
+        spark = start_session(
+            "clusterlift benchmark",
+            jobs,
+            fair=options.streams > 1,
+            change=None if options.executors_may_change else fix_executors,
+        )
         gc.freeze()  # before each trial, garbage is looked for: never in what was imported
         with interruptible(), spark_errors_as_one_line("Spark failed"):
             return benchmark(spark, options)

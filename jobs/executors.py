@@ -44,6 +44,7 @@ from harness.node.interface import describing_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.namespaces import boot_of, node_identity, process_namespace
 from harness.node.node_links import NodeLinks
+from harness.node.pod import pod_facts
 from harness.node.processes import RunningApplication
 from harness.node.snapshot import NodeReading, NodesSnapshot
 from harness.node.traffic import interface_traffic
@@ -105,13 +106,15 @@ class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
     They are by the host that the cluster knows; `names` has what they call themselves, where that differs.
-    `silent` has why a host, or one of its interfaces, is not described.
+    `silent` has why a host, or one of its interfaces, is not described. `pods` has what is known of the pods
+    of Kubernetes.
     """
 
     links: NodeLinks
     machines: Mapping[str, MachineFacts]
     names: Mapping[str, str]
     silent: Mapping[str, str] = field(default_factory=dict)
+    pods: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDescription:
@@ -125,7 +128,12 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
     links: dict[str, dict[str, HostLink]] = {}
     silent = dict(answers.silent)
     machines = {}
-    for host, (_, machine, texts) in sorted(answers.found.values(), key=lambda answer: answer[0]):
+    pods: dict[str, Mapping[str, str]] = {}
+    for host, (_, machine, texts, pod) in sorted(
+        answers.found.values(), key=lambda answer: answer[0]
+    ):
+        if pod:
+            pods[host] = pod
         machines[host] = read_machine(machine)
         links[host] = {}
         for device, text in texts.items():
@@ -137,10 +145,12 @@ def describe_nodes(spark: SparkSession, data_dir: str | None = None) -> NodesDes
     for host, node in answers.executors.values():
         if node is None:
             continue
-        _, (name, _, _) = answers.found[node]
+        _, (name, _, _, pod) = answers.found[node]
+        if pod:
+            pods[host] = pod
         if name not in {"", host}:
             names[host] = visible(name)[:64]  # as long as Linux allows
-    return NodesDescription(links, machines, names, silent)
+    return NodesDescription(links, machines, names, silent, pods)
 
 
 def _own_local_dirs(spark: SparkSession) -> str | None:
@@ -152,11 +162,14 @@ def _own_local_dirs(spark: SparkSession) -> str | None:
     return os.environ.get(LOCAL_DIRS, default)
 
 
-def _describe_node(directories: Mapping[str, str]) -> tuple[str, str, dict[str, str]]:
-    """Return this node's name, and what it reports about its machine and each of its interfaces, as text."""
+def _describe_node(
+    directories: Mapping[str, str],
+) -> tuple[str, str, dict[str, str], dict[str, str]]:
+    """Return this node's name, what it reports about its machine and each of its interfaces, and its pod."""
     run = partial(finished, environment={**os.environ, **directories}, timeout_s=LINK_TIMEOUT_S)
     links = {device: run(describing_command(device)).stdout for device in interface_traffic()}
-    return platform.node(), run(machine_command(python=sys.executable)).stdout, links
+    machine = run(machine_command(python=sys.executable)).stdout
+    return platform.node(), machine, links, pod_facts(os.environ, platform.node())
 
 
 def run_on_nodes(spark: SparkSession, function: Callable[[], T]) -> NodeAnswers[T]:

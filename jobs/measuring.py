@@ -9,11 +9,11 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset
 from datagen.destination import Destination, destination_beside
-from datagen.spark import executors, wait_for_executors
+from datagen.spark import executors, wait_for_all_executors, wait_for_executors
 from datagen.table import Table, open_table
 from harness.base.errors import INTERRUPTED, BadInput
 from harness.base.terminal import say, show
-from harness.base.words import join_names, names_by_text, visible
+from harness.base.words import count_of, join_names, names_by_text, visible
 from harness.model.cache import COLD
 from harness.model.run import Ending, Status
 from harness.records.directories import check_writable
@@ -24,6 +24,7 @@ from harness.trials.rounds import Rounds
 from harness.trials.time_budget import seconds_for_rounds, seconds_left
 from harness.work.queries import SUFFIX
 from harness.work.script_options import BenchmarkOptions
+from jobs.allocation import asked_executors
 from jobs.cold_reads import prefer_cold_reads
 from jobs.configuration_side import ConfigurationSide
 from jobs.node_python import require_python_on_nodes
@@ -50,6 +51,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         check_writable(each.results, each.configuration)
     if options.cache == COLD:
         prefer_cold_reads(spark)
+    _wait_for_all_executors(spark)
     wait_for_executors(spark)
     require_python_on_nodes(spark)
     if options.nodes is not None:
@@ -135,6 +137,28 @@ def _reserved_destinations(
             return selection.without_writing(str(error)), {}
         closing.enter_context(opened.pop_all())
     return selection, found
+
+
+def _wait_for_all_executors(spark: SparkSession) -> None:
+    """Wait for the executors that were asked for, if their number is known, and say how many are missing.
+
+    Raise BadInput if that number is what the cluster allows, and not what somebody named.
+    """
+    asked = asked_executors(dict(spark.sparkContext.getConf().getAll()))
+    if asked is None:
+        return
+    come = wait_for_all_executors(spark, asked.number)
+    if come >= asked.number:
+        return
+    if not come:
+        return
+    few = f"{come} of {count_of(asked.number, 'executor')} have come"
+    if asked.is_limit:
+        raise BadInput(
+            f"spark.dynamicAllocation.maxExecutors={asked.number} cannot be had: {few}; name a number that "
+            f"can, such as --conf spark.executor.instances={come}"
+        )
+    say(f"{few}, and the run goes on with them: trials in which others come do not count")
 
 
 def _require_nodes(spark: SparkSession, nodes: int) -> None:

@@ -22,6 +22,7 @@ from harness.work.options import COMPARED
 from harness.work.queries import text_digests
 from harness.work.script_options import BenchmarkOptions
 from harness.work.series import current_series
+from jobs.allocation import asked_executors
 from jobs.executors import NodesDescription
 from jobs.workload import Selection
 
@@ -42,6 +43,8 @@ def describe_run(
         "machines": {"names": nodes.names, "groups": machine_groups(nodes.machines)},
         "nodes": node_facts(nodes.links),
     }
+    if nodes.pods:
+        environment["pods"] = nodes.pods
     if nodes.silent:
         environment[SILENT] = dict(nodes.silent)
     parameters = {
@@ -94,6 +97,8 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
 def spark_facts(spark: SparkSession) -> dict[str, Any]:
     """Return versions, the executors' hosts, and what is recorded of the configuration."""
     context, jvm = spark.sparkContext, java_packages(spark)
+    properties = dict(context.getConf().getAll())
+    asked = asked_executors(properties)
     return {
         "spark": spark.version,
         "hadoop": str(jvm.org.apache.hadoop.util.VersionInfo.getVersion()),
@@ -103,5 +108,6 @@ def spark_facts(spark: SparkSession) -> dict[str, Any]:
         "application": context.applicationId,
         "parallelism": context.defaultParallelism,
         "executors": executors(spark),
-        "spark_conf": recorded_properties(dict(context.getConf().getAll())),
+        **({"executors_asked": asked.number} if asked else {}),
+        "spark_conf": recorded_properties(properties),
     }

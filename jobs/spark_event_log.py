@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_cores, java_packages, root_cause, scala_context, wait_for_events
 from harness.base.terminal import say
 from harness.eventlog.trial import TrialLog, read_log
+from jobs.executor_watch import ExecutorWatch
 
 _CONF = {
     "spark.eventLog.compress": "false",
@@ -33,9 +34,13 @@ _NAME = "trial"
 
 
 class EventLog:
-    """The event log of one trial after another. Use it with `with`: leaving deletes the directory."""
+    """The event log of one trial after another. Use it with `with`: leaving deletes the directory.
+
+    `executors` watches the executors from trial to trial.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
+        self.executors = ExecutorWatch(spark)
         self._spark = spark
         self._directory = tempfile.TemporaryDirectory(prefix="clusterlift-")
         self._file = Path(self._directory.name) / _NAME

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -11,7 +11,7 @@ from types import TracebackType
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark import executor_hosts, java_packages, scala_context
+from datagen.spark import java_packages, scala_context
 from harness.base.errors import ClusterliftError, SparkLost
 from harness.base.interrupt import deferred_signals
 from harness.model.run import Trial
@@ -68,7 +68,7 @@ class SparkTrialRunner:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
-            executors = executor_hosts(spark)
+            self.log.executors.start()
             collect_garbage(spark)
             prewarming = self.workload.prewarm(self.context)
             if prewarming is not None:
@@ -83,25 +83,21 @@ class SparkTrialRunner:
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
-        return PreparedSparkTrial(
-            self, spark, sink, executions, executors, packed, nodes, start_s, profiler
-        )
+        return PreparedSparkTrial(self, spark, sink, executions, packed, nodes, start_s, profiler)
 
 
 @dataclass(frozen=True)
 class PreparedSparkTrial:
     """A trial that is ready to run.
 
-    `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
-    just before the trial, and `packed_input` what was in memory then; `start_s` is the monotonic clock
-    then. `profiler` asks for stacks, if any does.
+    `nodes_before` has the counters of the nodes just before the trial, and `packed_input` what was in
+    memory then; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does.
     """
 
     runner: SparkTrialRunner
     spark: SparkSession
     sink: Executions
     executions: int
-    executors_before: Mapping[str, str]
     packed_input: PackedInput | None
     nodes_before: NodesSnapshot
     start_s: float
@@ -151,7 +147,7 @@ class PreparedSparkTrial:
             if self.profiler:
                 self.profiler.stop()
             after = nodes_snapshot(self.spark, with_samples=True)
-            executors = executor_hosts(self.spark)
+            executors = log.executors.trial_executors()
         read = log.read()
         with _spark_loss_detected(self.spark):
             written = self.sink.written()
@@ -163,9 +159,6 @@ class PreparedSparkTrial:
         if self.profiler:
             spans = read.spans if read else ()
             trial = replace(trial, profile=self.profiler.profile(spans))
-        lost = [host for id_, host in self.executors_before.items() if id_ not in executors]
-        if lost:
-            trial = replace(trial, note=f"executors lost: {', '.join(sorted(lost))}")
         return replace(
             trial,
             wire=wire_bytes(before, after).per_execution(self.executions),
@@ -177,6 +170,7 @@ class PreparedSparkTrial:
             timeline=trial_timeline(before, after, self.start_s, end_s, stages),
             written=written,
             silent=silent_hosts(before, after),
+            executors=executors,
         )
 
 

@@ -175,6 +175,7 @@ class StreamsExecutions(Executions):
             _unobserved(whole, workload.name),
             wall_s=geometric_mean(times_s),
             interference=whole.interference,
+            executors=whole.executors,
             answers=distinct(answers),
         )
 

@@ -16,6 +16,7 @@ from typing import Any, Mapping
 
 from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Number
+from harness.model.executors import TrialExecutors
 from harness.model.interference import ClusterInterference
 from harness.model.profile import Profile
 from harness.model.task_metrics import (
@@ -105,7 +106,7 @@ class Trial:
     - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`,
       `wire`, `disk` and `written` are averages over them.
     - `error`: why the trial failed, in one line.
-    - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
+    - `note`: an event that may explain the duration, in one line; older results have lost executors here.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
@@ -120,6 +121,7 @@ class Trial:
     - `timeline`: what the nodes did over the time of all executions; None if unknown.
     - `work`: what one execution does; None if only its time is of interest.
     - `profile`: where the tasks of all executions were; None if they were not asked.
+    - `executors`: how many there were, and which came and went; None in local mode, and in older results.
     """
 
     workload: Name
@@ -146,6 +148,7 @@ class Trial:
     answers: tuple[RowsDigest, ...] = ()
     packed_input: PackedInput | None = None
     silent: Mapping[Name, str] = field(default_factory=dict)
+    executors: TrialExecutors | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -37,7 +37,8 @@ _KNOWN = {
         spark.shuffle.io.numConnectionsPerPeer spark.shuffle.io.preferDirectBufs
         spark.shuffle.io.serverThreads spark.shuffle.localDisk.file.output.buffer spark.shuffle.manager
         spark.shuffle.push.enabled spark.shuffle.readHostLocalDisk spark.shuffle.service.enabled
-        spark.shuffle.sort.bypassMergeThreshold spark.shuffle.spill.compress
+        spark.shuffle.sort.bypassMergeThreshold spark.shuffle.sort.io.plugin.class
+        spark.shuffle.spill.compress
         spark.shuffle.unsafe.file.output.buffer spark.storage.memoryMapThreshold""",
     "how a query is planned and executed": """
         spark.sql.adaptive.advisoryPartitionSizeInBytes spark.sql.adaptive.autoBroadcastJoinThreshold
@@ -72,6 +73,11 @@ _KNOWN = {
         spark.cleaner.periodicGC.interval spark.eventLog.compress spark.eventLog.enabled
         spark.executor.heartbeatInterval spark.executor.processTreeMetrics.enabled spark.log.level
         spark.ui.enabled spark.ui.showConsoleProgress""",
+    "what a pod of Kubernetes gets": """
+        spark.kubernetes.allocation.batch.size spark.kubernetes.driver.limit.cores
+        spark.kubernetes.driver.request.cores spark.kubernetes.executor.limit.cores
+        spark.kubernetes.executor.request.cores spark.kubernetes.local.dirs.tmpfs
+        spark.kubernetes.memoryOverheadFactor""",
     "how files are stored and read": """
         spark.hadoop.dfs.blocksize spark.hadoop.dfs.client.read.shortcircuit
         spark.hadoop.dfs.client.use.datanode.hostname spark.hadoop.dfs.replication
@@ -113,8 +119,24 @@ OZONE_READS_BY = frozenset(_OZONE_READS_BY.split())
 _NUMBER = re.compile(r"true|false|-?\d{1,20}(\.\d{1,20})?\s?[A-Za-z%]{0,5}", re.IGNORECASE)
 _WORD = re.compile(r"[\w.$,-]{1,120}")
 _TAKES_A_WORD = re.compile(
-    r".*\.(codec|createParams|deployMode|factoryMode|impl|level|manager|mode|serializer)"
+    r".*\.(class|codec|createParams|deployMode|factoryMode|impl|level|manager|mode|serializer)"
 )
+_TAKES_AN_IMAGE = re.compile(r"spark\.kubernetes\.(?:(?:driver|executor)\.)?container\.image")
+_IMAGE = re.compile(
+    r"(?P<site>(?:[\w.:-]{1,200}/)*)(?P<name>[\w.-]{1,100}(?::[\w.-]{1,128})?)(?P<rest>@[\w:]{1,100})?"
+)
+_GENERATED = {
+    "a UUID": r"[0-9a-f]{8}(?:[-_]?[0-9a-f]{4}){3}[-_]?[0-9a-f]{12}",
+    "an application, or its driver": (
+        r"(?:application|job|container|driver|app)[-_]\d{8,14}[-_]\d{4,9}(?:_\d+)*"
+    ),
+    "a local application": r"local-\d{13}",
+    "what Spark makes unique on Kubernetes": r"[0-9a-f]{16}",
+    "a moment in milliseconds": r"1[4-9]\d{11}",
+    "a token": r"eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*",
+}
+"""What is generated for each application anew, by what it is."""
+_GENERATED_PART = re.compile(rf"(?<![0-9A-Za-z])(?:{'|'.join(_GENERATED.values())})(?![0-9A-Za-z])")
 JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
 _KNOWN_JAVA_OPTION = re.compile(
     r"-X(ms|mx|mn|ss)\d+[kmgtKMGT]?|-XX:[+-]\w+|-XX:\w+=\d+[kmgtKMGT%]?"
@@ -157,10 +179,23 @@ def _recorded(name: str, value: str) -> str:
         return HIDDEN  # each start of a cluster may have another, which explains no time
     if JAVA_OPTIONS.fullmatch(name):
         return _recorded_java_options(value)
+    if _TAKES_AN_IMAGE.fullmatch(name):
+        return _recorded_image(value)
     form = _WORD if _TAKES_A_WORD.fullmatch(name) else _NUMBER
     if name in KNOWN and form.fullmatch(value):
         return value
-    return digest(value)
+    # A path with a UUID differs in each application, and explains no time.
+    return digest(_GENERATED_PART.sub("*", value))
+
+
+def _recorded_image(value: str) -> str:
+    """Return the last name of an image, with a digest of the whole if a registry or a hash is named, too."""
+    image = _IMAGE.fullmatch(value)
+    if not image:
+        return digest(value)
+    if image["name"] == value:
+        return value
+    return f"{image['name']} ({digest(value)})"
 
 
 def _recorded_java_options(text: str) -> str:

@@ -44,6 +44,8 @@ class CheckedEnvironment(TypedDict, total=False):
     machines: CheckedMachines | None
     silent: Mapping[str, str] | None
     executors: _Names
+    executors_asked: Count | None
+    pods: Mapping[str, Mapping[str, str]] | None
     master: str | None
     spark_conf: Mapping[str, str] | None
     kernel: str | None
@@ -73,6 +75,7 @@ class CheckedParameters(TypedDict, total=False):
     data_workloads: list[str]
     not_requested: _Names
     sink: str | None
+    executors_may_change: bool | None
     cache: str | None
     trials: Count | str
     warmup: Count | str | None

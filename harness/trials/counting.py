@@ -6,6 +6,7 @@ A trial counts if all of this is true:
 - Nothing disturbed it, by the counters of the nodes. If every measured trial of a workload was disturbed,
   they all count: what disturbs all of them is usual there, and a short run on a busy machine has an answer.
 - It was cold, if it had to be: its input came from disks.
+- It kept its executors: none came, was lost or was replaced during its time.
 
 A failed trial counts as a failure, and never as a time. `doubts` says what is not certain about the trials
 that count.
@@ -61,7 +62,7 @@ def counted_trials(
         return found, throughout
     cleared = []
     for trial in found:
-        if trial.workload in throughout and why_not_cold(trial) is None:
+        if trial.workload in throughout and _never_counts(trial) is None:
             trial = replace(trial, disturbed=None)  # noqa: PLW2901  the same trial
         cleared.append(trial)
     return with_phases(cleared, needed), throughout
@@ -69,19 +70,27 @@ def counted_trials(
 
 def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
     """Return a trial with the verdict on what disturbed it, by the earlier ones of its run."""
-    if not trial.interference and not trial.to_be_cold:
+    by_itself = _never_counts(trial)
+    if not trial.interference and not by_itself:
         return trial
     by_nodes = earlier.judge_next(trial.workload, trial.interference or ())
-    disturbed = why_not_cold(trial) or by_nodes
+    disturbed = by_itself or by_nodes
     if disturbed == trial.disturbed:  # a copy takes time, and files have many trials
         return trial
     return replace(trial, disturbed=disturbed)
 
 
+def _never_counts(trial: Trial) -> str | None:
+    """Return in one line why a trial does not count, whatever became of the others; None if it may."""
+    if trial.executors and trial.executors.change:
+        return trial.executors.change
+    return why_not_cold(trial)
+
+
 def _disturbed_throughout(trials: Iterable[Trial]) -> dict[str, str]:
     """Return the workloads whose measured trials were all disturbed, with the reason of the first.
 
-    A trial that had to be cold, and was not, never counts.
+    A trial that had to be cold, and was not, never counts, and none that lost or gained an executor.
     """
     measured = [trial for trial in trials if trial.phase is Phase.MEASURED]
     undisturbed = {trial.workload for trial in measured if trial.undisturbed_s is not None}
@@ -89,7 +98,7 @@ def _disturbed_throughout(trials: Iterable[Trial]) -> dict[str, str]:
     for trial in measured:
         if trial.workload in undisturbed or trial.workload in reasons:
             continue
-        if trial.disturbed and why_not_cold(trial) is None:
+        if trial.disturbed and _never_counts(trial) is None:
             reasons[trial.workload] = trial.disturbed
     return reasons
 

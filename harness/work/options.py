@@ -91,9 +91,14 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-def switch(help_: str) -> Any:
+def switch(help_: str, **attributes: Any) -> Any:
     """Declare a field of options that is False unless its option is given."""
-    return option(bool, default=False, help_=help_, is_switch=True)
+    return option(_yes_or_no, default=False, help_=help_, is_switch=True, **attributes)
+
+
+def _yes_or_no(text: str) -> bool:
+    """Return the value that a key of an experiment gives to a switch."""
+    return one_of("true", "false")(text.lower()) == "true"
 
 
 def options_of(class_: type[Any]) -> tuple[Option, ...]:
@@ -189,6 +194,13 @@ class WorkOptions:
         elsewhere=1,
         affected=Affected.IN_STREAMS,
     )
+    executors_may_change: bool = switch(
+        "let dynamic allocation add and remove executors during the run; a trial in which one came or went "
+        "does not count (without it, their number is fixed where it is known, and else the run is refused)",
+        fact="--executors-may-change",
+        before=False,
+        elsewhere=False,
+    )
     cache: str = option(
         one_of(WARM, COLD),
         WARM,
@@ -227,6 +239,9 @@ class WorkOptions:
         for each in WORK_OPTIONS:
             value = getattr(self, each.name)
             if value in (each.default, ()):
+                continue
+            if each.is_switch:
+                yield each.flag
                 continue
             if isinstance(value, QueryDirectory):
                 text = path_there(value.path.absolute())

@@ -9,10 +9,12 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
+    EXECUTORS,
     LAYOUT,
     FactsByGroup,
     if_missing,
 )
+from harness.analysis.observed.executors import are_recorded, different_executors
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.base.words import shorten
@@ -62,6 +64,10 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
     cache = list(_different_cache(baseline, other))
     if cache:  # what was measured says more than what was asked for
         found = [each for each in found if each.fact != _REQUESTED_CACHE]
+    if are_recorded(baseline.runs) and are_recorded(other.runs):
+        found = [each for each in found if each.fact != EXECUTORS]
+        for by_trials in different_executors(baseline.runs, other.runs):
+            found.append(Confounder(EXECUTORS, *by_trials))
     for name, before, after in different_answers(baseline, other):
         found.append(Confounder(answer_fact(name), before, after, frozenset({name})))
     for in_logs in different_logs(baseline.runs, other.runs):

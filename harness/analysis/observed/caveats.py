@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from harness.analysis.observed.executors import executor_lines
 from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
@@ -30,6 +31,7 @@ def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     yield from _joined(chain.from_iterable(recorded.warnings for recorded in runs))
     yield from _failed_warm_ups(runs)
     yield from silent_lines(runs)
+    yield from executor_lines(runs)
     yield from _trial_notes(runs)
     yield from filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)])
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]

@@ -6,26 +6,28 @@ what a comparison is about.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from harness.analysis.observed.executors import executors_text, pod_facts
 from harness.analysis.observed.machines import distinct_values, values_by_name
 from harness.base.checked import positive
-from harness.base.words import count_of
+from harness.base.redaction import SENSITIVE_NAME
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
-from harness.model.spark_properties import JAVA_OPTIONS, OZONE_READS_BY
+from harness.model.shuffle import shuffle_facts
+from harness.model.spark_properties import JAVA_OPTIONS, KNOWN, OZONE_READS_BY
 from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
 from harness.work.options import COMPARED
 
 NOT_SET = "not set"
 LAYOUT = "layout"
+EXECUTORS = "executors"
 ESSENTIAL = frozenset(
-    {"dataset", LAYOUT, "Spark version", "Java version", "kernel", "executors"}
+    {"dataset", LAYOUT, "Spark version", "Java version", "kernel", EXECUTORS}
 ).union(option.fact for option in COMPARED if option.before is None)
 """Facts that make a comparison doubtful if only one side knows them."""
 _PROPERTIES = ("spark.", "fs.", "ozone.", "scm.")
@@ -167,8 +169,11 @@ def _with_software(run: Run, machines: Facts) -> Facts:
         "Scala version": observed.get("scala"),
         "Python version": observed.get("python"),
         "cluster manager": _cluster_manager(observed.get("master")),
-        "executors": _executors(observed),
+        EXECUTORS: executors_text(observed.get("executors"), observed),
+        "executors that were asked for": observed.get("executors_asked"),
         "cores of all executors": observed.get("parallelism"),
+        **pod_facts(observed),
+        **_shuffle(observed),
         **machines,
         **relevant_spark_conf(observed.get("spark_conf") or {}),
     }
@@ -199,7 +204,22 @@ _IRRELEVANT = {
         spark.org.apache.spark.deploy.yarn.AmIpFilter.* spark.yarn.appMasterEnv.CLUSTERLIFT_*""",
     "directories that no trial reads or writes": """
         spark.eventLog.dir spark.sql.warehouse.dir spark.submit.pyFiles spark.repl.*
-        spark.yarn.stagingDir spark.yarn.dist.* spark.executorEnv.PYTHONPATH spark.history.*""",
+        spark.yarn.stagingDir spark.yarn.dist.* spark.executorEnv.PYTHONPATH spark.history.*
+        spark.kubernetes.file.upload.path""",
+    "Kubernetes: names and labels that Spark, an operator or a user gives an application": """
+        spark.kubernetes.executor.podNamePrefix spark.kubernetes.driver.pod.name
+        spark.kubernetes.driver.service.* spark.kubernetes.driver.master spark.kubernetes.submission.*
+        spark.kubernetes.namespace spark.kubernetes.context spark.kubernetes.submitInDriver
+        spark.kubernetes.*.label.* spark.kubernetes.*.annotation.* spark.kubernetes.jars.avoidDownloadSchemes
+        spark.kubernetes.driverEnv.CLUSTERLIFT_* spark.executorEnv.CLUSTERLIFT_*""",
+    "who may use the API, the images or a store, and not how": """
+        spark.kubernetes.authenticate.* spark.kubernetes.*.secrets.* spark.kubernetes.*.secretKeyRef.*
+        spark.kubernetes.container.image.pullSecrets spark.executorEnv.AWS_*
+        spark.kubernetes.driverEnv.AWS_*""",
+    "platforms: ids and tags of a cluster, a job or a submission": """
+        spark.databricks.clusterUsageTags.* spark.databricks.job.* spark.databricks.*Id
+        spark.dataproc.*uuid* spark.dataproc.*id spark.dataproc.listeners spark.emr-*.*Id spark.emr-*.*ARN
+        spark.glue.*ID spark.glue.*NAME spark.glue.*TOKEN*""",
     "S3A and Ozone's client: what is in force for the dataset is recorded with the dataset": f"""
         spark.hadoop.fs.s3a.* spark.hadoop.clusterlift.s3a.*
         {" ".join(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY))}""",
@@ -236,8 +256,12 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1000)
 def _is_irrelevant(key: str) -> bool:
-    """Return whether a property explains no difference. All runs have the same few hundred."""
-    return bool(_IRRELEVANT_PROPERTY.match(key))
+    """Return whether a property explains no difference. All runs have the same few hundred.
+
+    A secret explains none, either: a token may be another one in each application.
+    """
+    is_secret = key not in KNOWN and bool(SENSITIVE_NAME.search(key))
+    return is_secret or bool(_IRRELEVANT_PROPERTY.match(key))
 
 
 def _chosen(key: str, value: str) -> str:
@@ -254,16 +278,11 @@ def _cluster_manager(master: str | None) -> str | None:
     return master.partition(":")[0]
 
 
-def _executors(observed: Mapping[str, Any]) -> str | None:
-    """Count executors and nodes, because a change of network changes the names of hosts."""
-    hosts = observed.get("executors")
-    if hosts is None:
-        return None
-    of_each = Counter(hosts).values()
-    text = f"{len(hosts)} on {count_of(len(of_each), 'node')}"
-    if len(set(of_each)) <= 1:
-        return text
-    return f"{text}, {min(of_each)} to {max(of_each)} on each"
+def _shuffle(observed: Mapping[str, Any]) -> Facts:
+    conf = observed.get("spark_conf")
+    if not conf:
+        return {}
+    return shuffle_facts(conf, is_kubernetes=_cluster_manager(observed.get("master")) == "k8s")
 
 
 T = TypeVar("T")

@@ -101,14 +101,23 @@ def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def two_values(option: Option) -> list[str]:
     """Return two values that an entry of the table allows, as texts."""
+    if option.is_switch:
+        return ["false", "true"]
     metavar = option.metavar or ""
     texts = metavar.split("|") if "|" in metavar else ["1", "2"]
     assert option.read(texts[0]) != option.read(texts[1])
     return texts[:2]
 
 
-def arguments_of(option: Option) -> list[str]:
-    return [f"{option.flag}={text}" for text in two_values(option)]
+def argument_with(option: Option, text: str) -> list[str]:
+    """Return the arguments that give an option this value: of a switch that is off, none."""
+    if option.is_switch:
+        return [option.flag] if option.read(text) else []
+    return [f"{option.flag}={text}"]
+
+
+def arguments_of(option: Option) -> list[list[str]]:
+    return [argument_with(option, text) for text in two_values(option)]
 
 
 def run_of(name: str, options: BenchmarkOptions, dataset: Any = DATASET, table: Any = TABLE) -> Run:
@@ -127,7 +136,7 @@ def run_of(name: str, options: BenchmarkOptions, dataset: Any = DATASET, table: 
 def two_runs(option: Option) -> list[Run]:
     """Return two runs that differ in this option alone."""
     one, other = arguments_of(option)
-    return [run_of("a", parse([one])), run_of("b", parse([other]))]
+    return [run_of("a", parse(one)), run_of("b", parse(other))]
 
 
 def refusal(before: Run, after: Run) -> str:
@@ -171,7 +180,7 @@ class TestEveryOptionOfWork:
         )
 
     def test_makes_another_series(self, option: Option) -> None:
-        one, other = ([argument] for argument in arguments_of(option))
+        one, other = arguments_of(option)
         assert series_of([], one) == series_of([], one) != series_of([], other)
 
     def test_is_a_confounder_by_its_name(self, option: Option) -> None:
@@ -179,7 +188,7 @@ class TestEveryOptionOfWork:
         here, there = (as_text(run.parameters[option.name]) for run in (after, before))
         reason = refusal(before, after)
         assert f"{option.fact}: {here} here, {there} in a" in reason
-        assert refusal(before, run_of("b", parse(arguments_of(option)[:1]))) == ""
+        assert refusal(before, run_of("b", parse(arguments_of(option)[0]))) == ""
 
     def test_is_a_condition_of_predictions_unless_it_repeats(self, option: Option) -> None:
         found = [conditions(alone(recorded(run))) for run in two_runs(option)]
@@ -203,7 +212,7 @@ class TestEveryOptionOfWork:
         first, _ = two_runs(option)
         record_all(tmp_path, first, [])
         series = Series(tmp_path, "a", "series")
-        one, other = (Submission.of([argument]) for argument in arguments_of(option))
+        one, other = map(Submission.of, arguments_of(option))
         check_same_work(series, one)
         if option.repeats:
             check_same_work(series, other)
@@ -215,7 +224,7 @@ class TestEveryOptionOfWork:
         """Then an older run and a new one with that value are the same work, and have no confounder."""
         if option.before is None:
             return
-        new = run_of("b", parse([f"{option.flag}={option.before}"]))
+        new = run_of("b", parse(argument_with(option, str(option.before))))
         parameters = {key: new.parameters[key] for key in new.parameters if key != option.name}
         old = replace(new, id="old", configuration="a", parameters=parameters)
         assert refusal(old, new) == ""

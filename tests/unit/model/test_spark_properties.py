@@ -56,6 +56,54 @@ def test_an_unknown_option_of_java_has_its_name_and_a_digest(options: str, recor
     assert recorded_properties({name: options}) == {name: recorded}
 
 
+UUID = "a7153f3c-91fd-4f4e-8cbe-6c33b21d4c1c"
+OTHER = UUID.replace("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "then"),
+    [
+        ("spark.yarn.dist.files", f"hdfs:/tmp/{UUID}/a.py", f"hdfs:/tmp/{OTHER}/a.py"),
+        (
+            "spark.mine.path",
+            "/stage/application_1699999999999_0001",
+            "/stage/application_1700000000000_0002",
+        ),
+        ("spark.mine.path", "s3a://b/spark-" + 32 * "a", "s3a://b/spark-" + 32 * "b"),
+        ("spark.mine.name", "benchmark-7fba1d9a1b2c3d4e", "benchmark-8fba1d9a1b2c3d4f"),
+        ("spark.mine.at", "1795903447558", "1795903449999"),
+        ("spark.mine.jwt", f"eyJ{20 * 'a'}.eyJ{20 * 'b'}.x", f"eyJ{20 * 'c'}.eyJ{20 * 'd'}.y"),
+    ],
+)
+def test_what_is_generated_for_each_application_is_the_same_in_all(
+    name: str, first: str, then: str
+) -> None:
+    assert recorded_properties({name: first}) == recorded_properties({name: then})
+
+
+def test_another_path_is_another_value() -> None:
+    one, other = (recorded_properties({"spark.mine.path": f"{path}/{UUID}"}) for path in "ab")
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("image", "shown"),
+    [
+        ("spark:3.5.8", "spark:3.5.8"),
+        ("apache/spark", f"spark ({digest('apache/spark')})"),
+        (
+            "123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/spark-py:v3",
+            f"spark-py:v3 ({digest('123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/spark-py:v3')})",
+        ),
+        ("h:5000/a/b@sha256:0a1b", f"b ({digest('h:5000/a/b@sha256:0a1b')})"),
+        ("user:password@h/a b", digest("user:password@h/a b")),
+    ],
+)
+def test_an_image_has_its_name_and_no_registry(image: str, shown: str) -> None:
+    for name in ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image"):
+        assert recorded_properties({name: image}) == {name: shown}
+
+
 def test_properties_are_sorted() -> None:
     assert list(recorded_properties({"b": "", "a": ""})) == ["a", "b"]
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from harness.model.executors import LostExecutor, TrialExecutors
 from harness.model.interference import MIN_EARLIER, EarlierTrials, NodeInterference
 from harness.model.run import Phase, Trial
 from harness.trials.counting import (
     DEFAULT_TRIALS,
     WarmUp,
+    counted_trials,
     doubts,
     find_warm_up,
     judged,
@@ -123,6 +125,16 @@ def test_a_trial_is_compared_with_the_earlier_trials_of_its_workload() -> None:
 def test_no_trial_sees_a_later_one() -> None:
     quiet = [ok("pi", 1.0, number, interference=QUIET) for number in range(2, 2 + MIN_EARLIER)]
     assert verdicts(ok("pi", 1.0, 1, interference=BUSY), *quiet)[0] is None
+
+
+def test_a_trial_that_lost_or_gained_an_executor_never_counts() -> None:
+    changed = TrialExecutors({"n1": 1}, lost={"2": LostExecutor("n2", "exit code 137")})
+    trials = [ok("w", 1.0, round_, executors=changed) for round_ in range(1, 4)]
+    found, throughout = counted_trials(trials, None)
+    assert [trial.disturbed for trial in found] == [changed.change] * 3
+    assert throughout == {}
+    same = [ok("w", 1.0, round_, executors=TrialExecutors({"n1": 2})) for round_ in range(1, 4)]
+    assert all(trial.counts for trial in counted_trials(same, None)[0])
 
 
 def test_a_trial_without_counters_keeps_what_was_recorded() -> None:
