@@ -131,6 +131,17 @@ def parse_moment(text: str) -> int:
     return round(moment.timestamp() * 1000)
 
 
+def parse_expression(text: str) -> re.Pattern[str]:
+    """Return a regular expression. Raise ValueError unless it is one, and finds no empty text."""
+    try:
+        expression = re.compile(text)
+    except re.error as error:
+        raise ValueError(f"'{text}' is no regular expression: {error}") from None
+    if expression.search(""):
+        raise ValueError(f"'{text}' finds nothing, too: write what it finds with + instead of *")
+    return expression
+
+
 def parse_configuration(text: str) -> str:
     """Return the name of a configuration, stripped: it names a directory, and heads a column.
 

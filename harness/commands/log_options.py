@@ -1,5 +1,6 @@
 """The options of the commands that read event logs of Spark in place of results."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import click
 from harness.analysis.observed.logged_runs import LoggedSide
 from harness.base.errors import BadInput
 from harness.base.option_types import converted
-from harness.base.option_values import parse_moment
+from harness.base.option_values import parse_expression, parse_moment
 from harness.base.redaction import without_credentials
 from harness.records.log_choice import EVERYTHING, Choice, moment
 
@@ -21,7 +22,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--event-logs": {
         "is_flag": True,
         "help": "BEFORE and AFTER are event logs that Spark wrote of your own applications: directories, "
-        "single logs, or archives of a History Server.",
+        "single logs, archives of a History Server, or URLs: http:// of a History Server, s3://, gs://, hdfs://.",
     },
     "--app": {
         "multiple": True,
@@ -39,6 +40,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "callback": converted(parse_moment),
         "metavar": "TIME",
         "help": "With --event-logs: only applications that started before this time.",
+    },
+    "--match": {
+        "callback": converted(parse_expression),
+        "metavar": "REGEX",
+        "help": "With --event-logs: what this regular expression finds in names differs each time. Names "
+        "that become the same without it are one workload.",
     },
     "--before": {
         "callback": converted(parse_moment),
@@ -59,6 +66,7 @@ class Sides:
 
     given: tuple[str, ...] = ()
     choice: Choice = EVERYTHING
+    differing: re.Pattern[str] | None = None
     before_ms: int | None = None
     after_ms: int | None = None
 
@@ -67,11 +75,13 @@ class Sides:
         if not self.given:
             return []
         if self.before_ms is not None or self.after_ms is not None:
-            return _divided(places, self.choice, self.before_ms, self.after_ms)
-        names = _names(places)
-        return [
-            LoggedSide(name, place, self.choice) for name, place in zip(names, places, strict=True)
-        ]
+            chosen = _divided(places, self.choice, self.before_ms, self.after_ms)
+        else:
+            chosen = [
+                (name, place, self.choice)
+                for name, place in zip(_names(places), places, strict=True)
+            ]
+        return [LoggedSide(name, place, choice, self.differing) for name, place, choice in chosen]
 
 
 def log_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,9 +102,9 @@ def _sides(given: Mapping[str, Any]) -> Sides:
     """Return what these values of the options say. Raise BadInput for any without --event-logs."""
     written = list(_words(given))
     if written and not given["--event-logs"]:
-        raise BadInput(f"{written[0]} chooses among event logs: add --event-logs")
+        raise BadInput(f"{written[0]} is about event logs: add --event-logs")
     choice = Choice(given["--app"], given["--since"], given["--until"])
-    return Sides(tuple(written), choice, given["--before"], given["--after"])
+    return Sides(tuple(written), choice, given["--match"], given["--before"], given["--after"])
 
 
 def _words(given: Mapping[str, Any]) -> Iterator[str]:
@@ -104,14 +114,19 @@ def _words(given: Mapping[str, Any]) -> Iterator[str]:
             yield name
         elif isinstance(value, tuple):
             yield from (f"{name}={each}" for each in value)
+        elif isinstance(value, re.Pattern):
+            yield f"{name}={value.pattern}"
         elif isinstance(value, int) and value is not False:
             yield f"{name}={datetime.fromtimestamp(value / 1e3, UTC).isoformat()}"
 
 
 def _divided(
     places: Sequence[str], choice: Choice, before: int | None, after: int | None
-) -> list[LoggedSide]:
-    """Return two sides of one place. Raise BadInput for several places, or times in the wrong order."""
+) -> list[tuple[str, str, Choice]]:
+    """Return names, place and choice of two sides of one place.
+
+    Raise BadInput for several places, or times in the wrong order.
+    """
     if len(places) != 1:
         raise BadInput("--before and --after divide the event logs of one place; name one")
     until_ms = after if before is None else before
@@ -123,8 +138,8 @@ def _divided(
         )
     [place] = places
     return [
-        LoggedSide(f"before {moment(until_ms)}", place, _until(choice, until_ms)),
-        LoggedSide(f"after {moment(since_ms)}", place, _since(choice, since_ms)),
+        (f"before {moment(until_ms)}", place, _until(choice, until_ms)),
+        (f"after {moment(since_ms)}", place, _since(choice, since_ms)),
     ]
 
 

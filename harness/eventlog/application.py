@@ -12,12 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.base.failure_reason import cause_or_first_line
-from harness.base.redaction import digest, without_credentials
-from harness.base.words import shorten
+from harness.base.redaction import without_credentials
 from harness.eventlog.events import (
     Decode,
     Event,
@@ -29,7 +27,7 @@ from harness.eventlog.events import (
     decoded,
     parse,
 )
-from harness.eventlog.passing_words import Step, steps
+from harness.eventlog.names import Described, cut, execution_names, name_steps
 from harness.eventlog.plans import fingerprint, tables
 from harness.eventlog.trial import TrialAggregator
 from harness.model.run import (
@@ -48,11 +46,8 @@ WRITTEN_BY = "Spark's event log"
 NOT_LOGGED = (
     "event logs of Spark do not tell links, layouts, other load, or whether answers were right"
 )
-MAX_NAME = 60
 MAX_ERROR = 200
 """Characters."""
-_CALL_SITE = re.compile(r"(?<=\S at )(?:[^\s/]{0,255}/){1,64}(?=[^/\s]{1,255}:\d)")
-"""The directories of a file in which an execution was called."""
 _SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
 
 
@@ -74,23 +69,14 @@ class _Execution:
     error: str = ""
 
 
-class Described(NamedTuple):
-    """How Spark describes a workload: its name in steps without what differs each time, and its tables.
-
-    `tables` is empty if the plan does not tell which they are.
-    """
-
-    steps: tuple[Step, ...]
-    tables: frozenset[str] = frozenset()
-
-
 class Application:
     """An application, from the lines of its event log, which are added one by one in their order.
 
     `described` has its executions by their names; `decode` reads JSON. `full_name` is not shortened.
+    `differing` is what a user says differs each time in names.
     """
 
-    def __init__(self, decode: Decode = decoded) -> None:
+    def __init__(self, decode: Decode = decoded, differing: re.Pattern[str] | None = None) -> None:
         self.version: str | None = None
         self.id = ""
         self.attempt = ""
@@ -98,6 +84,7 @@ class Application:
         self.full_name = ""
         self.described: dict[str, Described] = {}
         self._decode = decode
+        self._differing = differing
         self._whole = _Execution("", 0)
         self._environment: dict[str, Any] = {}
         self._task_cpus = 1
@@ -111,6 +98,7 @@ class Application:
         self._without_tasks = 0
         self._with_impossible_times = 0
         self._numbers: dict[str, dict[int, int]] = {}
+        self._in_batch: dict[str, tuple[str, int]] = {}
         self._readers: Mapping[bytes, Reader] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
@@ -146,7 +134,7 @@ class Application:
         read: set[str] = set()
         if self.has_ended:
             read = read.union(*(each.tables for each in self.described.values()))
-        return Described(_steps(self.full_name), frozenset(read))
+        return Described(name_steps(self.full_name, self._differing), frozenset(read))
 
     @property
     def executions(self) -> int:
@@ -170,12 +158,17 @@ class Application:
             id="_".join(each for each in [self.id, self.attempt] if each),
             configuration=configuration,
             started_at=_moment(self._whole.started_ms),
-            workloads=tuple(names[name] for name in own),
+            workloads=tuple(dict.fromkeys(names[name] for name in own)),
             written_by=WRITTEN_BY,
             environment=environment,
         )
         ending = Ending.COMPLETED if self.has_ended else None
-        trials = (replace(trial, workload=names[trial.workload]) for trial in self._trials)
+        trials: list[Trial] = []
+        rounds: Counter[str] = Counter()  # several may have the same name now
+        for trial in self._trials:
+            workload = names[trial.workload]
+            rounds[workload] += 1
+            trials.append(replace(trial, workload=workload, round=rounds[workload]))
         return RecordedRun(run, tuple(trials), ending, source, (NOT_LOGGED, *self._left_out()))
 
     def _left_out(self) -> Iterator[str]:
@@ -194,7 +187,7 @@ class Application:
 
     def _started(self, event: Any) -> None:
         self.full_name = without_credentials(str(event["App Name"]))
-        name = _cut(self.full_name) or "application"
+        name = cut(self.full_name) or "application"
         self.id = str(event["App ID"])
         self.attempt = str(event.get("App Attempt ID") or "")
         self._whole = _Execution(name, as_ms(event["Timestamp"]), workload=name)
@@ -320,27 +313,16 @@ class Application:
         """Name a workload by its description; numbered if another plan has been described like this."""
         if work.workload or work is self._whole:
             return
-        text, plain_steps = _name_and_steps(work.description)
-        numbers = self._numbers.setdefault(text, {})
-        number = numbers.setdefault(work.fingerprint, len(numbers) + 1)
-        work.workload = _numbered(text, number)
-        numbered = [Step(_numbered(step.text, number), step.kinds) for step in plain_steps]
-        self.described[work.workload] = Described(tuple(numbered), work.tables)
-
-
-def _numbered(text: str, number: int) -> str:
-    return text if number == 1 else f"{text} #{number}"
-
-
-@lru_cache(1_000)
-def _name_and_steps(description: str) -> tuple[str, tuple[Step, ...]]:
-    """Return the name of an execution with this description, and the description in `steps`."""
-    about = without_credentials(_CALL_SITE.sub("", description)) or "SQL"
-    return _cut(about), _steps(about)
-
-
-def _steps(text: str) -> tuple[Step, ...]:
-    return tuple(Step(_cut(step.text), step.kinds) for step in steps(text))
+        names = execution_names(work.description, work.tables, self._differing)
+        alike = work.fingerprint
+        if names.batch:  # batches have the same executions in the same order, with other plans
+            batch, before = self._in_batch.get(names.name, ("", 0))
+            alike = before + 1 if batch == names.batch else 1
+            self._in_batch[names.name] = (names.batch, alike)
+        numbers = self._numbers.setdefault(names.name, {})
+        numbered = names.numbered(numbers.setdefault(alike, len(numbers) + 1))
+        work.workload = numbered.name
+        self.described[numbered.name] = Described(numbered.steps, work.tables)
 
 
 def is_from_event_log(run: Run) -> bool:
@@ -366,15 +348,7 @@ def _job(event: Any, stages: Any, properties: Any) -> _Execution:
 
 def _reason(error: str) -> str:
     """Return why an execution failed, in one line."""
-    return _cut(without_credentials(cause_or_first_line(error, "it failed")), MAX_ERROR)
-
-
-def _cut(text: str, most: int = MAX_NAME) -> str:
-    """Return a text in one line; if it is longer, cut, with a digest of the whole."""
-    line = " ".join(text.split())
-    if len(line) > most:
-        return f"{shorten(line, most)} ({digest(line)})"
-    return line
+    return cut(without_credentials(cause_or_first_line(error, "it failed")), MAX_ERROR)
 
 
 def _moment(at_ms: int) -> str:

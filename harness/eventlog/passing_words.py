@@ -25,6 +25,16 @@ _SECONDS = rf"(?:{_SIXTY}(?:[.,]?\d{{1,9}})?)"
 _ZONE = r"(?:Z|[ ]?(?:UTC|GMT)|[ ]?[+-]\d\d:?\d\d|[ ]?[AP]M)?"
 
 
+_LOOKS_RANDOM = "what looks like random ids"
+_TEMPORARY_TABLES = "numbers of temporary tables"
+_LOCATIONS = "locations"
+UNCERTAIN = frozenset({_LOOKS_RANDOM, _TEMPORARY_TABLES, _LOCATIONS})
+"""Kinds of words that may name the work after all."""
+_PLACEHOLDER = re.compile(r"<[a-z*]{1,20}>")
+_NAMING = re.compile(r"[^\W\d_]{2}")
+"""Two letters: a text without any names no work."""
+
+
 class Rule(NamedTuple):
     """A kind of words, and what is written in their place, after what a form calls `kept`."""
 
@@ -77,10 +87,10 @@ _TIMES = _rule(
     r"(?P<kept>(?:hour|hr|hh|minute)=|<date>[T _-]{0,2})"
     rf"(?:{_HOUR}(?P<between>[-:._h]?){_SIXTY}(?:(?P=between){_SECONDS})?{_ZONE}|\d{{1,2}}){_END}",
     rf"{_HOUR}:{_SIXTY}(?::{_SECONDS})?{_ZONE}(?![\w:])",
-    rf"1[4-9]\d{{8}}(?:\d{{3}}){{0,3}}{_END}",
+    rf"1[4-9]\d{{8}}(?:(?<!00000)|(?:\d{{3}}){{1,3}}){_END}",
 )
 _RANDOM_IDS = _rule(
-    "ids",
+    _LOOKS_RANDOM,
     "<id>",
     rf"(?=[a-f]{{0,63}}\d)(?=\d{{0,63}}[a-f])[0-9a-f]{{7,64}}{_END}",
     # Letters and digits in turns.
@@ -93,11 +103,11 @@ _RANDOM_IDS = _rule(
 _BATCHES = _rule(
     "numbers of runs and batches",
     "<number>",
-    r"(?P<kept>(?:run|batch|attempt|epoch|try|build)(?:[-_ ]?(?:id|no|nr|number))?[-_=:#.\s]{0,4})"
+    r"(?P<kept>(?:run|batch|attempt|epoch|try|build|session)(?:[-_ ]?(?:id|no|nr|number))?[-_=:#.\s]{0,4})"
     rf"\d{{1,20}}{_END}",
 )
 _TEMPORARY = _rule(
-    "numbers of temporary tables",
+    _TEMPORARY_TABLES,
     "<number>",
     r"(?P<kept>(?:tmp|temp|temporary)(?:[-_][a-z]{1,40}){0,4}[-_]?)"
     rf"[a-z]{{0,20}}\d[0-9a-z]{{0,64}}{_END}",
@@ -119,14 +129,19 @@ def _without_locations(text: str) -> str:
 
 _WORDS = (_IDS, _DATES, _TIMES, _RANDOM_IDS, _BATCHES, _TEMPORARY)
 _STEPS: list[tuple[str, Callable[[str], str]]] = [(rule.kind, rule.apply) for rule in _WORDS]
-_STEPS.append(("locations", _without_locations))
+_STEPS.append((_LOCATIONS, _without_locations))
 
 
 class Step(NamedTuple):
-    """A text without the words of some kinds; `kinds` are those that were found in it."""
+    """A text without the words of some kinds; `kinds` are those that were found in it.
+
+    It is certain if these words have forms of their own, and others are left that name the work. Else only
+    what the work reads can tell whether it is the same.
+    """
 
     text: str
     kinds: tuple[str, ...]
+    is_certain: bool = True
 
 
 def steps(text: str) -> list[Step]:
@@ -138,7 +153,10 @@ def steps(text: str) -> list[Step]:
         if shorter != text and kind not in kinds:
             kinds = (*kinds, kind)
         text = shorter
-        found.append(Step(text, kinds))
+        is_certain = UNCERTAIN.isdisjoint(kinds) and bool(
+            _NAMING.search(_PLACEHOLDER.sub("", text))
+        )
+        found.append(Step(text, kinds, is_certain))
     return found
 
 
@@ -147,12 +165,37 @@ def without_passing_words(text: str) -> str:
     return steps(text)[-1].text
 
 
+_GENERAL = frozenset(
+    {
+        *(
+            "current",
+            "data",
+            "delta",
+            "files",
+            "final",
+            "input",
+            "landing",
+            "latest",
+            "output",
+            "parquet",
+        ),
+        *("part", "raw", "table", "tables", "tmp", "warehouse"),
+    }
+)
+"""Names of directories that alone do not tell which table it is."""
+
+
 def place(location: str) -> str:
-    """Return the last directory of a location that is no partition and the same each time; empty if none."""
+    """Return the last directory of a location that is no partition and the same each time; empty if none.
+
+    If it has a general name, such as `data`, the one above comes before it.
+    """
     for rule in _WORDS:
         location = rule.apply(location)
     path = _SITE.sub("", location, count=1)
     lasting = [part for part in path.split("/") if part and "=" not in part and "<" not in part]
     if not lasting:
         return ""
+    if lasting[-1].lower() in _GENERAL:
+        return "/".join(lasting[-2:])
     return lasting[-1]

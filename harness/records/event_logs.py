@@ -1,5 +1,6 @@
 """Spark's event logs of users' own applications, at the places that a user names."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -41,15 +42,19 @@ class Logs:
         return f"{self.place.rstrip('/')}/{file.path}"
 
 
-def read_logs(place: str, choice: Choice = EVERYTHING) -> Logs:
+def read_logs(
+    place: str, choice: Choice = EVERYTHING, differing: re.Pattern[str] | None = None
+) -> Logs:
     """Return the chosen applications whose logs are at a place, one or more.
+
+    `differing` is what a user says differs each time in names.
 
     Files that are no logs, or cannot be read, are left out and named. An application with several logs, or
     several attempts, counts once. Raise BadInput if nothing is left, or if the place cannot be reached.
     """
     source = source_of(place, choice)
     place = without_credentials(place)
-    found = list(_chosen(source, choice))
+    found = list(_chosen(source, choice, differing))
     if not found:
         raise BadInput(_nothing_found(place, choice, source))
     once: list[LoggedApplication] = []
@@ -70,11 +75,13 @@ def read_logs(place: str, choice: Choice = EVERYTHING) -> Logs:
     return Logs(place, tuple(once), tuple(notes))
 
 
-def _chosen(source: Source, choice: Choice) -> Iterator[LoggedApplication]:
+def _chosen(
+    source: Source, choice: Choice, differing: re.Pattern[str] | None
+) -> Iterator[LoggedApplication]:
     """Yield the applications of a source that are chosen, and tell the source which others there are."""
     for log in source.logs():
         try:
-            found = _applications(log)
+            found = _applications(log, differing)
         except ValueError as error:
             source.left_out[log[0].path] = shorten(str(error), MAX_REASON)
             continue
@@ -86,18 +93,19 @@ def _chosen(source: Source, choice: Choice) -> Iterator[LoggedApplication]:
                 source.passed_over.append(start)
 
 
-def _applications(log: Log) -> list[LoggedApplication]:
+def _applications(log: Log, differing: re.Pattern[str] | None) -> list[LoggedApplication]:
     """Return the applications of a log one after the other, as files that were joined have several.
 
     Raise ValueError with a reason if it is no log, or not as Spark writes it.
     """
-    found = [LoggedApplication(Application(decoded_event), log[0])]
+    found = [LoggedApplication(Application(decoded_event, differing), log[0])]
     is_empty = True
     for file in log:
         for number, line in enumerate(lines_of(file), 1):
             is_empty = False
             if line.startswith(_LOG_STARTS) and _is_over(found[-1], file):
-                found.append(LoggedApplication(Application(decoded_event), file))
+                another = Application(decoded_event, differing)
+                found.append(LoggedApplication(another, file))
             try:
                 found[-1].application.add(line if line.endswith(b"\n") else line + b"\n")
             except ValueError as error:

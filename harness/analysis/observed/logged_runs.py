@@ -1,13 +1,14 @@
 """The runs that event logs describe, with names that configurations have in common."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
 from harness.base.words import join_names
-from harness.eventlog.application import Application, Described
-from harness.eventlog.passing_words import Step
+from harness.eventlog.application import Application
+from harness.eventlog.names import Described
 from harness.model.run import RecordedRun, Status
 from harness.records.event_logs import Logs, read_logs
 from harness.records.log_choice import EVERYTHING, Choice
@@ -27,25 +28,29 @@ class LoggedRuns:
 
 @dataclass(frozen=True)
 class LoggedSide:
-    """A configuration: a name, and the event logs at a place that are chosen."""
+    """A configuration: a name, and the event logs at a place that are chosen.
+
+    `differing` is what a user says differs each time in names.
+    """
 
     name: str
     place: str
     choice: Choice = EVERYTHING
+    differing: re.Pattern[str] | None = None
 
 
 def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
     """Return the runs whose event logs each side denotes. Raise BadInput like `read_logs`."""
-    logs = [read_logs(side.place, side.choice) for side in sides]
-    of_logs: list[list[Application]] = []
-    names: list[list[NamesOfRun]] = []
-    for one in logs:
-        own = [each.application for each in one.applications]
-        of_logs.append(own)
-        names.append([{each.name: each.about} for each in own])
-    applications = matched(names)
-    prefixes = _prefixes(chain.from_iterable(of_logs), applications)
-    executions = matched([[_executions(each, prefixes) for each in own] for own in of_logs])
+    logs = [read_logs(side.place, side.choice, side.differing) for side in sides]
+    of_logs = [[each.application for each in one.applications] for one in logs]
+    about = [[{each.name: each.about} for each in own] for own in of_logs]
+    applications = matched(about)
+    prefixes = _prefixes(
+        chain.from_iterable(of_logs), applications, matched(_without_tables(about))
+    )
+    taken = {applications.common_name(each.name) for each in chain.from_iterable(of_logs)}
+    described = [[_executions(each, prefixes) for each in own] for own in of_logs]
+    executions = matched(described, taken)
     columns = [
         _recorded(side.name, one, applications, prefixes, executions)
         for side, one in zip(sides, logs, strict=True)
@@ -53,12 +58,25 @@ def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
     return _without_those_alone(columns)
 
 
-def _prefixes(every: Iterable[Application], applications: Matched) -> dict[str, str]:
+def _without_tables(columns: Sequence[Sequence[NamesOfRun]]) -> list[list[NamesOfRun]]:
+    """Return the names as if the plans told no tables."""
+    return [
+        [{name: Described(each.steps) for name, each in run.items()} for run in runs]
+        for runs in columns
+    ]
+
+
+def _prefixes(
+    every: Iterable[Application], applications: Matched, by_name: Matched
+) -> dict[str, str]:
     """Return the beginning of the names of each application's executions.
 
-    It is empty if all applications have one name.
+    It is empty if all applications have one name. Applications that are matched `by_name` alone may have
+    executions in common, though as a whole they do other work.
     """
-    shown = {each.name: applications.common_name(each.name) for each in every}
+    shown: dict[str, str] = {}
+    for each in every:
+        shown[each.name] = applications.common.get(each.name) or by_name.common_name(each.name)
     if len(set(shown.values())) == 1:
         return dict.fromkeys(shown, "")
     return {name: f"{common}: " for name, common in shown.items()}
@@ -69,7 +87,7 @@ def _executions(application: Application, prefixes: dict[str, str]) -> NamesOfRu
     prefix = prefixes[application.name]
     found: dict[str, Described] = {}
     for name, described in application.described.items():
-        steps = [Step(prefix + step.text, step.kinds) for step in described.steps]
+        steps = [step._replace(text=prefix + step.text) for step in described.steps]
         found[prefix + name] = Described(tuple(steps), described.tables)
     return found
 

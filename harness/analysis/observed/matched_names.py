@@ -1,7 +1,8 @@
 """Names that differ each time an application runs, matched between configurations without what differs.
 
-A name is matched only if no other configuration has it, if no other name of the same run becomes the same,
-and if the plans read the same tables, where they tell.
+A wrong match would be a wrong number. So a name is matched only if no other configuration has it, if no other
+name of the same run becomes the same, and if the plans read the same tables, where they tell. Where the name
+alone does not make certain that the work is the same, the plans have to tell.
 """
 
 from collections import Counter
@@ -9,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from harness.base.words import join_names
-from harness.eventlog.application import Described
+from harness.base.words import count_of, join_names
+from harness.eventlog.names import BY_USER, Described
 
 NamesOfRun = Mapping[str, Described]
 """The workloads of a run as Spark describes them, by their names."""
@@ -18,22 +19,38 @@ NamesOfRun = Mapping[str, Described]
 
 @dataclass
 class Matched:
-    """The common name of each name that is matched, and what was left out of each common name."""
+    """The common name of each name that is matched, and what was left out of each common name.
+
+    `not_matched` are reasons, by what names have in common.
+    """
 
     common: dict[str, str] = field(default_factory=dict)
     kinds: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    not_matched: dict[str, str] = field(default_factory=dict)
 
     def common_name(self, name: str) -> str:
         """Return the common name of a name; the name itself if it is not matched."""
         return self.common.get(name, name)
 
     def lines(self) -> Iterator[str]:
-        """Yield each rule that was used, with the common names."""
+        """Yield each rule that was used, with the common names, and each reason against a match."""
         by_rule: dict[str, list[str]] = {}
         for name, kinds in self.kinds.items():
             by_rule.setdefault(", ".join(kinds), []).append(name)
         for rule, names in by_rule.items():
-            yield f"names differ each time, and are matched without {rule}: {join_names(names)}"
+            yield f"names differ each time, and are matched without {rule}: {self._listed(rule, names)}"
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.not_matched.items():
+            by_reason.setdefault(reason, []).append(name)
+        for reason, names in by_reason.items():
+            yield f"not matched, because {reason}: {join_names(names)}"
+
+    def _listed(self, rule: str, names: Sequence[str]) -> str:
+        """Return common names; if the user made the rule, with the number of names that each stands for."""
+        if rule != BY_USER:
+            return join_names(names)
+        counts = Counter(self.common.values())
+        return join_names([f"{name} ({count_of(counts[name], 'name')})" for name in names])
 
 
 @dataclass
@@ -41,31 +58,56 @@ class _Group:
     """The names that become the same, by the numbers of the columns that have them."""
 
     columns: set[int] = field(default_factory=set)
-    names: dict[str, Described] = field(default_factory=dict)
-    tables: set[frozenset[str]] = field(default_factory=set)
+    names: dict[str, list[Described]] = field(default_factory=dict)
     is_ambiguous: bool = False
+    is_certain: bool = True
 
-    @property
-    def is_same_work(self) -> bool:
-        return not self.is_ambiguous and len(self.columns) > 1 and len(self.tables) <= 1
+    def add(self, column: int, name: str, described: Described, level: int) -> None:
+        """Add a name that a run of a column has."""
+        self.columns.add(column)
+        self.names.setdefault(name, []).append(described)
+        self.is_certain &= described.steps[level].is_certain
+
+    def reason_against(self) -> str:
+        """Return why the names cannot be the same work; empty if they are."""
+        if self.is_ambiguous:
+            return "one application has several of them"
+        tables = {described.tables for described in chain.from_iterable(self.names.values())}
+        if len(tables - {frozenset()}) > 1:
+            return "they read different tables"
+        if not self.is_certain and frozenset() in tables:
+            return "the plans do not tell whether they read the same tables"
+        return ""
 
 
-def matched(columns: Sequence[Sequence[NamesOfRun]]) -> Matched:
+def matched(columns: Sequence[Sequence[NamesOfRun]], taken: Collection[str] = ()) -> Matched:
     """Return which names of each configuration's runs are matched with those of another configuration.
 
-    They lose as little as possible: first what `passing_words.steps` takes out first.
+    They lose as little as possible: first what `passing_words.steps` takes out first. No common name is one
+    that is `taken`. Where a user says what differs, that alone decides.
     """
     found = Matched()
+    runs = list(chain.from_iterable(columns))
+    for name, described in chain.from_iterable(run.items() for run in runs):
+        step = described.steps[-1]
+        if step.kinds == (BY_USER,) and step.text not in taken:
+            found.common[name] = step.text
+            found.kinds[step.text] = step.kinds
     settled = in_several([set(chain.from_iterable(runs)) for runs in columns])
-    levels = 0
-    for run in chain.from_iterable(columns):
-        levels = max([levels, *(len(each.steps) for each in run.values())])
+    settled |= found.common.keys()
+    levels = max([0, *(len(each.steps) for run in runs for each in run.values())])
     for level in range(levels):
+        found.not_matched.clear()
         for common, group in _groups(columns, level, settled).items():
-            if group.is_same_work:
-                found.common.update(dict.fromkeys(group.names, common))
-                kinds = chain.from_iterable(e.steps[level].kinds for e in group.names.values())
-                found.kinds[common] = tuple(dict.fromkeys(kinds))
+            if len(group.columns) == 1 or not group.names:
+                continue
+            group.is_ambiguous |= common in taken
+            reason = group.reason_against()
+            if reason:
+                found.not_matched[common] = reason
+                continue
+            found.common.update(dict.fromkeys(group.names, common))
+            found.kinds[common] = _kinds(group, level)
         settled |= found.common.keys()
     return found
 
@@ -82,18 +124,22 @@ def _groups(
     groups: dict[str, _Group] = {}
     for number, runs in enumerate(columns):
         for run in runs:
-            shared = Counter(each.steps[level].text for each in run.values())
+            shared = Counter(_at(each, level) for each in run.values())
             for name, described in run.items():
-                common = described.steps[level].text
+                common = _at(described, level)
                 group = groups.setdefault(common, _Group())
                 group.is_ambiguous |= shared[common] > 1
                 if name not in settled:
-                    _add(group, number, name, described)
+                    group.add(number, name, described, level)
     return groups
 
 
-def _add(group: _Group, column: int, name: str, described: Described) -> None:
-    group.columns.add(column)
-    group.names[name] = described
-    if described.tables:
-        group.tables.add(described.tables)
+def _at(described: Described, level: int) -> str:
+    return described.steps[level].text
+
+
+def _kinds(group: _Group, level: int) -> tuple[str, ...]:
+    every: dict[str, None] = {}
+    for described in chain.from_iterable(group.names.values()):
+        every.update(dict.fromkeys(described.steps[level].kinds))
+    return tuple(every)

@@ -80,7 +80,8 @@ def execution(
     plan: dict[str, Any] = {}
     for operator in reversed(operators):
         children = [plan] if plan else []
-        name = operator.partition(" ")[0]
+        is_scan = operator.startswith("Scan parquet ")
+        name = operator if is_scan else operator.partition(" ")[0]
         plan = {"nodeName": name, "simpleString": operator, "children": children}
     ids = {"executionId": number} | ({} if root is None else {"rootExecutionId": root})
     ending = {} if error is None else {"errorMessage": error}

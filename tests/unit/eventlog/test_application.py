@@ -80,6 +80,40 @@ def test_what_is_described_alike_and_planned_differently_is_another_workload() -
     assert [name for name, _ in times(recorded)] == [f"{site}", f"{site} #2", f"{site}", "etl"]
 
 
+def test_what_has_no_description_is_called_after_its_tables_and_not_by_its_turn() -> None:
+    """All writes of a Python program have one call site, and the second may be another the next time."""
+    site = "save at NativeMethodAccessorImpl.java:0"
+    scans = ["Scan parquet db.b", "Scan parquet db.a"], ["Scan parquet db.b"]
+    recorded = run_of(*(execution(n, n, n + 9, site, operators=scans[n]) for n in (0, 1)))
+    assert [name for name, _ in times(recorded)][:2] == [f"{site} of db.a, db.b", f"{site} of db.b"]
+
+
+QUERY = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+RUN = "00000000-5717-4562-b3fc-2c963f66afa"
+
+
+def batch(name: str, run: int, number: int | str, break_: str) -> str:
+    """The description of a batch, as Spark writes it."""
+    parts = [name, f"id = {QUERY}", f"runId = {RUN}{run}", f"batch = {number}"]
+    return break_.join(part for part in parts if part)
+
+
+@pytest.mark.parametrize("break_", ["<br/>", "\n"], ids=["before Spark 4", "Spark 4"])
+def test_a_streaming_query_is_a_workload_and_its_batches_are_trials(break_: str) -> None:
+    """Plans of batches differ, and a batch may have several executions. The second run begins again."""
+    batches = [(1, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, "init")]
+    descriptions = [batch("counts", run, number, break_) for run, number in batches]
+    descriptions.append(batch("", 3, 4, break_))
+    done = [
+        execution(n, 9 * n, 9 * n + 5, about, operators=[f"Scan {n}"])
+        for n, about in enumerate(descriptions)
+    ]
+    assert [name for name, _ in times(run_of(*done))][:-1] == [
+        *("counts", "counts #2", "counts", "counts #2", "counts", "counts"),
+        f"streaming query {QUERY}",
+    ]
+
+
 def test_a_job_that_a_query_needs_before_it_starts_is_told_from_it() -> None:
     described = {"spark.job.description": "load"}
     recorded = run_of(
@@ -178,7 +212,9 @@ def test_a_table_without_a_name_is_called_like_its_directory() -> None:
     assert tables({"nodeName": "Scan parquet ", "simpleString": text, "children": []}) == {"orders"}
 
 
-@pytest.mark.parametrize("part", ["x", "a at ", "/", "a at /", "(1,2,"])
+@pytest.mark.parametrize(
+    "part", ["x", "a at ", "/", "a at /", "(1,2,", "id = ", "<br/>", "3fa85f64-"]
+)
 def test_a_long_description_takes_no_time(part: str) -> None:
     """In quadratic time, this would take minutes for each of them."""
     run_of(execution(0, 0, 9, part * (200_000 // len(part))))

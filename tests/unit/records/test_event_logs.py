@@ -494,12 +494,25 @@ class TestChoice:
         [
             (["logs", "logs", "--event-logs", "--before", "1970-01-05"], "of one place; name one"),
             (["logs", "--event-logs", "--before=1970-01-05", "--after=1970-01-04"], "later than"),
-            (["logs", "--app", "a"], "--app=a chooses among event logs: add --event-logs"),
+            (["logs", "--app", "a"], "--app=a is about event logs: add --event-logs"),
             (["logs", "--event-logs", "--since", "monday"], "'monday' is not a day or a time"),
+            (["logs", "--event-logs", "--match", "v["], "'v[' is no regular expression"),
+            (["logs", "--event-logs", "--match", "x*"], "'x*' finds nothing, too"),
         ],
     )
     def test_options_that_say_nothing_are_refused(self, arguments: list[str], message: str) -> None:
         assert message in refusal("compare", *arguments)
+
+
+def test_a_user_may_say_what_differs_in_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = two_sides(tmp_path, ["etl one", "etl two"], ["etl three", "etl four"], "load {}")
+    assert "no workload in common" in refusal("compare", *sides)
+    assert main(["compare", *sides, "--match", "one|two|three|four"]) == 0
+    table = " ".join(capsys.readouterr().out.split())
+    assert "without what --match finds: etl <*> (4 names)" in table
+    assert "load etl <*> 5.00 s" in table
 
 
 class TestArchives:
