@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line, wait_for_events
 from harness.base.errors import WrongAnswer
 from harness.model.answer import RowsDigest, distinct
+from harness.model.plan import Plan
 from harness.model.run import Trial
 from harness.model.task_metrics import WrittenBytes
 from jobs.executors import outside_trials
@@ -44,6 +45,13 @@ class Executions(ABC):
 
         Raise WrongAnswer if they differ.
         """
+
+    def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
+        """Return the plan of one of the trials that `checked` returned; None if it is unknown.
+
+        `plans` are those that Spark logged meanwhile, by their descriptions.
+        """
+        return plans.get(trial.job_group or "")
 
     def written(self) -> WrittenBytes | None:
         """Return what a frame wrote on average, and prove how it is stored; None if nothing was written."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import java_packages, scala_context
 from harness.base.errors import ClusterliftError, SparkLost
 from harness.base.interrupt import deferred_signals
+from harness.model.plan import Plan
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
 from harness.model.timeline import Stage
@@ -129,12 +130,13 @@ class PreparedSparkTrial:
                 raise
 
     def trials(self, trial: Trial) -> Sequence[Trial]:
-        observed = self._observed(trial)
+        observed, plans = self._observed(trial)
         with _spark_loss_detected(self.spark):
-            return self.sink.checked(observed)
+            checked = self.sink.checked(observed)
+        return [replace(each, plan=self.sink.plan_of(each, plans)) for each in checked]
 
-    def _observed(self, trial: Trial) -> Trial:
-        """Return the trial with what was observed of it.
+    def _observed(self, trial: Trial) -> tuple[Trial, Mapping[str, Plan]]:
+        """Return the trial with what was observed of it, and the plans that Spark logged by description.
 
         The log ends before the job that reads the nodes' counters, and is read afterwards. Quantities are
         averages over the executions of the trial; timeline and profile are of all of them.
@@ -153,13 +155,15 @@ class PreparedSparkTrial:
             written = self.sink.written()
         disk = disk_bytes_between(before, after)
         stages: Sequence[Stage] = ()
+        plans: Mapping[str, Plan] = {}
         if read is not None:
             stages = read.stages
+            plans = read.plans
             trial = replace(trial, tasks=read.metrics.per_execution(self.executions))
         if self.profiler:
             spans = read.spans if read else ()
             trial = replace(trial, profile=self.profiler.profile(spans))
-        return replace(
+        observed = replace(
             trial,
             wire=wire_bytes(before, after).per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
@@ -172,6 +176,7 @@ class PreparedSparkTrial:
             silent=silent_hosts(before, after),
             executors=executors,
         )
+        return observed, plans
 
 
 @contextmanager

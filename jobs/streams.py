@@ -16,6 +16,7 @@ from datagen.spark import cancel_jobs_on_error
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.words import join_names
 from harness.model.answer import RowsDigest, distinct
+from harness.model.plan import Plan
 from harness.model.run import Status, Trial
 from harness.trials.loop import error_line
 from harness.trials.order import shuffled
@@ -149,6 +150,13 @@ class StreamsExecutions(Executions):
             error = error_line(ClusterliftError(f"{join_names(failed)} failed"))
             trial = _failed(trial, trial.workload, error)
         return [trial, *trials]
+
+    def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
+        """Return the plan of a workload in the first stream that has it; all streams together have none."""
+        for part in self._parts():
+            if part.workload.name == trial.workload and part.group in plans:
+                return plans[part.group]
+        return None
 
     def check(self) -> list[RowsDigest]:
         """Check the answer of each part, which keeps what no oracle knows, or what is wrong."""

@@ -10,7 +10,7 @@ from __future__ import annotations  # for Python 3.8
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -27,9 +27,11 @@ from harness.eventlog.events import (
     decoded,
     parse,
 )
+from harness.eventlog.executed_plans import SQL_EVENTS, ExecutedPlans
 from harness.eventlog.names import Described, cut, execution_names, name_steps
 from harness.eventlog.plans import fingerprint, tables
 from harness.eventlog.trial import TrialAggregator
+from harness.model.plan import Plan
 from harness.model.run import (
     MAX_WALL_S,
     Ending,
@@ -41,6 +43,7 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.spark_properties import recorded_properties
+from harness.model.task_metrics import TaskMetrics
 
 WRITTEN_BY = "Spark's event log"
 NOT_LOGGED = (
@@ -48,7 +51,8 @@ NOT_LOGGED = (
 )
 MAX_ERROR = 200
 """Characters."""
-_SQL = b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+MAX_PLANS = 16
+"""Different plans of a workload in an application whose operators are kept."""
 
 
 @dataclass(eq=False)
@@ -56,7 +60,7 @@ class _Execution:
     """Something that becomes a trial: the application, an execution of SQL, or a job outside SQL.
 
     `fingerprint` tells it from others with the same description. It has a `workload` since its first job, and
-    `tasks` until its end. `error` is that of a job that failed.
+    `tasks` until its end. `error` is that of a job that failed. `plans` are its plans until its end.
     """
 
     description: str
@@ -67,16 +71,23 @@ class _Execution:
     workload: str = ""
     tasks: TrialAggregator | None = None
     error: str = ""
+    plans: ExecutedPlans = field(default_factory=ExecutedPlans)
 
 
 class Application:
     """An application, from the lines of its event log, which are added one by one in their order.
 
     `described` has its executions by their names; `decode` reads JSON. `full_name` is not shortened.
-    `differing` is what a user says differs each time in names.
+    `differing` is what a user says differs each time in names. `plans` are known plans by their digests,
+    which several applications may share.
     """
 
-    def __init__(self, decode: Decode = decoded, differing: re.Pattern[str] | None = None) -> None:
+    def __init__(
+        self,
+        decode: Decode = decoded,
+        differing: re.Pattern[str] | None = None,
+        plans: dict[str, Plan] | None = None,
+    ) -> None:
         self.version: str | None = None
         self.id = ""
         self.attempt = ""
@@ -99,6 +110,8 @@ class Application:
         self._with_impossible_times = 0
         self._numbers: dict[str, dict[int, int]] = {}
         self._in_batch: dict[str, tuple[str, int]] = {}
+        self._plans: dict[str, Plan] = {} if plans is None else plans
+        self._digests: dict[str, set[str]] = {}
         self._readers: Mapping[bytes, Reader] = {
             b"SparkListenerLogStart": self._log_started,
             b"SparkListenerApplicationStart": self._started,
@@ -108,8 +121,10 @@ class Application:
             b"SparkListenerExecutorRemoved": self._executor_removed,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerJobEnd": self._job_ended,
-            _SQL + b"Start": self._sql_started,
-            _SQL + b"End": self._sql_ended,
+            SQL_EVENTS + b"SQLExecutionStart": self._sql_started,
+            SQL_EVENTS + b"SQLAdaptiveExecutionUpdate": self._sql_planned,
+            SQL_EVENTS + b"DriverAccumUpdates": self._sql_counted,
+            SQL_EVENTS + b"SQLExecutionEnd": self._sql_ended,
         }
 
     def add(self, line: bytes) -> None:
@@ -229,10 +244,23 @@ class Application:
         root = event.get("rootExecutionId")
         if root != number and root in self._sql:
             self._sql[number] = self._sql[root]
+            self._sql[root].plans.planned(event)
             return
         about = str(event.get("description") or "")
         plan = event["sparkPlanInfo"]
-        self._sql[number] = _Execution(about, as_ms(event["time"]), fingerprint(plan), tables(plan))
+        work = _Execution(about, as_ms(event["time"]), fingerprint(plan), tables(plan))
+        work.plans.planned(event)
+        self._sql[number] = work
+
+    def _sql_planned(self, event: Any) -> None:
+        work = self._sql.get(as_number(event["executionId"]))
+        if work is not None:
+            work.plans.planned(event)
+
+    def _sql_counted(self, event: Any) -> None:
+        work = self._sql.get(as_number(event["executionId"]))
+        if work is not None:
+            work.plans.counted(event)
 
     def _sql_ended(self, event: Any) -> None:
         work = self._sql.pop(as_number(event["executionId"]), None)
@@ -303,11 +331,24 @@ class Application:
             Status.OK,
             _moment(work.started_ms),
             max(1, wall_ms) / 1e3,
-            tasks=tasks.metrics() if tasks else None,
+            tasks=_metrics(tasks, work.plans.files()) if tasks else None,
+            plan=self._plan(work),
         )
         if error:
             trial = replace(trial, status=Status.FAILED, wall_s=None, error=_reason(error))
         self._trials.append(trial)
+
+    def _plan(self, work: _Execution) -> Plan | None:
+        """Return the plan of an execution that has ended, without operators if its workload has many."""
+        plan = work.plans.plan()
+        work.plans = ExecutedPlans()
+        if plan is None:
+            return None
+        of_workload = self._digests.setdefault(work.workload, set())
+        if plan.digest not in of_workload and len(of_workload) >= MAX_PLANS:
+            return Plan(plan.digest)
+        of_workload.add(plan.digest)
+        return self._plans.setdefault(plan.digest, plan)
 
     def _name(self, work: _Execution) -> None:
         """Name a workload by its description; numbered if another plan has been described like this."""
@@ -323,6 +364,10 @@ class Application:
         numbered = names.numbered(numbers.setdefault(alike, len(numbers) + 1))
         work.workload = numbered.name
         self.described[numbered.name] = Described(numbered.steps, work.tables)
+
+
+def _metrics(tasks: TrialAggregator, files: int | None) -> TaskMetrics:
+    return replace(tasks.metrics(), input_files=files)
 
 
 def is_from_event_log(run: Run) -> bool:

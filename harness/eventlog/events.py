@@ -73,7 +73,9 @@ class TaskCounters(NamedTuple):
     result_ns: int
     gc_ns: int
     input_bytes: int
+    input_rows: int
     output_bytes: int
+    output_rows: int
     shuffle_local_bytes: int
     shuffle_remote_bytes: int
     shuffle_written_bytes: int
@@ -186,7 +188,9 @@ def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskC
         result_ns=result_ms * NS_PER_MS,
         gc_ns=as_ms(metrics["JVM GC Time"]) * NS_PER_MS,
         input_bytes=as_number(metrics["Input Metrics"]["Bytes Read"]),
+        input_rows=as_number(metrics["Input Metrics"].get("Records Read", 0)),
         output_bytes=as_number(metrics["Output Metrics"]["Bytes Written"]),
+        output_rows=as_number(metrics["Output Metrics"].get("Records Written", 0)),
         shuffle_local_bytes=as_number(read["Local Bytes Read"]),
         shuffle_remote_bytes=as_number(read["Remote Bytes Read"]),
         shuffle_written_bytes=as_number(written["Shuffle Bytes Written"]),

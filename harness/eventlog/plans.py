@@ -29,7 +29,7 @@ def tables(plan: Any) -> frozenset[str]:
 
     A table without a name is called like the last directory of its location that is no partition.
     """
-    names = [_table(node) for node in _nodes(plan)]
+    names = [table_of(node) for node in _nodes(plan)]
     return frozenset(name for name in names if name)
 
 
@@ -41,7 +41,8 @@ def _nodes(plan: Any) -> Iterator[Any]:
         nodes += node["children"]
 
 
-def _table(node: Any) -> str:
+def table_of(node: Any) -> str:
+    """Return the name of the table that an operator reads, as in `tables`."""
     scan = _SCAN.match(str(node["nodeName"])[:_MAX_TABLE])
     if scan is None:
         return ""
@@ -52,7 +53,10 @@ def _table(node: Any) -> str:
         return place(table)
     if table and (scan["format"] is not None or scan[1] == "Batch"):
         return without_passing_words(table)
-    location = _LOCATION.search(str(node["simpleString"]))
+    # Spark cuts long values, but not in the metadata.
+    whole = (node.get("metadata") or {}).get("Location")
+    described = f"Location: {whole}" if whole else str(node["simpleString"])
+    location = _LOCATION.search(described)
     if not location:
         return ""
     return place(location[1])

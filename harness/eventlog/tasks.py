@@ -13,7 +13,9 @@ from harness.model.task_metrics import TaskTime
 
 PARTS = tuple(field.name[: -len("_s")] for field in fields(TaskTime))
 _SUMMED = (
+    "input_rows",
     "output_bytes",
+    "output_rows",
     "shuffle_local_bytes",
     "shuffle_remote_bytes",
     "shuffle_written_bytes",

@@ -5,8 +5,9 @@ Only running stages take memory, and the times of the first MAX_TIMED_TASKS task
 
 from __future__ import annotations  # for Python 3.8
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from harness.eventlog.events import (
     Event,
@@ -16,10 +17,13 @@ from harness.eventlog.events import (
     StageStarted,
     TaskEnded,
     TaskStarted,
+    as_number,
     parse,
 )
+from harness.eventlog.executed_plans import SQL_EVENTS, ExecutedPlans
 from harness.eventlog.stages import Stages
 from harness.eventlog.tasks import TaskSums
+from harness.model.plan import Plan
 from harness.model.profile import MAX_TIMED_TASKS, TaskSpan
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Stage
@@ -30,12 +34,13 @@ class TrialLog:
     """A trial's event log; the times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
-    recorded.
+    recorded. `plans` are those of its executions, by their descriptions.
     """
 
     metrics: TaskMetrics
     stages: tuple[Stage, ...]
     spans: tuple[TaskSpan, ...]
+    plans: Mapping[str, Plan] = field(default_factory=dict)
 
 
 class TrialAggregator:
@@ -123,12 +128,59 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     missing.
     """
     aggregator = TrialAggregator(slots, start_ms)
+    executions = _Executions()
     for line in lines:
         try:
-            event = parse(line)
+            event = parse(line, executions.readers)
         except ValueError:
             aggregator.unreadable_lines += 1
             continue
         if event is not None:
             aggregator.add(event)
-    return TrialLog(aggregator.metrics(), tuple(aggregator.stages.times), tuple(aggregator.spans))
+    metrics = replace(aggregator.metrics(), input_files=executions.files())
+    stages = tuple(aggregator.stages.times)
+    return TrialLog(metrics, stages, tuple(aggregator.spans), executions.plans())
+
+
+class _Executions:
+    """The executions of SQL of a trial: those with the same description have one plan."""
+
+    def __init__(self) -> None:
+        self._described: dict[str, ExecutedPlans] = {}
+        self._numbered: dict[int, ExecutedPlans] = {}
+        self.readers = {
+            SQL_EVENTS + b"SQLExecutionStart": self._started,
+            SQL_EVENTS + b"SQLAdaptiveExecutionUpdate": self._updated,
+            SQL_EVENTS + b"DriverAccumUpdates": self._counted,
+        }
+
+    def plans(self) -> dict[str, Plan]:
+        found: dict[str, Plan] = {}
+        for description, executed in self._described.items():
+            plan = executed.plan()
+            if plan is not None:
+                found[description] = plan
+        return found
+
+    def files(self) -> int | None:
+        counts = [executed.files() for executed in self._described.values()]
+        known = [count for count in counts if count is not None]
+        if not known:
+            return None
+        return sum(known)
+
+    def _started(self, event: Any) -> None:
+        description = str(event.get("description") or "")
+        executed = self._described.setdefault(description, ExecutedPlans())
+        self._numbered[as_number(event["executionId"])] = executed
+        executed.planned(event)
+
+    def _updated(self, event: Any) -> None:
+        executed = self._numbered.get(as_number(event["executionId"]))
+        if executed is not None:
+            executed.planned(event)
+
+    def _counted(self, event: Any) -> None:
+        executed = self._numbered.get(as_number(event["executionId"]))
+        if executed is not None:
+            executed.counted(event)

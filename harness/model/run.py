@@ -18,6 +18,7 @@ from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Number
 from harness.model.executors import TrialExecutors
 from harness.model.interference import ClusterInterference
+from harness.model.plan import Plan
 from harness.model.profile import Profile
 from harness.model.task_metrics import (
     MIN_SECONDS,
@@ -115,6 +116,7 @@ class Trial:
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
+    - `plan`: with which operators Spark executed it; None if that is unknown.
     - `silent`: why nothing is known of a node meanwhile, by its host; older results have none.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -149,6 +151,7 @@ class Trial:
     packed_input: PackedInput | None = None
     silent: Mapping[Name, str] = field(default_factory=dict)
     executors: TrialExecutors | None = None
+    plan: Plan | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -252,6 +255,12 @@ class RecordedRun:
         if master and application:
             return f"{master} {application}"
         return None
+
+    @cached_property
+    def plans(self) -> Mapping[str, Plan]:
+        """The plans of the run by their digests; each is recorded with its operators once."""
+        plans = [trial.plan for trial in self.trials if trial.plan]
+        return {plan.digest: plan for plan in plans if plan.operators}
 
     @cached_property
     def counted(self) -> tuple[Trial, ...]:

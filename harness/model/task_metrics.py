@@ -121,6 +121,8 @@ class TaskMetrics(Quantities):
     - `largest_scan_bytes`: the input of the stage that reads most. Others can read the same data once more.
       None in older results.
     - `incomplete`: what is missing from the log, in one line; None if nothing is.
+    - `input_rows`, `output_rows`: the rows that tasks read from and wrote to files; None in older results.
+    - `input_files`: how many files the scans of the plan read; None if they did not count them.
     """
 
     tasks: int
@@ -138,6 +140,9 @@ class TaskMetrics(Quantities):
     disk_spilled_bytes: int
     incomplete: str | None = None
     largest_scan_bytes: int | None = None
+    input_rows: int | None = None
+    output_rows: int | None = None
+    input_files: int | None = None
 
     @property
     def input_bytes(self) -> int:

@@ -8,6 +8,7 @@ from harness.base.errors import BadInput
 from harness.base.redaction import without_credentials
 from harness.base.words import count_of, join_names, names_by_text, shorten
 from harness.eventlog.application import Application
+from harness.model.plan import Plan
 from harness.records.document import MAX_REASON
 from harness.records.log_choice import EVERYTHING, Choice, nothing_chosen
 from harness.records.log_lines import lines_of
@@ -79,9 +80,10 @@ def _chosen(
     source: Source, choice: Choice, differing: re.Pattern[str] | None
 ) -> Iterator[LoggedApplication]:
     """Yield the applications of a source that are chosen, and tell the source which others there are."""
+    plans: dict[str, Plan] = {}
     for log in source.logs():
         try:
-            found = _applications(log, differing)
+            found = _applications(log, differing, plans)
         except ValueError as error:
             source.left_out[log[0].path] = shorten(str(error), MAX_REASON)
             continue
@@ -93,18 +95,20 @@ def _chosen(
                 source.passed_over.append(start)
 
 
-def _applications(log: Log, differing: re.Pattern[str] | None) -> list[LoggedApplication]:
+def _applications(
+    log: Log, differing: re.Pattern[str] | None, plans: dict[str, Plan]
+) -> list[LoggedApplication]:
     """Return the applications of a log one after the other, as files that were joined have several.
 
     Raise ValueError with a reason if it is no log, or not as Spark writes it.
     """
-    found = [LoggedApplication(Application(decoded_event, differing), log[0])]
+    found = [LoggedApplication(Application(decoded_event, differing, plans), log[0])]
     is_empty = True
     for file in log:
         for number, line in enumerate(lines_of(file), 1):
             is_empty = False
             if line.startswith(_LOG_STARTS) and _is_over(found[-1], file):
-                another = Application(decoded_event, differing)
+                another = Application(decoded_event, differing, plans)
                 found.append(LoggedApplication(another, file))
             try:
                 found[-1].application.add(line if line.endswith(b"\n") else line + b"\n")

@@ -17,10 +17,17 @@ def _shape(name: str, **types: Any) -> Any:
     return TypedDict(name, keys, total=False)  # type: ignore[operator]
 
 
+class _Metric(TypedDict, total=False):
+    name: str
+    accumulatorId: int
+
+
 class _Plan(TypedDict, total=False):
     nodeName: str
     simpleString: str
     children: list["_Plan"]
+    metadata: dict[str, Any] | None
+    metrics: list[_Metric] | None
 
 
 class _SqlStart(TypedDict, total=False):
@@ -29,6 +36,16 @@ class _SqlStart(TypedDict, total=False):
     description: str | None
     sparkPlanInfo: _Plan
     time: int
+
+
+class _SqlUpdate(TypedDict, total=False):
+    executionId: int
+    sparkPlanInfo: _Plan
+
+
+class _SqlCounts(TypedDict, total=False):
+    executionId: int
+    accumUpdates: list[list[int]]
 
 
 class _SqlEnd(TypedDict, total=False):
@@ -76,8 +93,8 @@ _METRICS = _shape(
         "Read", Fetch_Wait_Time=int, Local_Bytes_Read=int, Remote_Bytes_Read=int
     ),
     Shuffle_Write_Metrics=_shape("Write", Shuffle_Bytes_Written=int, Shuffle_Write_Time=int),
-    Input_Metrics=_shape("Input", Bytes_Read=int),
-    Output_Metrics=_shape("Output", Bytes_Written=int),
+    Input_Metrics=_shape("Input", Bytes_Read=int, Records_Read=int),
+    Output_Metrics=_shape("Output", Bytes_Written=int, Records_Written=int),
 )
 _PROPERTIES = TypedDict(
     "_PROPERTIES", {"spark.sql.execution.id": str, "spark.job.description": str | None}, total=False
@@ -126,6 +143,8 @@ _SHAPES: dict[bytes, Any] = {
         Task_Metrics=_METRICS | None,
     ),
     b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart": _SqlStart,
+    b"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate": _SqlUpdate,
+    b"org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates": _SqlCounts,
     b"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd": _SqlEnd,
 }
 _DECODERS = {name: msgspec.json.Decoder(shape) for name, shape in _SHAPES.items()}

@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import FileIO, RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.interrupt import deferred_signals
 from harness.base.redaction import redacted
+from harness.model.plan import Plan
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
 from harness.records.checksums import Checksums
@@ -185,11 +186,17 @@ class Recording(_LineWriter):
 
     def __init__(self, results: Path, run: Run) -> None:
         self._names = _names(run)
+        self._plans: set[str] = set()
         self._start(_path(results, run), run)
 
     def trial(self, trial: Trial) -> None:
-        """Append a trial; it is on the disk when this returns."""
+        """Append a trial; it is on the disk when this returns. The operators of a plan are written once."""
+        plan = trial.plan
+        if plan is not None and plan.digest in self._plans:
+            trial = replace(trial, plan=Plan(plan.digest))
         self._append(_event(with_names(trial, self._names)))
+        if plan is not None:
+            self._plans.add(plan.digest)
 
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None

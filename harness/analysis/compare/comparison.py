@@ -28,6 +28,7 @@ from harness.analysis.observed.configuration import (
 )
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
+from harness.analysis.observed.plans import variation
 from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
 from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
@@ -321,6 +322,9 @@ def controls_in_common(
 
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
+    varied = variation(sample.plans)
+    if varied:
+        yield varied
     varies = how_it_varies(sample.answers_of_runs)
     if varies:
         yield varies

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.compare.answers import different_answers
-from harness.analysis.compare.logged import different_logs
+from harness.analysis.compare.executions import changed_executions
+from harness.analysis.compare.logged import different_dates
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
@@ -25,6 +26,9 @@ from harness.work.options import COMPARED, Affected
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
 
+MAX_TEXT_LENGTH = 400
+"""Characters of a sentence."""
+
 _REQUESTED_CACHE = next(option.fact for option in COMPARED if option.name == "cache")
 
 Workloads = frozenset[str] | None
@@ -35,13 +39,15 @@ Workloads = frozenset[str] | None
 class Confounder:
     """A fact that differs from the baseline; a side whose runs differ has several values in its text.
 
-    `workloads` are those whose times the fact may affect.
+    `workloads` are those whose times the fact may affect. `text` is a whole sentence about it, and empty
+    where the values say enough.
     """
 
     fact: str
     before: str
     after: str
     workloads: Workloads = None
+    text: str = ""
 
     def may_affect(self, workload: str) -> bool:
         """Whether the fact may explain this workload's change."""
@@ -49,6 +55,8 @@ class Confounder:
 
     def describe(self, baseline: str) -> str:
         """Return a line for the column that is compared with the baseline of this name."""
+        if self.text:
+            return shorten(self.text, MAX_TEXT_LENGTH)
         before = shorten(self.before, MAX_VALUE_LENGTH)
         after = shorten(self.after, MAX_VALUE_LENGTH)
         return f"{self.fact}: {after} here, {before} in {baseline}"
@@ -70,8 +78,10 @@ def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[
             found.append(Confounder(EXECUTORS, *by_trials))
     for name, before, after in different_answers(baseline, other):
         found.append(Confounder(answer_fact(name), before, after, frozenset({name})))
-    for in_logs in different_logs(baseline.runs, other.runs):
-        found.append(Confounder(*in_logs))
+    for dates in different_dates(baseline.runs, other.runs):
+        found.append(Confounder(*dates))
+    for changed in changed_executions(baseline, other):
+        found.append(Confounder(*changed))
     for by_others in different_interference(baseline.disturbances, other.disturbances):
         found.append(Confounder(*by_others))
     together = _in_streams([recorded.run for recorded in (*baseline.runs, *other.runs)])

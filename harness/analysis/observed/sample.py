@@ -1,5 +1,6 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -7,9 +8,12 @@ from enum import StrEnum
 from itertools import chain
 from statistics import median
 
+from harness.analysis.observed.plans import PlanUse
 from harness.base.errors import BadInput
 from harness.model.answer import RowsDigest, distinct
+from harness.model.plan import Plan
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
+from harness.model.task_metrics import TaskMetrics
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST
 from harness.statistics.interval import Interval
@@ -38,6 +42,8 @@ class Sample:
     - `unit`: what trials count their work in; None if they count none.
     - `peaks`: the median of the trials' peaks, by source.
     - `answers_of_runs`: the different answers of a user's query, in all phases, by run.
+    - `plans`: those of the trials that are ok, without unknown ones.
+    - `task_metrics`: those of the trials that are ok, without unknown ones.
     """
 
     workload: str
@@ -48,6 +54,8 @@ class Sample:
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
     answers_of_runs: tuple[tuple[RowsDigest, ...], ...] = ()
+    plans: tuple[PlanUse, ...] = ()
+    task_metrics: tuple[TaskMetrics, ...] = ()
 
     @property
     def answers(self) -> tuple[RowsDigest, ...]:
@@ -150,7 +158,23 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
         unit=work[0].unit if work else None,
         peaks=_median_peaks(work),
         answers_of_runs=tuple(filter(None, map(answers_of, of_runs))),
+        plans=_plans(workload, runs),
+        task_metrics=tuple(t.tasks for t in counted if t.tasks and t.wall_s is not None),
     )
+
+
+def _plans(workload: str, runs: Sequence[RecordedRun]) -> tuple[PlanUse, ...]:
+    plans: dict[str, Plan] = {}
+    trials: Counter[str] = Counter()
+    for recorded in runs:
+        for trial in recorded.by_workload.get(workload, ()):
+            if not trial.counts or trial.wall_s is None or trial.plan is None:
+                continue
+            plan = recorded.plans.get(trial.plan.digest)
+            if plan is not None:
+                plans.setdefault(plan.digest, plan)
+                trials[plan.digest] += 1
+    return tuple(PlanUse(plans[digest], number) for digest, number in trials.items())
 
 
 def _median_peaks(work: Iterable[Work]) -> dict[str, float]:

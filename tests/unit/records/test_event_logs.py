@@ -314,7 +314,7 @@ class TestCommands:
         assert "-49.9%" in table
         for note in (
             "recorded: 1970-01-11 here, 1970-01-01 in before",
-            "input of the tasks: 1.4 GB here, 1 GB in before",
+            "input of load: 1.4 GB here, 1 GB in before",
             "do not tell links, layouts, other load",
         ):
             assert note in table, note

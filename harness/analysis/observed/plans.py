@@ -1,0 +1,187 @@
+"""With which plans the trials of a workload were executed, and what differs between two plans.
+
+What a plan means is in its operators, in their order: their names and details, and of their expressions all
+but the numbers. Versions of Spark print expressions differently, and have operators of their own: between
+them, only joins, exchanges and scans are compared.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.base.words import count_of, shorten
+from harness.model.plan import Operator, Plan
+
+MAX_DIFFERENCES = 3
+"""A line names at most this number of differences of two plans."""
+_MAX_DETAILS = 60
+"""Columns of an operator in a line."""
+_LITERAL = re.compile(r"'[^']*'|-?\b\d[\w.:-]*|<\w+>")
+_NUMBERS = re.compile(r"-?\d+")
+_KINDS = (("Join", "NestedLoop", "Cartesian"), ("Scan",), ("Exchange",))
+"""Parts of the names of joins, scans and exchanges, in the order in which differences are listed."""
+
+
+class PlanUse(NamedTuple):
+    """A plan with its operators, and in how many trials it was executed."""
+
+    plan: Plan
+    trials: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How plans are read to be compared: with the values in filters or not, and across versions or not."""
+
+    with_literals: bool = True
+    across_versions: bool = False
+
+    def meaning(self, plan: Plan) -> tuple[Operator, ...]:
+        """Return what is compared of the operators of a plan."""
+        found: list[Operator] = []
+        for each in plan.operators:
+            if self.across_versions and _kind(each.name) == len(_KINDS):
+                continue
+            details = each.details
+            if not self.with_literals and "Scan" in each.name:
+                details = _LITERAL.sub("?", details)
+            expressions = ""
+            if not self.across_versions:
+                expressions = self._expressions(each.expressions)
+            found.append(Operator(0, each.name, details, expressions))
+        return tuple(found)
+
+    def _expressions(self, text: str) -> str:
+        if self.with_literals:
+            return _NUMBERS.sub("?", text)
+        return _LITERAL.sub("?", text)
+
+
+def reading(
+    before: Sequence[PlanUse], after: Sequence[PlanUse] = (), *, across_versions: bool = False
+) -> Reading:
+    """Return how the plans of one or two sides are compared.
+
+    If those of a side differ among themselves, it may be by the values in their filters, as with the numbers
+    of a night's batch: then these do not count.
+    """
+    return Reading(max(len(before), len(after)) <= 1, across_versions)
+
+
+def by_meaning(uses: Sequence[PlanUse], read: Reading) -> dict[tuple[Operator, ...], PlanUse]:
+    """Return plans with different meanings, each with the number of its trials; the usual one is first."""
+    found: dict[tuple[Operator, ...], PlanUse] = {}
+    for use in uses:
+        meaning = read.meaning(use.plan)
+        known = found.get(meaning, PlanUse(use.plan, 0))
+        found[meaning] = PlanUse(known.plan, known.trials + use.trials)
+    in_order = sorted(found.items(), key=lambda item: -item[1].trials)
+    return dict(in_order)
+
+
+def plan_change(
+    before: Sequence[PlanUse], after: Sequence[PlanUse], *, across_versions: bool = False
+) -> str:
+    """Return what changed from the plans of one side to those of another; empty if nothing did.
+
+    A side may have had several plans. It changed if the usual one did, or if one is on one side alone.
+    """
+    read = reading(before, after, across_versions=across_versions)
+    then = by_meaning(before, read)
+    now = by_meaning(after, read)
+    if not then or not now:
+        return ""
+    usual = next(iter(then))
+    new = [meaning for meaning in now if meaning not in then]
+    gone = [meaning for meaning in then if meaning not in now]
+    if new:
+        found = difference(usual, new[0])
+        return found + _in_some(now[new[0]], now)
+    if gone:
+        found = difference(gone[0], next(iter(now)))
+        return found + _in_some(then[gone[0]], then)
+    if next(iter(now)) != usual:
+        return difference(usual, next(iter(now))) + _in_some(next(iter(now.values())), now)
+    return ""
+
+
+def variation(uses: Sequence[PlanUse]) -> str:
+    """Return how the plans of one side differ among themselves; empty if they do not."""
+    found = by_meaning(uses, reading(uses))
+    if len(found) < 2:  # noqa: PLR2004
+        return ""
+    (usual, _), (other, use), *_ = found.items()
+    every = sum(each.trials for each in found.values())
+    return f"{len(found)} plans in {count_of(every, 'trial')}: {difference(usual, other)} in {use.trials}"
+
+
+def _in_some(use: PlanUse, every: Mapping[tuple[Operator, ...], PlanUse]) -> str:
+    trials = sum(each.trials for each in every.values())
+    if use.trials == trials:
+        return ""
+    return f" (in {use.trials} of {count_of(trials, 'trial')})"
+
+
+def difference(before: Sequence[Operator], after: Sequence[Operator]) -> str:
+    """Return what differs between what two plans mean: `SortMergeJoin became BroadcastHashJoin; ...`."""
+    gone = _sorted(Counter(before) - Counter(after))
+    new = _sorted(Counter(after) - Counter(before))
+    texts: Counter[str] = Counter()
+    for kind in range(len(_KINDS) + 1):
+        texts.update(_of_kind(gone.get(kind, []), new.get(kind, [])))
+    if not texts:
+        return "the same operators in another order"
+    shown = []
+    for text, number in list(texts.items())[:MAX_DIFFERENCES]:
+        shown.append(text if number == 1 else f"{text} ({number} times)")
+    more = len(texts) - len(shown)
+    if more:
+        shown.append(count_of(more, "more difference"))
+    return "; ".join(shown)
+
+
+def _sorted(operators: Counter[Operator]) -> dict[int, list[Operator]]:
+    """Return operators by their kind, in the order of their plan."""
+    found: dict[int, list[Operator]] = {}
+    for each in operators.elements():
+        found.setdefault(_kind(each.name), []).append(each)
+    return found
+
+
+def _kind(name: str) -> int:
+    """Return the place of an operator's kind in _KINDS, or the number after these."""
+    for number, parts in enumerate(_KINDS):
+        if any(part in name for part in parts):
+            return number
+    return len(_KINDS)
+
+
+def _of_kind(gone: list[Operator], new: list[Operator]) -> Iterator[str]:
+    """Yield what became of operators of one kind. Those with the same name belong together first."""
+    gone = list(gone)
+    new = list(new)
+    for before in list(gone):
+        same = [each for each in new if each.name == before.name]
+        if same:
+            gone.remove(before)
+            new.remove(same[0])
+            yield _became(before, same[0])
+    is_substitute = bool(gone) and _kind(gone[0].name) < len(_KINDS)
+    while is_substitute and gone and new:
+        yield _became(gone.pop(0), new.pop(0))
+    yield from (f"no more {_text(each)}" for each in gone)
+    yield from (f"{_text(each)} added" for each in new)
+
+
+def _became(before: Operator, after: Operator) -> str:
+    if before.name != after.name:
+        return f"{before.name} became {after.name}"
+    if before.details != after.details:
+        return f"{_text(before)} became {shorten(after.details or 'none', _MAX_DETAILS)}"
+    return f"{before.name} has other expressions"
+
+
+def _text(operator: Operator) -> str:
+    return shorten(f"{operator.name} {operator.details}".strip(), _MAX_DETAILS)
