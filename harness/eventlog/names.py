@@ -15,11 +15,14 @@ from harness.base.words import shorten
 from harness.eventlog.passing_words import Step, steps
 
 MAX_NAME = 60
+MAX_READ = 10_000
 """Characters."""
 BY_USER = "what --match finds"
 _PLACEHOLDER = "<*>"
 _DIRECTORIES = re.compile(r"(?<=\S at )(?:[^\s/]{0,255}/){1,64}(?=[^/\s]{1,255}:\d)")
 """The directories of a file in which an execution was called."""
+_FROM_PYTHON = " at NativeMethodAccessorImpl.java:0"
+"""The call site of all that Python asks for. It tells nothing."""
 _CALL_SITE = re.compile(r"\S{1,255} at \S{1,255}:\d{1,9}")
 _LINE = r"(?:<br/>|\n)"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -54,14 +57,23 @@ class Names(NamedTuple):
         return Names(f"{self.name} #{number}", every, self.batch)
 
 
-@lru_cache(1_000)
 def execution_names(
     description: str, tables: frozenset[str], differing: re.Pattern[str] | None
 ) -> Names:
     """Return what an execution with this description is called.
 
-    `differing` is what a user says differs each time; else the kinds of `passing_words` do.
+    `differing` is what a user says differs each time; else the kinds of `passing_words` do. Of a description
+    that is longer than MAX_READ, the middle is not looked at, but told from others.
     """
+    if len(description) > MAX_READ:
+        half = MAX_READ // 2
+        middle = f"{digest(description)} {digest(description[::-1])}"
+        description = f"{description[:half]} {middle} {description[-half:]}"
+    return _names(description, tables, differing)
+
+
+@lru_cache(1_000)
+def _names(description: str, tables: frozenset[str], differing: re.Pattern[str] | None) -> Names:
     text = description
     batch = ""
     found = _BATCH.match(description)
@@ -71,7 +83,8 @@ def execution_names(
         batch = found["batch"]
     about = without_credentials(_DIRECTORIES.sub("", text)) or "SQL"
     if tables and _CALL_SITE.fullmatch(about):
-        about += f" of {', '.join(sorted(tables))}"
+        action = about.replace(_FROM_PYTHON, "")
+        about = f"{action} of {', '.join(sorted(tables))}"
     return Names(cut(about), name_steps(about, differing), batch)
 
 

@@ -17,6 +17,7 @@ from harness.records.log_shapes import decoded_event
 from harness.records.log_source import Source, source_of, started
 from harness.records.places.file import LogFile
 
+_TOO_OLD = ("0", "1")
 _LOG_STARTS = b'{"Event":"SparkListenerLogStart"'
 
 
@@ -133,8 +134,11 @@ def _bad_line(found: Sequence[LoggedApplication], number: int, error: ValueError
     application = found[-1].application
     if len(found) == 1 and not application.name and number == 1:
         return "no event log of Spark"
-    version = f"Spark {application.version}: " if application.version else ""
-    return f"line {number}: {version}{error}"
+    version = application.version or ""
+    if version.partition(".")[0] in _TOO_OLD:
+        return f"of Spark {version}; logs of Spark 2 and newer are read"
+    where = f"Spark {version}: " if version else ""
+    return f"line {number}: {where}{error}"
 
 
 def _same_applications(

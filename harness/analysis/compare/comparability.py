@@ -9,6 +9,7 @@ from harness.analysis.observed.environment import content
 from harness.analysis.observed.sample import Sample
 from harness.base.errors import BadInput
 from harness.base.words import join_names
+from harness.eventlog.application import is_from_event_log
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ControlShift
 
@@ -29,7 +30,10 @@ def require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRun
             f"{column.name!r} has {join_names(column.attempted) or 'no measured trial'}"
             for column in (baseline, other)
         )
-        raise BadInput(f"no workload in common: {both}; run the same workloads in both")
+        advice = "run the same workloads in both"
+        if any(is_from_event_log(recorded.run) for recorded in baseline.runs):
+            advice += ", or say by --match what differs in their names"
+        raise BadInput(f"no workload in common: {both}; {advice}")
 
 
 def require_same_units(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:

@@ -85,7 +85,7 @@ def test_what_has_no_description_is_called_after_its_tables_and_not_by_its_turn(
     site = "save at NativeMethodAccessorImpl.java:0"
     scans = ["Scan parquet db.b", "Scan parquet db.a"], ["Scan parquet db.b"]
     recorded = run_of(*(execution(n, n, n + 9, site, operators=scans[n]) for n in (0, 1)))
-    assert [name for name, _ in times(recorded)][:2] == [f"{site} of db.a, db.b", f"{site} of db.b"]
+    assert [name for name, _ in times(recorded)][:2] == ["save of db.a, db.b", "save of db.b"]
 
 
 QUERY = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
