@@ -176,6 +176,8 @@ def _network_cells(found: Attribution | None) -> list[str]:
         return [quantities.UNKNOWN] * (len(_NETWORK_HEADINGS) - 2)
     if not found.input_bytes:
         node_local = ""
+    elif found.is_place_unknown:
+        node_local = quantities.UNKNOWN
     elif found.node_local is None:
         node_local = NO_NODE
     else:

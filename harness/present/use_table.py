@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
+from harness.analysis.observed.executors import executors_in_pods
 from harness.base.words import label, percent
 from harness.present import quantities
 from harness.present.blocks import Block, Paragraph, Table
@@ -92,6 +93,11 @@ def _limit(configuration: str, uses: LinkUses) -> str:
     known = [str(use.goodput) for use in uses.values() if use.goodput]
     if known:
         return f"Links carry in {configuration}: {', '.join(dict.fromkeys(known))}."
+    if any(executors_in_pods(use.typical.run.environment) for use in uses.values()):
+        return (
+            f"Whether links were full in {configuration} is unknown: executors are in pods with a network of "
+            "their own, whose interfaces also carry what stays on the node."
+        )
     return (
         f"What links carry in {configuration} is unknown; measure it with: "
         f"clusterlift probe mesh --configuration {shlex.quote(configuration)}."

@@ -11,6 +11,7 @@ from harness.analysis.compare.comparison import Cell, Comparison, Row
 from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.analysis.network.measured import known_median
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.executors import executors_in_pods
 from harness.base.errors import BadInput
 from harness.base.words import percent
 from harness.model.run import RecordedRun, Trial
@@ -69,6 +70,8 @@ class Attribution:
       fetched from other nodes. They are medians, None if no counters could be read.
     - `unread`: nodes whose counters could not be read.
     - `writes`: whether tasks wrote files.
+    - `is_place_unknown`: whether it is not known which input was on a task's node: an executor was in a pod,
+      whose address is not that of its node. Then `node_local` is None.
     - `notes`: lines on failed and speculative tasks, spilling and incomplete event logs.
     """
 
@@ -83,6 +86,7 @@ class Attribution:
     writes: bool
     unread: tuple[str, ...]
     notes: tuple[str, ...]
+    is_place_unknown: bool = False
 
     @property
     def received_per_input_byte(self) -> float | None:
@@ -101,7 +105,9 @@ class Attribution:
 def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
     timed: list[Trial] = []
+    are_in_pods = False
     for recorded in runs:
+        are_in_pods = are_in_pods or executors_in_pods(recorded.run.environment)
         own = recorded.by_workload.get(workload, ())
         timed += [trial for trial in own if trial.counts and trial.wall_s is not None]
     parts: list[Parts] = []
@@ -116,18 +122,22 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     if not trials:
         return None
     traffic = _traffic(trials)
+    node_local = _node_local(metrics)
+    # A task finds its input on its own node by the node's address, which a pod does not have.
+    is_place_unknown = are_in_pods and node_local is not None
     return Attribution(
         trials=len(timed),
         n=len(trials),
         parts_s=_median_parts(parts),
         straggler_ratio=_straggler_ratio(metrics),
         input_bytes=fmean(tasks.input_bytes for tasks in metrics),
-        node_local=_node_local(metrics),
+        node_local=None if is_place_unknown else node_local,
         received_bytes=traffic.received_bytes,
         shuffle_bytes=traffic.shuffle_bytes,
         writes=any(tasks.output_bytes for tasks in metrics),
         unread=traffic.unread,
         notes=(*_notes(metrics), *_throttled(trials)),
+        is_place_unknown=is_place_unknown,
     )
 
 

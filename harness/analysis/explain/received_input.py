@@ -1,7 +1,10 @@
 """Why nodes receive bytes of input: what the layout and the file system of the data explain."""
 
+from collections.abc import Collection
+
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import storage
+from harness.analysis.observed.executors import executors_in_pods
 from harness.model.layout import Layout, LayoutKind
 
 LITTLE = 0.1
@@ -20,8 +23,17 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
     if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
         return None
     layout = layouts[0]
+    if any(executors_in_pods(recorded.run.environment) for recorded in column.runs):
+        return (
+            f"the data is {layout}, and executors are in pods with a network of their own: what a server on "
+            "the same node sends counts as received, although no link of the node carries it"
+        )
+    return _by_layout(layout, {storage(recorded.run) for recorded in column.runs}, received)
+
+
+def _by_layout(layout: Layout, storages: Collection[str | None], received: float) -> str:
+    """Return why nodes receive so much of data with a known layout."""
     data = f"the data is {layout}"
-    storages = {storage(recorded.run) for recorded in column.runs}
     if "s3a" in storages:
         task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.executors import has_own_network
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run, Trial
@@ -143,7 +144,7 @@ class TrialUse:
 class TrialLink(TrialUse):
     """The links of a trial. `goodput` is that of the busiest node's link, None if it is unknown.
 
-    `full` is None if no node's goodput is known.
+    `full` is None if no node's goodput is known, or if a node is a pod whose interface is no link.
     """
 
     node: NodeTimeline
@@ -226,6 +227,7 @@ def _trial_link(
     silent = silent_nodes(timeline)
     full: list[set[str]] = [set() for _ in range(timeline.slices)]
     is_any_known = False
+    is_pod_unknown = False
     for node in timeline.nodes:
         if node.host in silent:
             continue
@@ -233,11 +235,13 @@ def _trial_link(
         if not _are_enough([None not in part for part in slices]):
             return None
         limit = goodput_of(node.host)
+        if limit is None and has_own_network(run.environment, node.host):
+            is_pod_unknown = True
         if limit:
             is_any_known = True
             for ways, part in zip(full, slices, strict=True):
                 ways.update(_full_ways(part, limit))
-    known = tuple(full) if is_any_known else None
+    known = tuple(full) if is_any_known and not is_pod_unknown else None
     return TrialLink(run, trial, timeline, known, busiest, goodput_of(busiest.host))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from harness.analysis.network.measured import RECEIVES, PairMatrix, typical_bit_s
 from harness.analysis.observed.declared import declared_rate
 from harness.analysis.observed.environment import is_emulated, link_rates
+from harness.analysis.observed.executors import has_own_network
 from harness.base.checked import count
 from harness.model.link import (
     MIN_MTU,
@@ -43,12 +44,15 @@ class Goodput:
 def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
     """Return the goodput of a host in a run; None if neither probes nor the link's rate are known.
 
-    Probes and Spark may name hosts differently; then the typical goodput of all hosts counts.
+    Probes and Spark may name hosts differently; then the typical goodput of all hosts counts. But a pod's
+    interface is no link: a bridge carries what stays on the node, at any rate.
     """
     received = max(mesh.received_by(host).values(), default=0.0)
     sent = max(mesh.sent_by(host).values(), default=0.0)
     if received > 0 and sent > 0:
         return Goodput(received, sent, MEASURED)
+    if has_own_network(run.environment, host):
+        return None
     typical = typical_bit_s(mesh) or 0
     if typical > 0:
         return Goodput(typical, typical, TYPICAL)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
 from harness.analysis.observed.configuration import ConfigurationRuns, table_model
+from harness.analysis.observed.executors import executor_lines, executors_in_pods
 from harness.analysis.observed.interference import (
     disturbed_line,
     interference_facts,
@@ -29,6 +30,7 @@ from harness.model.finding import EVERYTHING, Finding, Gravity, note, unknown
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, SILENT, Ending, Run, Status
+from harness.node.node_links import links_by_host
 from harness.statistics.power import detectable_change, runs_needed
 from harness.statistics.run_table import RunTable, variance_within
 
@@ -292,11 +294,20 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
 
 def _links_known(baseline: ConfigurationRuns) -> Finding:
     runs = _runs(baseline)
-    is_known = {
-        "speed": all("link" in run.facts or environment.link_rates(run) for run in runs),
-        "MTU": all("mtu" in run.facts or environment.link_mtus(run) for run in runs),
-    }
-    missing = [name for name, known in is_known.items() if not known]
+    if any("link" not in run.facts and executors_in_pods(run.environment) for run in runs):
+        return unknown(
+            "executors are in pods with a network of their own, so the links of their nodes were not seen; "
+            "with the network of the hosts (hostNetwork: true in the pod template) they are"
+        )
+    missing: list[str] = []
+    for name, fact, observed in _LINK_FACTS:
+        hosts: dict[str, None] = {}
+        for run in runs:
+            if fact not in run.facts:
+                hosts |= dict.fromkeys(_without(run, observed(run)))
+        if hosts:
+            where = join_names([host for host in hosts if host])
+            missing.append(f"{name} on {where}" if where else name)
     if missing:
         return _fault(
             f"unknown {' and '.join(missing)}",
@@ -307,6 +318,28 @@ def _links_known(baseline: ConfigurationRuns) -> Finding:
     for run in runs:
         described += _links(run)
     return _ok(_listed(described))
+
+
+def _without(run: Run, found: Mapping[str, object]) -> list[str]:
+    """Return the hosts of executors without a link that has a value; an empty name if no host has any.
+
+    A value of the driver's link says nothing of theirs. Nodes that did not answer have a check of their own.
+    """
+    described = links_by_host(run.environment)
+    executors = [host for host in run.environment.get("executors") or () if host in described]
+    if not executors:
+        return [] if found else [""]
+    without = [host for host in executors if host not in found]
+    if len(without) == len(executors) and not found:
+        return [""]
+    return without
+
+
+_LINK_FACTS: Sequence[tuple[str, str, Callable[[Run], Mapping[str, object]]]] = (
+    ("speed", "link", environment.link_rates),
+    ("MTU", "mtu", environment.link_mtus),
+)
+"""What has to be known of links: its name, the fact that declares it, and what was observed, by host."""
 
 
 def _links(run: Run) -> Iterator[str]:
@@ -327,7 +360,7 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
     facts: list[str] = []
     for other in others:
         facts += [found.fact for found in confounders(first, other)]
-    lines = []
+    lines = list(executor_lines(baseline.runs))
     if facts:
         lines.append(f"its runs differ in {_listed(facts)}")
     for run in _runs(baseline):

@@ -37,6 +37,24 @@ def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
     return row
 
 
+@pytest.mark.parametrize(
+    ("network", "node_local", "is_unknown"),
+    [(None, 0.25, False), ("hosts", 0.25, False), ("pods", None, True)],
+)
+def test_whether_input_is_local_is_unknown_where_addresses_are_those_of_pods(
+    network: str | None, node_local: float | None, *, is_unknown: bool
+) -> None:
+    environment: dict[str, object] = {"executors": ["10.244.1.7"]}
+    if network:
+        environment["pods"] = {"10.244.1.7": {"network": network}}
+    trial = timed("w", 5.0, cpu_s=4.0, input_bytes_by_locality={"ANY": 75, "NODE_LOCAL": 25})
+    found = known(attribute([recorded(a_run(environment=environment), [trial])], "w"))
+    assert (found.node_local, found.is_place_unknown) == (node_local, is_unknown)
+    cached = timed("w", 5.0, cpu_s=4.0, input_bytes_by_locality={"PROCESS_LOCAL": 75})
+    found = known(attribute([recorded(a_run(environment=environment), [cached])], "w"))
+    assert (found.node_local, found.is_place_unknown) == (None, False)
+
+
 class TestWallTime:
     def test_a_second_of_a_task_is_a_second_of_one_slot(self) -> None:
         """12 s of tasks on 4 slots are 3 s of wall time; in the other 2 s the slots were idle."""

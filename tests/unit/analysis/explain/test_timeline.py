@@ -176,6 +176,17 @@ class TestMissing:
         timeline = a_timeline(a_node("n1", values, values), slices=20)
         assert use_of(a_trial("join", timeline)).full_s == pytest.approx(10)
 
+    def test_no_link_is_full_that_only_the_bridge_to_a_pod_carried(self) -> None:
+        pods = {"n2": {"network": "pods", "node": "a"}}
+        links = links_of(a_trial("join", a_join()), environment={"pods": pods})
+        # The probes know n2, so what they measured counts; n9, which they do not know, is a bridge.
+        assert links[0].full is not None
+        nodes = [replace(node, host=node.host.replace("n2", "n9")) for node in a_join().nodes]
+        timeline = a_timeline(*nodes, slices=6, stages=(READS, SHUFFLES))
+        pods = {"n9": {"network": "pods"}}
+        [link] = links_of(a_trial("join", timeline), environment={"pods": pods})
+        assert (link.full, link.full_share) == (None, None)
+
     def test_without_a_known_goodput_the_seconds_are_unknown(self) -> None:
         links = trial_links(configured("1g", [a_trial("join", a_join())]))
         [use] = link_uses(links).values()

@@ -45,6 +45,14 @@ class TestMeasured:
         found = known(goodput(a_run(environment={"nodes": nodes}), self.MESH, "n1"))
         assert found.source == MEASURED
 
+    def test_is_unknown_of_a_pod_with_a_network_of_its_own(self) -> None:
+        """A bridge carries what stays on the node, whatever the links of nodes carry."""
+        pods = {"10.244.1.7": {"network": "pods"}, "10.0.0.2": {"network": "hosts"}}
+        environment = {"pods": pods}
+        declared = a_run(environment=environment, facts={"link": "1gbit"})
+        assert goodput(declared, self.MESH, "10.244.1.7") is None
+        assert goodput(declared, self.MESH, "10.0.0.2") == Goodput(90.0, 90.0, TYPICAL)
+
     def test_without_values_is_unknown(self) -> None:
         failed = [MESH_GOODPUT.failed(("n1", "n2"), "no route to host")]
         assert goodput(a_run(), pair_matrix(failed, MESH_GOODPUT), "n1") is None

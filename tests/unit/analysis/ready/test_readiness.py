@@ -126,6 +126,28 @@ class TestANode:
         assert checks["nodes"].gravity is Gravity.UNKNOWN
 
 
+class TestLinks:
+    NODES: Mapping[str, Any] = {
+        "10.0.0.9": {"eth0": LINK},
+        "10.0.0.1": {"eth0": LINK},
+        "10.0.0.2": {"eth0": {**LINK, "speed_mbit_s": None}},
+    }
+
+    def test_of_the_driver_say_nothing_of_the_executors(self) -> None:
+        found = readiness(of_runs(environment=environment(nodes=self.NODES))).checks["links"]
+        assert found.gravity is Gravity.FAULT
+        assert found.text.startswith("unknown speed on 10.0.0.2;")
+
+    def test_of_pods_with_a_network_of_their_own_are_unknown(self) -> None:
+        pods = {"10.0.0.1": {"network": "pods"}, "10.0.0.2": {"network": "pods"}}
+        in_pods = environment(nodes=self.NODES, pods=pods)
+        found = readiness(of_runs(environment=in_pods)).checks["links"]
+        assert found.gravity is Gravity.UNKNOWN
+        assert "links of their nodes were not seen" in found.text
+        declared = of_runs(environment=in_pods, facts={"link": "1gbit", "mtu": "1500"})
+        assert readiness(declared).checks["links"].gravity is Gravity.OK
+
+
 def test_runs_at_the_same_time_are_advice() -> None:
     runs = [recorded(baseline_run(1), trials()), recorded(baseline_run(1), trials())]
     runs[1] = replace(runs[1], run=replace(runs[1].run, id="run-2"))
