@@ -60,8 +60,8 @@ class ChangeTable:
     """A table whose first column is the baseline.
 
     `heading` stands above the names, and `headings` stand above the words of the cells. `warnings` precede
-    the table, and `caption` follows it. If every cell has the same number of runs and measurements, the
-    caption states it, and no cell does.
+    the table. `totals`, which are sentences on all lines together, and `caption` follow it. If every cell has
+    the same number of runs and measurements, the caption states it, and no cell does.
     """
 
     heading: str
@@ -70,6 +70,7 @@ class ChangeTable:
     lines: tuple[ChangeLine, ...]
     warnings: tuple[str, ...]
     caption: str
+    totals: tuple[str, ...] = ()
 
 
 _MARKS = {Verdict.NOISE: quantities.NOISE, Verdict.TOO_FEW: quantities.UNTESTED}

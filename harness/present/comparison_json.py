@@ -4,12 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.ready.limits import LimitFinding
+from harness.present.all_workloads import json_change, together_json
 from harness.present.comparison_table import warnings
 from harness.present.footnotes import Footnotes
-from harness.statistics.change import Change, ControlShift
+from harness.statistics.change import ControlShift
 
 JSON_SCHEMA_VERSION = 3
 
@@ -20,7 +22,8 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
     is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload
     counts its work, `time_s` is that of one unit, and `performance` has the units per second. An unknown
-    value is null. `limits` has what is said of the limits that were given. `footnotes` lists each note once.
+    value is null. `together` is what all workloads gained. `limits` has what is said of the limits that were
+    given. `footnotes` lists each note once.
     """
     notes = Footnotes()
     for column in comparison.columns:
@@ -44,6 +47,7 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
             for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
         ],
         "workloads": workloads,
+        "together": together_json(all_workloads(comparison)),
         "limits": list(map(_json_limit, limits)),
         "footnotes": notes.texts,
     }
@@ -83,7 +87,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
         "time_s": summary and summary.time_s,
         "time_interval_s": summary and summary.interval_s,
         "performance": _json_performance(cell),
-        "change": cell.change and _json_change(cell.change),
+        "change": cell.change and json_change(cell.change),
         "not_compared": cell.left_out,
         "times_s_by_run": cell.sample.runs_s,
         "runs": len(cell.sample.runs_s),
@@ -106,16 +110,6 @@ def _json_performance(cell: Cell) -> dict[str, Any] | None:
         "efficiencies": dict(found.efficiencies),
         "relative_change": change and change.relative_change,
         "relative_change_interval": change and change.interval,
-    }
-
-
-def _json_change(change: Change) -> dict[str, Any]:
-    return {
-        "verdict": change.verdict,
-        "relative_change": change.relative_change,
-        "relative_change_interval": change.interval,
-        "p": change.p,
-        "adjusted_p": change.adjusted_p,
     }
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.sample import Performance
 from harness.base.words import percent, quantity_text
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
+from harness.present.all_workloads import together_sentences
 from harness.present.cache import cache_sentences
 from harness.present.change_table import (
     HEADINGS,
@@ -73,6 +75,7 @@ def comparison_table(comparison: Comparison) -> ChangeTable:
         lines=tuple(lines),
         warnings=warnings(comparison),
         caption=" ".join(caption),
+        totals=tuple(together_sentences(all_workloads(comparison))),
     )
 
 

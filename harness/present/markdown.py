@@ -51,7 +51,8 @@ def _change_table(table: ChangeTable) -> str:
     )
     warnings = [f"**{escape(line)}**" for line in table.warnings]
     footnotes = [f"{number}. {escape(text)}" for number, text in enumerate(notes.texts, 1)]
-    paragraphs = [*warnings, body, table.caption, "\n".join(footnotes)]
+    totals = [escape(total) for total in table.totals]
+    paragraphs = [*warnings, body, *totals, table.caption, "\n".join(footnotes)]
     return "\n\n".join(filter(None, paragraphs))
 
 

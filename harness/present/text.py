@@ -151,6 +151,7 @@ def _change_table(table: ChangeTable) -> str:
             break
     blocks = [fill(warning) for warning in table.warnings]
     blocks += parts
+    blocks.append("\n".join(fill(total, INDENT) for total in table.totals))
     blocks.append("\n".join(_paragraph(Paragraph(form.caption, notes.texts))))
     return "\n\n".join(filter(None, blocks))
 

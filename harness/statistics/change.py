@@ -149,6 +149,25 @@ def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> C
     return ControlShift(tuple(controls), change)
 
 
+def joint_change(
+    table: RunTable,
+    after: int,
+    workloads: Sequence[str],
+    controls: Sequence[str] = (),
+    *,
+    of_sums: bool,
+) -> Change:
+    """Return how all these workloads together changed from the first configuration; runs are the unit.
+
+    It is the change of the sum of their times, or the geometric mean of their changes. Each must have times
+    on both sides.
+    """
+    ratio = table.joint_ratio(0, after, *workloads, of_sums=of_sums, controls=controls)
+    runs = min(table.runs_of_either(0, after, name) for name in workloads)
+    [change] = adjusted_changes([Difference(ratio, runs)])
+    return change
+
+
 def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> list[Change]:
     """Return the changes of one table, in order, Holm-adjusted, each tested against the change `beyond`.
 

@@ -8,7 +8,7 @@ they have the machine's good or bad minutes in common (batch means). docs/noise.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from statistics import NormalDist, fmean, median
@@ -162,6 +162,84 @@ class RunTable:
         """
         earlier = self._logs(before, workloads, controls)
         later = self._logs(after, workloads, controls)
+        return self._ratio(before, after, workloads, earlier, later)
+
+    def joint_ratio(
+        self,
+        before: int,
+        after: int,
+        *workloads: str,
+        of_sums: bool,
+        controls: Collection[str] = (),
+    ) -> Estimate:
+        """Return the ratio of the sums of these workloads' times, or the geometric mean of their ratios.
+
+        Each workload has a time on both sides, but not in every run: then its deviations count for more, and
+        the degrees of freedom are those of the workload with the fewest runs.
+        """
+        earlier = self._joint_logs(before, workloads, controls, of_sums=of_sums)
+        later = self._joint_logs(after, workloads, controls, of_sums=of_sums)
+        found = self._ratio(before, after, workloads, earlier, later)
+        if found.df >= NORMAL_DF:
+            return found
+        least = 0
+        for side in (before, after):
+            least += min(self.run_count(side, name) for name in workloads) - 1
+        return replace(found, df=min(found.df, max(1, least)))
+
+    def _joint_logs(
+        self,
+        configuration: int,
+        workloads: Collection[str],
+        controls: Collection[str],
+        *,
+        of_sums: bool,
+    ) -> dict[int, float]:
+        """Return the log of the sum or of the mean of times by the number of the run; none is left out.
+
+        To the first order, a sum deviates like each time by its share. A run without a workload deviates by
+        nothing of it, so the deviations in the other runs are scaled: the variance of the mean of all runs is
+        that of the sum of the means of the workloads.
+        """
+        usual: dict[str, float] = {}
+        for name in workloads:
+            usual[name] = fmean(each.log_time for each in self._medians(configuration, name))
+        if of_sums:
+            level = math.log(math.fsum(map(math.exp, usual.values())))
+            shares = {name: math.exp(log - level) for name, log in usual.items()}
+        else:
+            level = fmean(usual.values())
+            shares = dict.fromkeys(usual, 1 / len(usual))
+        runs = self.configurations[configuration]
+        having = [number for number, run in enumerate(runs) if not usual.keys().isdisjoint(run)]
+        scales = {name: self._scale(configuration, name, len(having)) for name in usual}
+        found: dict[int, float] = {}
+        for number in having:
+            run = runs[number]
+            deviations = [
+                shares[name] * scales[name] * (run[name].log_time - usual[name])
+                for name in usual
+                if name in run
+            ]
+            found[number] = level + math.fsum(deviations)
+        return self._beyond(configuration, found, controls)
+
+    def _scale(self, configuration: int, workload: str, runs: int) -> float:
+        """Return how much more a deviation of a workload counts that not all of these runs have."""
+        own = self.run_count(configuration, workload)
+        if own == 1:
+            return 1.0
+        return math.sqrt(runs * (runs - 1) / (own * (own - 1)))
+
+    def _ratio(
+        self,
+        before: int,
+        after: int,
+        workloads: Collection[str],
+        earlier: Mapping[int, float],
+        later: Mapping[int, float],
+    ) -> Estimate:
+        """Return the ratio, after / before, of what has these logarithms by the number of the run."""
         pairs: list[float] = []
         if self.is_in_turns(before, after):
             of_application = {self.applications[after][run]: log for run, log in later.items()}
@@ -248,6 +326,12 @@ class RunTable:
             changes = [run[name].log_time - usual[name] for name in workloads if name in run]
             if changes:
                 found[number] = level + fmean(changes)
+        return self._beyond(configuration, found, controls)
+
+    def _beyond(
+        self, configuration: int, found: dict[int, float], controls: Collection[str]
+    ) -> dict[int, float]:
+        """Return logarithms by the number of the run, relative to those of the controls."""
         if not controls:
             return found
         of_controls = self._logs(configuration, controls)

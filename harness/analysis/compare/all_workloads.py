@@ -1,0 +1,141 @@
+"""What all workloads together gained: in sum, on average, and in queries per hour."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.base.clock import HOUR
+from harness.eventlog.application import is_from_event_log
+from harness.model.limits import MIN_RUNS
+from harness.statistics.change import Change, joint_change
+
+MIN_WORKLOADS = 2
+"""The change of a single workload stands in its own row."""
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """How many queries all streams together answer in an hour."""
+
+    before: float
+    after: float
+    change: Change
+
+
+@dataclass(frozen=True)
+class AllWorkloads:
+    """How a configuration changed in all workloads that count, each of them once.
+
+    - `configuration`: the name of the column that is compared with the baseline.
+    - `workloads`: those that both have, that are compared and count no work of their own, without controls.
+    - `not_counted`: how many others are compared.
+    - `before_s`, `after_s`: the sums of their times, in seconds.
+    - `of_sum`, `of_mean`: the change of that sum, and the geometric mean of the changes.
+    - `beyond_controls`: whether these are relative to the changes of the controls.
+    - `throughput`: None without streams.
+    """
+
+    configuration: str
+    workloads: tuple[str, ...]
+    not_counted: int
+    before_s: float
+    after_s: float
+    of_sum: Change
+    of_mean: Change
+    beyond_controls: bool = False
+    throughput: Throughput | None = None
+
+
+def all_workloads(comparison: Comparison) -> list[AllWorkloads]:
+    """Return the changes of all workloads, for each column with several workloads that count."""
+    found: list[AllWorkloads] = []
+    for index in range(1, len(comparison.columns)):
+        names, not_counted = _counted(comparison, index)
+        if len(names) >= MIN_WORKLOADS:
+            found.append(_together(comparison, index, names, not_counted))
+    return found
+
+
+def _together(
+    comparison: Comparison, index: int, names: Sequence[str], not_counted: int
+) -> AllWorkloads:
+    model = comparison.model
+    controls: Sequence[str] = ()
+    shift = comparison.control_shifts[index]
+    if comparison.relative_to_controls and shift:
+        controls = shift.workloads
+    return AllWorkloads(
+        configuration=comparison.columns[index].name,
+        workloads=tuple(names),
+        not_counted=not_counted,
+        before_s=math.fsum(model.time(0, name).value for name in names),
+        after_s=math.fsum(model.time(index, name).value for name in names),
+        of_sum=joint_change(model, index, names, controls, of_sums=True),
+        of_mean=joint_change(model, index, names, controls, of_sums=False),
+        beyond_controls=bool(controls),
+        throughput=_throughput(comparison, index),
+    )
+
+
+def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
+    """Return the workloads that count together in a column, and how many others are compared there.
+
+    Workloads with a single run on a side tell no interval: they count only if all have one.
+    """
+    columns = (comparison.columns[0], comparison.columns[index])
+    controls = columns[0].controls | columns[1].controls
+    containing = _containing(columns[0]) | _containing(columns[1])
+    compared: list[str] = []
+    for row in comparison.rows:
+        cell = row.cells[index]
+        if cell.change and not cell.sample.unit and row.workload not in controls:
+            compared.append(row.workload)
+    names = [name for name in compared if name not in containing] or compared
+    model = comparison.model
+    repeated = [name for name in names if model.runs_of_either(0, index, name) >= MIN_RUNS]
+    counted = repeated or names
+    return counted, len(names) - len(counted)
+
+
+def _containing(column: ConfigurationRuns) -> frozenset[str]:
+    """Return the workloads whose time contains that of others: applications, and streams together."""
+    found: set[str] = set()
+    for recorded in column.runs:
+        run = recorded.run
+        if is_from_event_log(run) or run.parameters.get("in_streams"):
+            found.update(run.workloads[:1])
+    return frozenset(found)
+
+
+def _throughput(comparison: Comparison, index: int) -> Throughput | None:
+    """Return the queries per hour if both sides had the same streams; None else."""
+    columns = (comparison.columns[0], comparison.columns[index])
+    queries = {_queries_at_once(column) for column in columns}
+    wholes = _containing(columns[0]) & _containing(columns[1])
+    number = next(iter(queries))
+    if len(queries) > 1 or not number or len(wholes) != 1:
+        return None
+    for row in comparison.rows:
+        cell = row.cells[index]
+        before = row.cells[0].summary
+        if row.workload in wholes and before and cell.summary and cell.change:
+            return Throughput(
+                number * HOUR / before.time_s,
+                number * HOUR / cell.summary.time_s,
+                cell.change.of_performance,
+            )
+    return None
+
+
+def _queries_at_once(column: ConfigurationRuns) -> int | None:
+    """Return how many queries all streams have together; None without streams, or if runs differ."""
+    found: set[int] = set()
+    for recorded in column.runs:
+        parameters = recorded.run.parameters
+        names = parameters.get("in_streams") or ()
+        found.add(len(names) * int(parameters.get("streams") or 0))
+    if len(found) == 1:
+        return found.pop() or None
+    return None

@@ -1,0 +1,85 @@
+"""The line on all workloads together, in words and for JSON."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.analysis.compare.all_workloads import AllWorkloads, Throughput
+from harness.base.words import count_of
+from harness.present import quantities
+from harness.statistics.change import Change, Verdict
+
+
+def together_sentences(found: Sequence[AllWorkloads]) -> Iterator[str]:
+    """Yield a sentence for each configuration: `2.5g, 5 workloads together: 40 s instead of 50 s, ...`."""
+    for each in found:
+        before = quantities.time_text(each.before_s)
+        after = quantities.time_text(each.after_s)
+        beyond = " beyond that of the controls" if each.beyond_controls else ""
+        yield (
+            f"{each.configuration}, {_counted(each)}: {after} instead of {before}, "
+            f"{_change(each.of_sum)}{beyond}; geometric mean of the changes: {_change(each.of_mean)}."
+            + _per_hour(each.throughput)
+        )
+
+
+def _counted(found: AllWorkloads) -> str:
+    text = f"{count_of(len(found.workloads), 'workload')} together"
+    if found.not_counted:
+        text += f" (without {found.not_counted:,} of a single run)"
+    return text
+
+
+def _per_hour(found: Throughput | None) -> str:
+    if found is None:
+        return ""
+    return (
+        f" Queries per hour: {found.after:,.0f} instead of {found.before:,.0f}, "
+        f"{_change(found.change)}."
+    )
+
+
+def _change(found: Change) -> str:
+    """Return `-5.2% (-6.1% to -4.3%)`, `+0.1% (-1.0% to +1.2%) ~`, `-5.2% ?`."""
+    text = quantities.change(found.relative_change)
+    if found.interval:
+        ends = " to ".join(quantities.change(end) for end in found.interval)
+        text += f" ({ends})"
+    if found.verdict is Verdict.TOO_FEW:
+        text += f" {quantities.UNTESTED}"
+    elif found.verdict is Verdict.NOISE:
+        text += f" {quantities.NOISE}"
+    return text
+
+
+def together_json(found: Sequence[AllWorkloads]) -> list[dict[str, Any]]:
+    """Return the same with all digits."""
+    return [
+        {
+            "configuration": each.configuration,
+            "workloads": each.workloads,
+            "not_counted": each.not_counted,
+            "sum_before_s": each.before_s,
+            "sum_s": each.after_s,
+            "sum_change": json_change(each.of_sum),
+            "geometric_mean_change": json_change(each.of_mean),
+            "queries_per_hour": _json_throughput(each.throughput),
+        }
+        for each in found
+    ]
+
+
+def _json_throughput(found: Throughput | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"before": found.before, "after": found.after, **json_change(found.change)}
+
+
+def json_change(change: Change) -> dict[str, Any]:
+    """Return a change with all digits; -0.095 is 9.5 % less."""
+    return {
+        "verdict": change.verdict,
+        "relative_change": change.relative_change,
+        "relative_change_interval": change.interval,
+        "p": change.p,
+        "adjusted_p": change.adjusted_p,
+    }
