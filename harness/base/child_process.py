@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO
 
@@ -28,6 +31,9 @@ exec 3<&0 </dev/null
 exec "$@" 3<&-
 """
 _POLL_S = 0.05
+_LAST_LINES_S = 2.0
+_CHUNK = 65536
+_STANDARD_ERROR = 2
 SIGNALLED = 128
 """An exit code above this one says that a signal ended the command."""
 
@@ -59,34 +65,40 @@ def run_to_its_end(
     meanwhile: Callable[[], None] = lambda: None,
     *,
     ends_with_input: bool = False,
+    is_left_out: Callable[[bytes], bool] | None = None,
 ) -> int:
     """Run a command to its end and return its exit code. Call `meanwhile` several times a second.
 
-    Ctrl-C and SIGTERM interrupt it, as does the death of this process, by a shell around the command unless
-    the command itself `ends_with_input`. Raise KeyboardInterrupt then, and if another signal ended it.
+    Lines of its standard error are not shown if they are `left_out`. Ctrl-C and SIGTERM interrupt it, as does
+    the death of this process, by a shell around the command unless the command itself `ends_with_input`.
+    Raise KeyboardInterrupt then, and if another signal ended it.
     """
     if not ends_with_input:
         command = ["sh", "-c", END_WITH_INPUT, "run", *command]
     try:
         with interruptible(once=True):
-            return _run_interruptibly(command, environment, meanwhile)
+            return _run_interruptibly(command, environment, meanwhile, is_left_out)
     except KeyboardInterrupt:
         say("the same command continues")
         raise
 
 
 def _run_interruptibly(
-    command: Sequence[str], environment: Mapping[str, str], meanwhile: Callable[[], None]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    meanwhile: Callable[[], None],
+    is_left_out: Callable[[bytes], bool] | None,
 ) -> int:
     """Run a command that ends with its input, which is closed if an exception interrupts us."""
     with subprocess.Popen(  # noqa: S603  Spark's program, or Docker's
         command,
         env=environment,
         stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE if is_left_out else None,
         start_new_session=True,
         # A command in the background of a shell ignores interrupts, which this one must not.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
-    ) as process:
+    ) as process, _shown_errors(process.stderr, is_left_out):
         try:
             code = _wait(process)
             while code is None:
@@ -101,6 +113,38 @@ def _run_interruptibly(
     if code < 0 or code > SIGNALLED:
         raise KeyboardInterrupt
     return code
+
+
+@contextmanager
+def _shown_errors(
+    stream: IO[bytes] | None, is_left_out: Callable[[bytes], bool] | None
+) -> Iterator[None]:
+    """Show the lines of a stream while the block runs, and what is there at its end."""
+    if stream is None or is_left_out is None:
+        yield
+        return
+    # A process that the command leaves behind may keep the stream open.
+    thread = threading.Thread(target=_show_lines, args=(stream, is_left_out), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(_LAST_LINES_S)
+
+
+def _show_lines(stream: IO[bytes], is_left_out: Callable[[bytes], bool]) -> None:
+    """Show lines until the stream ends. If nobody can be shown them, read on: the command must not wait."""
+    rest = b""
+    while chunk := os.read(stream.fileno(), _CHUNK):
+        lines = re.split(rb"(?<=[\n\r])", rest + chunk)
+        rest = lines.pop()
+        _show([line for line in lines if not is_left_out(line)])
+    _show([rest])
+
+
+def _show(lines: Sequence[bytes]) -> None:
+    with suppress(OSError):
+        os.write(_STANDARD_ERROR, b"".join(lines))
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int | None:

@@ -9,7 +9,8 @@ from __future__ import annotations  # for Python 3.8
 import hashlib
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 HIDDEN = "***"
@@ -23,6 +24,12 @@ _SENSITIVE = (
 )
 SENSITIVE_NAME = re.compile(_SENSITIVE, re.IGNORECASE)
 """Matches the names of options, properties and facts that announce a secret."""
+
+
+def _compiled_when_used(form: str) -> Callable[[], re.Pattern[str]]:
+    """Return what compiles a form when it is first used: that takes time, and most texts need none."""
+    return lru_cache(maxsize=None)(lambda: re.compile(form, re.IGNORECASE))
+
 
 _REST = r"[\w.-]{0,64}"
 """The rest of a name. Without a limit, the time for a text of many names would be quadratic in its length."""
@@ -66,25 +73,23 @@ _HEADER = (
     r"(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"
     r"|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})"
 )
-_QUOTED_NAME = re.compile(
+_QUOTED_NAME = _compiled_when_used(
     # The value may stand behind a comma, as an argument, or behind the word "value".
     rf"""((?:{_NAME}|{_HEADER}){_QUOTE}{_GAP}(?:(?:=>|->|=|:|,){_GAP})?"""
     rf"""(?:{_QUOTE}?value{_QUOTE}?\s{{0,9}}[:=]\s{{0,9}})?){_STRINGS}""",
-    re.IGNORECASE,
 )
-_BARE_NAME = re.compile(
+_BARE_NAME = _compiled_when_used(
     # password 'x', password is 'x', password('x')
     rf"""((?<!invalid )(?<!unexpected )(?<!missing ){_NAME}(?!\\|["'`]){_GAP}"""
     rf"""(?:(?:is|to|by|:=|<-|:|\(){_GAP})?){_STRINGS}"""
     rf"""|(\bidentified{_GAP}(?:with\s+\w{{1,64}}\s+)?by{_GAP}(?:(?:password|values)\b{_GAP})?){_VALUE}"""
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
-    re.IGNORECASE,
 )
 _NO_LIST = r"(?!\(\s{0,9}\w{1,64}\s{0,9}=)"
 """What follows is not a list of names with values, each of which counts for itself."""
 _NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
 """What follows is not a column of this kind, as in `a.token = b.token`."""
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = _compiled_when_used(
     rf"""((?:{_NAME}|(?:\bsig|signature){_REST}|(?<![\w-])authorization)(?:{_QUOTE})?{_GAP}"""
     rf"""(?:=>|->|<-|:=|={{1,3}}|:(?=\s*\\*["'])){_GAP}{_SCHEME}){_NO_COLUMN}{_NO_LIST}{_VALUE}"""
     rf"""|(\b(?:pass(?:word|wd|phrase|code)|pw|pwd|secret|pass(?=:[^\s\d])|{_HEADER}"""
@@ -96,9 +101,8 @@ _ASSIGNMENT = re.compile(
     rf"""|(<(?:\w{{1,64}}[:.])?{_NAME}>\s{{0,9}})[^<\s][^<]*"""
     # (password,x) is how Scala shows a pair.
     r"""|((?<!\w)\((?:[\w.-]{0,64}(?:pass(?:word|wd|phrase)|pwd|secret)[\w.-]{0,64}),)[^\s,()]+(?=\))""",
-    re.IGNORECASE,
 )
-_NEXT_WORD = re.compile(
+_NEXT_WORD = _compiled_when_used(
     # A whole name, and a word that is none of SQL.
     rf"""((?<![\w.-])(?:passwd|(?:\w{{1,64}}[._-]){{1,9}}(?:password|secret|credential|key(?<=access.key)"""
     rf"""|key(?<=secret.key)|key(?<=api.key)|token(?<=session.token)|token(?<=auth.token)|token(?<=access.token))|[\w.-]{{0,99}}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{{1,128}})"""
@@ -106,22 +110,19 @@ _NEXT_WORD = re.compile(
     # Any such name, and a word of letters and digits.
     rf"""|((?<![\w.-])(?:{_NAME})[ \t]{{1,9}})(?=[^\s\d]{{0,64}}\d)(?=[^\sa-z]{{0,64}}[a-z])"""
     r"""(?!\w{0,64}\()[\w+/=!@#$%^&*~]{6,}(?![\w.(:])""",
-    re.IGNORECASE,
 )
-_CRYPTOGRAPHY = re.compile(
+_CRYPTOGRAPHY = _compiled_when_used(
     r"""(?<!\w)(?:\w{0,30}(?:en|de)crypt\w{0,30}|hmac\w{0,30})\s{0,9}\("""
     rf"""(?:[^()'"]|{_STRING}|\((?:[^()'"]|{_STRING}){{0,99}}\)){{0,499}}""",
-    re.IGNORECASE,
 )
 """Functions with a key among their arguments."""
 _ANY_STRING = re.compile(_STRING, re.IGNORECASE)
-_OPTION = re.compile(
+_OPTION = _compiled_when_used(
     rf"""((?<![\w-])--?(?:(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
     rf"""|passin|passout)\s+{_NO_SENTENCE}){_WORD}"""
     r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+"""
     rf"""|((?<!\S)(?:-[unU]|--user(?:name)?)[\s=]\s{{0,9}}[\w.@-]{{1,64}}\s{{1,9}}-p\s{{1,9}})(?![\d:.]+(?:\s|$))(?=\S{{0,99}}\d){_WORD}"""
     r"""|((?<!\S)-p(?=["']))""" + _STRING,
-    re.IGNORECASE,
 )
 _SHORT_OPTIONS = {
     r"(?:sshpass|(?:docker|podman)\s+login|mongo\w*)": r"p\s*",
@@ -160,7 +161,7 @@ def without_credentials(text: str) -> str:
     if "@" in text:
         text = _ORACLE_USER.sub(_hidden, _USER_INFO.sub(f"{HIDDEN}@", text))
     if "-" in text:
-        text = _OPTION.sub(_hidden, text)
+        text = _OPTION().sub(_hidden, text)
         for options in _OF_PROGRAMS:
             before = None
             while text != before:
@@ -168,8 +169,8 @@ def without_credentials(text: str) -> str:
                 text = options.sub(_hidden, before)
     if _ANNOUNCEMENT.search(text):
         for announced in (_QUOTED_NAME, _ASSIGNMENT, _BARE_NAME, _NEXT_WORD):
-            text = announced.sub(_hidden, text)
-        text = _CRYPTOGRAPHY.sub(_without_strings, text)
+            text = announced().sub(_hidden, text)
+        text = _CRYPTOGRAPHY().sub(_without_strings, text)
     return _TOKEN.sub(HIDDEN, text)
 
 

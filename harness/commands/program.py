@@ -17,6 +17,7 @@ from harness.commands.command import Command, command, group
 from harness.commands.options import configuration_option, fact_option, results_option
 from harness.commands.site import on_site
 from harness.experiments.making import Made, Make, make_runs
+from harness.experiments.run_plan import RunPlan
 from harness.model.limits import MAX_PER_HOST, MAX_RUNS, MAX_TRIALS
 from harness.model.run import Ending, Status
 from harness.model.scaling import parse_nodes
@@ -166,7 +167,7 @@ def _run(
 def program_runs(series: Series, planned: ProgramRun) -> Make:
     """Return what makes the runs of a series."""
 
-    def make(_number: int, _limits: Mapping[str, str]) -> Made:
+    def make(_number: int, _limits: Mapping[str, str], _plan: RunPlan | None) -> Made:
         recorded = run_program(planned, series.results, series.id)
         if recorded.ending is Ending.INTERRUPTED:
             say("the same command continues")

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from harness.commands.command import command
 from harness.commands.options import as_fraction
 from harness.commands.own_machine import warn_of_faults
 from harness.experiments.making import Made, Make, make_runs, make_runs_within
+from harness.experiments.run_plan import RunPlan
 from harness.model.limits import MAX_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.records.files import content_of
@@ -47,6 +48,14 @@ precision_option = click.option(
 )
 
 
+spark_lines_option = click.option(
+    "--spark-lines",
+    is_flag=True,
+    help="Show the lines, too, that every start of Spark prints: log4j profile, incubator modules, host "
+    "name, native Hadoop.",
+)
+
+
 @command("run", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--runs",
@@ -58,7 +67,7 @@ precision_option = click.option(
     "--minutes",
     type=RealNumber(1, MAX_MINUTES),
     metavar="N",
-    help="Instead of --runs: make as many short runs as fit into N minutes, but at least two. The same "
+    help="Instead of --runs: make as many short runs as fit into N minutes, but at least three. The same "
     "command again adds runs.",
 )
 @precision_option
@@ -70,12 +79,14 @@ precision_option = click.option(
     "--executor-cores, the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the "
     "executors]",
 )
+@spark_lines_option
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
 def run_command(
     runs: int | None,
     minutes: float | None,
     precision: float | None,
     nodes: tuple[int, ...] | None,
+    spark_lines: bool,  # noqa: FBT001  a flag of click
     words: Sequence[str],
 ) -> int:
     """Run jobs/benchmark.py several times, each time as an application of its own.
@@ -95,7 +106,7 @@ def run_command(
     for each in submissions:
         series = each.series
         check_same_work(series, each)
-        makers[series] = spark_runs(series, each)
+        makers[series] = spark_runs(series, each, shows_usual_lines=spark_lines)
     budget = time_for_runs(runs, minutes, precision)
     with locked_series(makers):
         if budget is None:
@@ -131,13 +142,13 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
     wanted = {
         "configuration": series.configuration,
         **work_of_options(submission.given),
-        **_local_dataset(submission),
+        **local_dataset(submission),
         **known,
     }
     require_work_of_runs(series.configuration, wanted, series.of_configuration())
 
 
-def _local_dataset(submission: Submission) -> dict[str, Any]:
+def local_dataset(submission: Submission) -> dict[str, Any]:
     """Return digest and format of a dataset on a file system of this machine; nothing of any other.
 
     The script itself proves that its files are those of the manifest, and judges a manifest that is damaged.
@@ -156,16 +167,34 @@ def _local_dataset(submission: Submission) -> dict[str, Any]:
     return work_on(manifest)
 
 
-def spark_runs(series: Series, submission: Submission) -> Make:
-    """Return what makes the runs of a series."""
+def spark_runs(
+    series: Series,
+    submission: Submission,
+    arguments_of: Callable[[RunPlan], Sequence[str]] = lambda _: (),
+    *,
+    shows_usual_lines: bool = False,
+) -> Make:
+    """Return what makes the runs of a series. `arguments_of` a plan replace those of the submission.
 
-    def make(number: int, limits: Mapping[str, str]) -> Made:
+    `shows_usual_lines` is that of `run_script`.
+    """
+
+    def make(number: int, limits: Mapping[str, str], plan: RunPlan | None) -> Made:
         before = series.recorded()
         environment = {SERIES: series.id, PROVEN: proven_content(before), **limits}
         # A run has the same seed as that which it replaces.
         seed = f"{submission.given.seed or series.id}-{number}"
-        arguments = [*submission.arguments, f"--seed={seed}"]
-        code = run_script(BENCHMARK, submission.option_words, arguments, environment)
+        arguments = list(submission.arguments)
+        if plan:
+            arguments += arguments_of(plan)
+        arguments.append(f"--seed={seed}")
+        code = run_script(
+            BENCHMARK,
+            submission.option_words,
+            arguments,
+            environment,
+            shows_usual_lines=shows_usual_lines,
+        )
         known = {recorded.run.id for recorded in before}
         new = [each for each in series.recorded() if each.run.id not in known]
         return Made(code, new[0] if new else None)

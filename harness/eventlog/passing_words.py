@@ -7,6 +7,8 @@ from __future__ import annotations  # for Python 3.8
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 _START = r"(?<![0-9A-Za-z])"
@@ -35,12 +37,22 @@ _NAMING = re.compile(r"[^\W\d_]{2}")
 """Two letters: a text without any names no work."""
 
 
-class Rule(NamedTuple):
-    """A kind of words, and what is written in their place, after what a form calls `kept`."""
+@dataclass(frozen=True)
+class Rule:
+    """A kind of words, and what is written in their place, after what a form calls `kept`.
+
+    `forms` are regular expressions. Most commands need none of them, and to compile them takes time.
+    """
 
     kind: str
-    form: re.Pattern[str]
+    forms: tuple[str, ...]
     placeholder: str
+
+    @cached_property
+    def form(self) -> re.Pattern[str]:
+        """The compiled form of all."""
+        either = "|".join(self.forms)
+        return re.compile(rf"{_START}(?:{either})", re.IGNORECASE)
 
     def apply(self, text: str) -> str:
         """Return a text with the placeholder in place of each word of this kind."""
@@ -53,8 +65,7 @@ class Rule(NamedTuple):
 
 
 def _rule(kind: str, placeholder: str, *forms: str) -> Rule:
-    either = "|".join(forms)
-    return Rule(kind, re.compile(rf"{_START}(?:{either})", re.IGNORECASE), placeholder)
+    return Rule(kind, forms, placeholder)
 
 
 _IDS = _rule(

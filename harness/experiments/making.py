@@ -13,15 +13,19 @@ from harness.base.clock import duration_text
 from harness.base.errors import ClusterliftError
 from harness.base.terminal import say, show
 from harness.base.words import count_of
-from harness.model.limits import MIN_RUNS
-from harness.model.run import Phase, RecordedRun, moment_of
+from harness.experiments.planned_runs import PlannedRuns, Shaping
+from harness.experiments.run_plan import RunPlan
+from harness.model.run import RecordedRun
 from harness.records.series import Series, is_complete, missing_runs
-from harness.trials.time_budget import END_BY, FEWER_ROUNDS_BY, TimeBudget, machine_clock
+from harness.trials.time_budget import (
+    END_BY,
+    FEWER_ROUNDS_BY,
+    NEEDED_RUNS,
+    TimeBudget,
+    machine_clock,
+)
 
 T = TypeVar("T")
-
-_NEEDED = (Phase.WARM_UP, Phase.MEASURED)
-"""The shortest run has a round of each."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,11 @@ class Made:
     recorded: RecordedRun | None
 
 
-Make = Callable[[int, Mapping[str, str]], Made]
-"""Makes the run of a number. The environment variables say when it has to end, if its time is limited."""
+Make = Callable[[int, Mapping[str, str], RunPlan | None], Made]
+"""Makes the run of a number. The environment variables say when it has to end, if its time is limited.
+
+Without a plan, its rounds and workloads are those of the arguments.
+"""
 
 
 def with_outlook(steps: Sequence[T]) -> Iterator[tuple[T, str]]:
@@ -65,7 +72,7 @@ def make_runs(
     code = 0
     for (series, number), outlook in with_outlook(missing):
         say(f"{series.configuration}, run {number} of {runs}{outlook}")
-        made = makers[series](number, {})
+        made = makers[series](number, {}, None)
         if made.recorded is None:
             return made.code
         code = max(code, made.code)
@@ -97,76 +104,66 @@ def make_runs_within(
     makers: Mapping[Series, Make],
     budget: TimeBudget,
     precision: float | None = None,
-    *,
-    may_shorten: bool = False,
+    shaping: Shaping | None = None,
 ) -> int:
     """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
-    With `precision`, none is made once every time is known to that fraction of it. If the runs
-    `may_shorten`, they have fewer rounds where else fewer than WANTED_RUNS would fit. A run that recorded
-    nothing is the last. Raise KeyboardInterrupt if a signal ended a run, and ClusterliftError if one is not
-    complete.
+    With `precision`, none is made once every time is known to that fraction of it. `shaping`, of a single
+    series, says how runs may become shorter so that enough of them fit. A run that recorded nothing is the
+    last. Raise KeyboardInterrupt if a signal ended a run, and ClusterliftError if one is not complete.
     """
     every = list(makers)
+    planned = PlannedRuns(shaping)
     code = 0
     while True:
-        complete = min(len(series.complete()) for series in every)
-        if precision and _judge_precision(every, precision):
+        own = min((series.complete() for series in every), key=len)
+        complete = len(own)
+        if precision and _judge_precision(every, precision) and complete >= NEEDED_RUNS:
             return code
-        share_s = budget.begin_turn(complete)
-        if share_s is None:
+        following = planned.following(own, budget.left_s)
+        if following is None:
             runs = count_of(complete, "run")
             left = duration_text(budget.left_s)
-            say(f"{runs}: {left} left, and one takes {duration_text(budget.turn_s or 0)}")
+            say(f"{runs}: {left} left, and one takes {duration_text(planned.usual_s)}")
             return code
         # An earlier command may have ended amid this turn.
         turn = list(missing_runs(every, complete + 1))
-        limits_s = {END_BY: share_s / len(turn)}
-        if may_shorten:
-            limits_s[FEWER_ROUNDS_BY] = budget.share_s(complete) / len(turn)
-        once_s = 0.0
-        spare_s = 0.0
+        is_last = following.fitting == 1 and planned.is_cost_known
+        limits_s = {END_BY: budget.left_s / len(turn) if is_last else 0.0}
+        if shaping:
+            limits_s[FEWER_ROUNDS_BY] = budget.left_s / following.fitting
+        began_s = budget.now_s()
+        made: list[RecordedRun] = []
         for series, number in turn:
-            say(f"{series.configuration}, run {number} of {_outlook(budget, complete)}")
+            outlook = _outlook(budget, complete, following.fitting, planned)
+            say(f"{series.configuration}, run {number} of {outlook}")
+            change = planned.change_of_plan(following.plan, own)
+            if change:
+                say(change)
             now_s = machine_clock()
             limits = {variable: str(now_s + limit_s) for variable, limit_s in limits_s.items()}
-            made = makers[series](number, limits)
-            if made.recorded is None:
-                return made.code
-            code = max(code, made.code)
-            once_s += (made.recorded.run.dataset or {}).get("first_use_s") or 0.0
-            if may_shorten:
-                spare_s += seconds_of_spare_rounds(made.recorded)
+            each = makers[series](number, limits, following.plan)
+            if each.recorded is None:
+                return each.code
+            code = max(code, each.code)
             if len(series.complete()) == complete:
                 raise ClusterliftError(
                     "the run ended early, or all its trials failed: the reasons are above; the same command "
                     "makes new ones"
                 )
+            made.append(each.recorded)
         if len(turn) == len(every):  # a part of one does not show how long it takes
-            budget.end_turn(once_s, spare_s)
+            planned.learn(made, budget.now_s() - began_s)
 
 
-def _outlook(budget: TimeBudget, complete: int) -> str:
-    """Return how many runs there will be: `about 3; 2 min 00 s left`."""
-    total = complete + budget.turns_left(complete)
-    runs = f"{total} or more"
-    if budget.turn_s:
-        runs = f"about {total}"
+def _outlook(budget: TimeBudget, complete: int, fitting: int, planned: PlannedRuns) -> str:
+    """Return how many runs there will be: `about 4; 2 min 00 s left`."""
+    runs = f"about {complete + fitting}"
+    if not planned.is_cost_known:
+        runs = f"{max(NEEDED_RUNS, complete + 1)} or more"
     if not budget.left_s:
-        return f"{runs}; the time is over, but a table needs {MIN_RUNS} runs"
+        return f"{runs}; the time is over, but a table needs {NEEDED_RUNS} runs"
     return f"{runs}; {duration_text(budget.left_s)} left"
-
-
-def seconds_of_spare_rounds(recorded: RecordedRun) -> float:
-    """Return how long the rounds took beyond a warm-up and a measured one, each as long as the last one."""
-    rounds = [(trial.phase, trial.round) for trial in recorded.trials if trial.phase in _NEEDED]
-    spare = len(set(rounds)) - len(_NEEDED)
-    if spare <= 0:
-        return 0.0
-    last = [trial for trial in recorded.trials if (trial.phase, trial.round) == rounds[-1]]
-    took = moment_of(last[-1].started_at) - moment_of(last[0].started_at)
-    last_trial_s = (last[-1].wall_s or 0.0) * last[-1].executions
-    return spare * (took.total_seconds() + last_trial_s)
 
 
 def _judge_precision(every: Sequence[Series], precision: float) -> bool:

@@ -56,6 +56,11 @@ def last_run_before(name: str, results: Path) -> RecordedRun | None:
     return last
 
 
+def runs_in_order(results: Path) -> list[RecordedRun]:
+    """Return all runs in a directory of results by their start, without the files that cannot be read."""
+    return sorted(_readable_runs(results), key=_start)
+
+
 def _readable_runs(results: Path) -> Iterator[RecordedRun]:
     for directory in sorted(results.glob("*")):
         for file in results_files(directory):

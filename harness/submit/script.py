@@ -7,6 +7,7 @@ from harness.base.child_process import run_to_its_end
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import failure_reason
 from harness.submit.local_spark import run_spark_submit, spark_environment, spark_submit_command
+from harness.submit.usual_lines import is_usual
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATE = "datagen/generate.py"
@@ -28,16 +29,23 @@ def run_script(
     *,
     before: Sequence[str] = (),
     meanwhile: Callable[[], None] = lambda: None,
+    shows_usual_lines: bool = True,
 ) -> int:
     """Run a script with options of spark-submit, and return its exit code.
 
     `environment` is added to that of this process. The words `before` the command say where it runs.
-    `meanwhile` is called several times a second. Ctrl-C, SIGTERM and the death of this process interrupt the
-    script. Raise KeyboardInterrupt then, and if another signal ended it.
+    `meanwhile` is called several times a second. The lines that every start of Spark prints are shown if
+    `shows_usual_lines`. Ctrl-C, SIGTERM and the death of this process interrupt the script. Raise
+    KeyboardInterrupt then, and if another signal ended it.
     """
     command = [*before, *spark_submit_command(), *options]
     command += [script_path(script), *arguments]
-    return run_to_its_end(command, {**spark_environment(), **environment}, meanwhile)
+    return run_to_its_end(
+        command,
+        {**spark_environment(), **environment},
+        meanwhile,
+        is_left_out=None if shows_usual_lines else is_usual,
+    )
 
 
 def run_script_silently(script: str, *arguments: str, options: Sequence[str] = ()) -> None:

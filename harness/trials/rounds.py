@@ -22,6 +22,9 @@ AFTER_WARM_UP = 1.5
 ROUNDS_PER_TRIAL = 4
 """How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
 
+MAX_ROUNDS_FOR_ONE = 2
+"""How many rounds a run has at most for each of a fixed number, to replace disturbed trials."""
+
 
 class Rounds:
     """The rounds over all workloads: warm-up, then measured, then of the profile.
@@ -30,7 +33,8 @@ class Rounds:
     every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
     end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
     those that this many trials take in any case. A fixed number becomes less if the rounds would end later
-    than `fewer_after_s` seconds after the first one began, but one of either kind is always made. `profile`
+    than `fewer_after_s` seconds after the first one began, but one of either kind is always made. It becomes
+    more, at most twice as many, if trials were disturbed and others fit into that time. `profile`
     is the number of profile rounds. None means one if the number of the others is fixed, and time is left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
@@ -79,6 +83,8 @@ class Rounds:
             round_s = self._clock() - began
         while not self._is_over(round_s):
             self._round += 1
+            if self.is_fixed and self._round > self._needed:
+                self.total = (self.total or 0) + len(self._trials)
             began = self._clock()
             yield Phase.MEASURED, self._round
             round_s = self._clock() - began
@@ -160,12 +166,24 @@ class Rounds:
         if not self._round:
             return False
         if self.is_fixed:
-            return self._round == self._needed or round_s > self._seconds_left_for_rounds()
+            is_enough = self._round >= self._needed and not self._may_replace_trials()
+            return is_enough or round_s > self._seconds_left_for_rounds()
         reason = self._reason_to_stop(round_s)
         if reason:
             rounds = f"after {count_of(self._round, 'round')}, {reason}"
             self.stopped = "; ".join([rounds, *self._remarks()])
         return reason is not None
+
+    def _may_replace_trials(self) -> bool:
+        """Return whether a further round may take the place of disturbed trials, if it fits into the time."""
+        if math.isinf(self._fewer_after_s) or self._round >= MAX_ROUNDS_FOR_ONE * self._needed:
+            return False
+        for name, trials in self._trials.items():
+            has_some = any(trial.disturbed is not None for trial in trials)
+            counting = sum(trial.undisturbed_s is not None for trial in trials)
+            if has_some and counting < self._needed and not self._is_hopeless(name):
+                return True
+        return False
 
     def _has_time_for_warm_up(self, round_s: float) -> bool:
         """Return whether another warm-up round, after one of this length, leaves time to measure one.

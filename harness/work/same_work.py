@@ -10,6 +10,9 @@ from harness.model.run import PROGRAM, QUERIES, Facts, RecordedRun, Run
 from harness.work.options import SAME_WORK, WorkOptions
 from harness.work.queries import text_digests
 
+DIGEST = "dataset digest"
+"""What the digest of the rows is called."""
+
 
 def work_of(run: Run) -> dict[str, Any]:
     """Return what the trials of a run do, by name. A run that reads no data says nothing about data."""
@@ -32,7 +35,7 @@ def work_of_options(options: WorkOptions) -> dict[str, Any]:
 def work_on(dataset: Facts) -> dict[str, Any]:
     """Return what a manifest says of the rows that trials read, by name."""
     return {
-        "dataset digest": dataset.get("digest"),
+        DIGEST: dataset.get("digest"),
         "format of the dataset": dataset.get("format"),
     }
 

@@ -35,6 +35,26 @@ def test_a_signal_does_not_fall_into_what_looks_after_the_program(
     assert looks == ["begun", "ended"]
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("one\\nusual\\ntwo\\n", "one\ntwo\n"),
+        ("usual\\nno end of a line", "no end of a line"),
+        ("usual\\nstage 1\\rstage 2\\r", "stage 1\rstage 2\r"),
+        ("not usual\\nusually\\n", "not usual\nusually\n"),
+        ("", ""),
+    ],
+)
+def test_lines_of_its_errors_may_be_left_out(
+    printed: str, shown: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sh", "-c", f"printf '{printed}' >&2; echo output"]
+    code = run_to_its_end(
+        command, {"PATH": "/usr/bin:/bin"}, is_left_out=lambda line: line == b"usual\n"
+    )
+    assert (code, *capfd.readouterr()) == (0, "output\n", shown)
+
+
 class TestEndWithInput:
     def start(self, *command: str) -> subprocess.Popen[bytes]:
         """Start a command in a session of its own, as Docker does."""

@@ -29,16 +29,16 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
 ) -> None:
     assert main(["bench"]) == 0
     runs = spark.calls()
-    assert len(runs) == 2
+    assert len(runs) == 3
     assert runs[0][runs[0].index(BENCHMARK) :][1:] == [
         *("--dataset=data/rows-1000000", "--generate=--rows=1000000"),
         *("--configuration=default", "--results=results", "--repartition=8"),
         *("--warmup=2", "--trials=2"),
-        "--default-workloads=group-by,inner-join,repartition,sha-512,write,calc-pi-python-udf",
+        "--default-workloads=group-by,inner-join,calc-pi-python-udf,sha-512,write,repartition",
     ]
     output = capfd.readouterr().out
     assert "w         1.00 s" in output
-    assert "2 runs of 1 trial each" in output
+    assert "3 runs of 1 trial each" in output
 
 
 def test_on_a_cluster_partitions_rounds_and_java_are_the_user_s_choice(spark: FakeSpark) -> None:
@@ -77,7 +77,7 @@ def test_an_option_that_nobody_has_is_refused_before_anything_is_run(spark: Fake
 
 def test_the_same_command_adds_runs() -> None:
     assert main(["bench"]) == main(["bench"]) == 0
-    assert len(list(Path("results/default").glob("*.jsonl"))) == 4
+    assert len(list(Path("results/default").glob("*.jsonl"))) == 5
 
 
 def test_compares_with_the_configuration_before(capfd: pytest.CaptureFixture[str]) -> None:

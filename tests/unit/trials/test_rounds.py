@@ -108,6 +108,28 @@ def test_a_fixed_number_of_rounds_becomes_less_where_time_is_short_but_one_of_ei
 
 
 class TestAFixedNumber:
+    @pytest.mark.parametrize(
+        ("disturbed", "fewer_after_s", "measured"),
+        [
+            ((), 1000, 2),
+            ((2,), 1000, 3),
+            ((2, 3), 1000, 4),
+            (range(10), 1000, 4),
+            ((2,), 39, 2),
+            ((2,), math.inf, 2),
+        ],
+        ids=["quiet", "one", "two", "always", "no-time", "time-does-not-matter"],
+    )
+    def test_becomes_more_if_trials_were_disturbed_and_there_is_time(
+        self, disturbed: Container[int], fewer_after_s: float, measured: int
+    ) -> None:
+        """A round of two workloads takes 10 s; the first is the warm-up."""
+        workloads = {"a": steady(5), "b": steady(5)}
+        bench = Bench(workloads, 1, 2, disturbed=disturbed, fewer_after_s=fewer_after_s)
+        phases = [trial.phase for trial in bench.trials]
+        assert phases.count(Phase.MEASURED) == 2 * measured
+        assert bench.until.total == len(bench.trials)
+
     def test_comes_in_order_warm_up_first_and_the_profile_last(self) -> None:
         plan = Rounds(["a"], 1, 2, profile=1)
         assert list(plan.rounds()) == [
