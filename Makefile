@@ -50,6 +50,7 @@ endef
 quoted   = '$(subst $(newline), ,$(subst ','\'',$($(1))))'
 
 VENV      := .venv
+SPARK33   := .cache/spark-3.3
 SPARK35   := .cache/spark-3.5
 CLASSES   := .cache/spark-classes.jsa
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -79,13 +80,16 @@ PARALLEL  := -n 3 --dist loadfile --no-loadscope-reorder
 RECORDING := jobs datagen harness/__init__.py $(addprefix harness/,base eventlog model node trials work) \
   $(addprefix harness/records/,checksums.py directories.py files.py node_names.py outputs.py run_lock.py \
     writer.py) harness/statistics/steadiness.py
+# What an older Python has to read until it is told that it is too old.
+ENTERED   := jobs/benchmark.py datagen/generate.py datagen/observe.py harness/base/entry.py $(addsuffix /__init__.py,harness harness/base)
 # What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
 APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help toolchain tool setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
-  test-lab test-kill test-all microbench spark35 classes lock clean
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
+	  echo "clusterlift: Python 3.10 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
+	@$(if $(UV),true,$(PYTHON) -c 'import ensurepip, venv') 2>/dev/null || { \
 
 help:
 	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
@@ -96,7 +100,7 @@ help:
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
 	@echo "                   draw one figure of that report, or of another, into build/; top: as the README shows it"
-	@echo "make check         lint, format, types, which room imports which, Python 3.8, and a table of its size"
+	@echo "make check         lint, format, types, which room imports which, Pythons 3.8 and 3.10, and a table of its size"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      all tests that run scripts and commands as users do"
@@ -109,8 +113,8 @@ help:
 	@echo "make microbench    how fast clusterlift itself is"
 
 toolchain:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "clusterlift: Python 3.11 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
+	  echo "clusterlift: Python 3.10 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
 	@$(if $(UV),true,$(PYTHON) -c 'import ensurepip, venv') 2>/dev/null || { \
 	  echo "clusterlift: '$(PYTHON)' has no venv: install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
 	@version=$$("$(JAVA)" -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
@@ -124,7 +128,7 @@ tool: $(VENV)/tool
 setup: $(VENV)/installed
 
 # With --jobs, too, an environment waits for these; order-only, because it need not be built again after them.
-$(VENV)/tool $(SPARK35)/installed: | toolchain $(BUILDERS) $(STORED)
+$(VENV)/tool $(SPARK33)/installed $(SPARK35)/installed: | toolchain $(BUILDERS) $(STORED)
 
 $(BUILDERS): requirements-bench.lock
 	@mkdir -p $(@D)
@@ -200,6 +204,8 @@ check: setup
 	@mypy
 	@lint-imports --no-logo --no-cache
 	@vermin --target=3.8- --violations --no-tips --quiet $(RECORDING)
+	@vermin --target=3.10- --violations --no-tips --quiet clusterlift harness
+	@vermin --target=2.7- --target=3.1- --violations --no-tips --quiet $(ENTERED)
 	@python -m tests.size
 
 test: setup classes
@@ -227,20 +233,23 @@ test-kill: setup classes
 	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill/test_kills.py
 
 test-all: EXAMPLES = 100
-test-all: check spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill
+test-all: check spark33 spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill
 
 microbench: setup
 	@pytest -s tests/bench
 
-# Spark 3.5 in an environment of its own, for the tests that prove that it still works.
+# Older Sparks in environments of their own, for the tests that prove that they still work.
+spark33: setup $(SPARK33)/installed
 spark35: setup $(SPARK35)/installed
 
+$(SPARK33)/installed: requirements-spark33.lock
+	@$(older_spark)
+
 $(SPARK35)/installed: requirements-spark35.lock
-	@echo "setting up $(SPARK35)"
-	@$(call environment,$(SPARK35))
-	@$(call locked,$(SPARK35)) -r $(BUILDERS)
-	@$(call locked,$(SPARK35)) -r requirements-spark35.lock
-	@touch $@
+	@$(older_spark)
+
+older_spark = echo "setting up $(@D)" && $(call environment,$(@D)) && $(call locked,$(@D)) -r $(BUILDERS) && \
+  $(call locked,$(@D)) -r $< && touch $@
 
 # For tests, which start Spark often: with its classes as a JVM has them in memory, a start takes a third less.
 classes: setup $(CLASSES)
@@ -255,11 +264,11 @@ $(CLASSES): $(VENV)/installed
 
 # What `make bench` installs has the versions of all the rest.
 lock:
-	@for name in requirements requirements-bench requirements-spark35; do \
-	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --allow-unsafe \
-	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-	    $$([ $$name != requirements-bench ] || echo --constraints requirements.lock) $$name.in -o $$name.lock; \
-	done
+	@compile='uv pip compile --quiet --upgrade --universal --generate-hashes --allow-unsafe --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-find-links'; \
+	$$compile --python-version 3.10 requirements.in -o requirements.lock; \
+	$$compile --python-version 3.10 --constraints requirements.lock requirements-bench.in -o requirements-bench.lock; \
+	for name in requirements-spark33 requirements-spark35; do $$compile --python-version 3.8 $$name.in -o $$name.lock; done
 
 clean:
 	rm -rf $(VENV) .cache data build *.egg-info

@@ -12,6 +12,7 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext, cloudpickle
 from pyspark.sql import SparkSession
+from pyspark.version import __version__ as pyspark_version
 
 import datagen
 import harness
@@ -20,6 +21,7 @@ from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import NO_REASON, cause_or_first_line, innermost_cause
 from harness.base.interrupt import deferred_signals
 from harness.base.own_driver import require_own_driver
+from harness.base.spark_needs import java_fault, minor_version
 from harness.base.terminal import say
 
 try:
@@ -41,6 +43,7 @@ _SAID_EVERY_S = 30.0
 TASKS_END_WAIT_S = 10.0
 EVENTS_WAIT_MS = 10 * 60 * 1000
 
+_KNOWS_LOG_LEVEL = (3, 5)
 ENDED = "Spark has ended"
 STOPPED = (
     "Spark stopped itself, and only its log says why: add --conf spark.log.level=ERROR to see it"
@@ -85,6 +88,7 @@ def start_session(
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
     # A context that stopped while it started fails at the first call that follows.
     with spark_errors_as_one_line("Spark did not start"):
+        _set_early_log_level(conf)
         spark = SparkSession.builder.config(conf=conf).appName(name).getOrCreate()
         # Spark before 3.5 does not know spark.log.level.
         spark.sparkContext.setLogLevel(conf.get("spark.log.level", "OFF"))
@@ -103,17 +107,39 @@ def start_session(
 
 
 def _submitted_conf() -> SparkConf:
-    """Return the properties of spark-submit, which its JVM has, and not this process."""
+    """Return the properties of spark-submit, which its JVM has, and not this process.
+
+    Raise BadInput if Spark cannot use the Java of this JVM.
+    """
     context: Any = SparkContext
     with spark_errors_as_one_line("Spark did not start"):
         context._ensure_initialized()  # noqa: SLF001
+        fault = java_fault(pyspark_version, _java_property("java.version"))
+        if fault:
+            raise BadInput(fault)
         return SparkConf()
+
+
+def _set_early_log_level(conf: SparkConf) -> None:
+    """Keep a Spark that does not know spark.log.level from logging how it starts."""
+    version = minor_version(pyspark_version)
+    if version is None or version >= _KNOWS_LOG_LEVEL:
+        return
+    context: Any = SparkContext
+    jvm = context._jvm  # noqa: SLF001
+    level = jvm.org.apache.logging.log4j.Level.toLevel(conf.get("spark.log.level"))
+    jvm.org.apache.spark.util.Utils.setLogLevel(level)
 
 
 def _command_line() -> str:
     """Return the command line of spark-submit; empty if something else has started Spark."""
+    return _java_property("sun.java.command")
+
+
+def _java_property(name: str) -> str:
+    """Return a property of the JVM that spark-submit has started; empty if it has none of this name."""
     context: Any = SparkContext
-    return str(context._jvm.java.lang.System.getProperty("sun.java.command") or "")  # noqa: SLF001
+    return str(context._jvm.java.lang.System.getProperty(name) or "")  # noqa: SLF001
 
 
 def _silence_accumulators(spark: SparkSession) -> None:

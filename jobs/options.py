@@ -6,7 +6,7 @@ import math
 import secrets
 from dataclasses import replace
 
-from datagen.generate import parse as parse_request
+from datagen.generating import parse as parse_request
 from datagen.writer import Request
 from harness.base.command_line import Parser
 from harness.base.errors import BadInput

@@ -2,6 +2,7 @@
 
 from harness.analysis.observed.machines import disk_lines
 from harness.analysis.ready.health import health
+from harness.analysis.ready.platforms import platform_notes
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import count_of, join_names
@@ -13,6 +14,7 @@ from harness.model.finding import EVERYTHING, Finding, Gravity
 from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
 from harness.probes.options import NamedHosts
+from harness.submit.local_spark import spark_of_this_machine
 
 
 @command("doctor")
@@ -21,8 +23,9 @@ def doctor_command(site: NamedHosts) -> int:
     """Find faults of the machines before the first trial, and how to mend them.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
-    Run no jobs there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are
-    worth a look, and may be intended. A machine may hide facts; these are unknown. The disks are listed.
+    It compares their Python and Java with what the Spark of this machine needs, if there is one. Run no jobs
+    there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are worth a
+    look, and may be intended. A machine may hide facts; these are unknown. The disks are listed.
     """
     if site.names is not None or site.nodes:
         hosts = site.hosts()
@@ -34,6 +37,7 @@ def doctor_command(site: NamedHosts) -> int:
     known = known_states(found)
     findings = [Finding(EVERYTHING, str(each)) for each in found if isinstance(each, HostError)]
     findings += health(known)
+    findings += platform_notes(known, spark_of_this_machine())
     for line in finding_lines(findings):
         show(line)
     for line in disk_lines({state.host: state.facts for state in known}):

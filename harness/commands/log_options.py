@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from functools import wraps
 from pathlib import PurePosixPath
 from typing import Any
@@ -117,7 +117,7 @@ def _words(given: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, re.Pattern):
             yield f"{name}={value.pattern}"
         elif isinstance(value, int) and value is not False:
-            yield f"{name}={datetime.fromtimestamp(value / 1e3, UTC).isoformat()}"
+            yield f"{name}={datetime.fromtimestamp(value / 1e3, timezone.utc).isoformat()}"
 
 
 def _divided(

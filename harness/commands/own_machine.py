@@ -1,5 +1,6 @@
 """The state of hosts at this moment, and the faults of this machine before trials begin."""
 
+import os
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,9 +29,18 @@ def this_machine() -> Host:
 
 def read_states(hosts: Sequence[Host]) -> list[NodeState | HostError]:
     """Return the state of every host, in order, or why it is unknown. All look at the same moment."""
-    commands = {host: (host, state_command()) for host in hosts}
+    command = state_command(tasks_python=_python_of_tasks())
+    commands = {host: (host, command) for host in hosts}
     states = ask(commands, lambda host, done: read_state(host.name, done.output))
     return list(states.values())
+
+
+def _python_of_tasks() -> str:
+    """Return what Spark would start as Python on every host; one in a submitted archive is nowhere yet."""
+    named = os.environ.get("PYSPARK_PYTHON", "")
+    if named and (named.startswith("/") or "/" not in named):
+        return named
+    return "python3"
 
 
 def known_states(states: Sequence[NodeState | HostError]) -> list[NodeState]:

@@ -1,7 +1,7 @@
 """An experiment: configurations that are measured alternately, as its file defines them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -138,14 +138,14 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
         return simple.own_command(self.apply, self.revert, self.check, self.applied)
 
     @property
-    def on_hosts(self) -> Self:
+    def on_hosts(self) -> "Configuration":
         """What is set on hosts: configurations with equal settings are the same to them."""
         return msgspec.structs.replace(
             self, name="", data=None, nodes=None, dataset=None, spark={}, tables={}
         )
 
     @property
-    def links(self) -> Self:
+    def links(self) -> "Configuration":
         """The settings of links: configurations with equal ones have the same network."""
         return msgspec.structs.replace(self.on_hosts, disk_rate=None)
 
@@ -198,7 +198,7 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
         slower_bit_s = min(limit_bit_s, card_bit_s)
         return {"link": rate_text(slower_bit_s), "shaped": "by tc", "speed": rate_text(card_bit_s)}
 
-    def on_nodes(self, nodes: int) -> Self:
+    def on_nodes(self, nodes: int) -> "Configuration":
         """Return the configuration on this number of nodes, with an executor of all cores on each.
 
         Raise BadInput if the number of cores cannot be read.

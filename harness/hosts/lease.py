@@ -8,7 +8,7 @@ when no line comes. It needs no network for that, and no clock that is right.
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Protocol, Self
+from typing import Protocol
 
 LEASE_S = 60.0
 """A host ends our command when it has not heard of us for this long."""
@@ -40,7 +40,7 @@ class Renewal:
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Renewal":
         self._thread.start()
         return self
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from harness.base.child_process import SIGNALLED
 from harness.base.errors import UNEXPECTED, ToolError
@@ -192,7 +192,7 @@ class RemoteProcesses:
         self._processes.remove(remote)
         remote.close(0)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "RemoteProcesses":
         self._renewal.__enter__()
         return self
 
@@ -335,7 +335,7 @@ class ClientServerRun(Generic[T]):
             for run in runs:
                 run.attempt(wait, until_s)
 
-    def attempt(self, wait: Callable[[Self, float], None], until_s: float) -> None:
+    def attempt(self, wait: Callable[["ClientServerRun[T]", float], None], until_s: float) -> None:
         """Wait, unless something failed before, and keep the error."""
         try:
             if self._error is None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.base.errors import ClusterliftError
@@ -75,7 +76,7 @@ def guarded(directory: Path) -> Iterator[int]:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            process_group=0,
+            preexec_fn=partial(os.setpgid, 0, 0),  # noqa: PLW1509  process_group is of Python 3.11
         )
     except OSError as error:
         raise ClusterliftError(f"cannot start {sys.executable}: {error.strerror}") from error
@@ -98,10 +99,12 @@ def start(launch: Launch, log: Path, directory: Path, group: int) -> Daemon:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                process_group=group,
+                preexec_fn=partial(os.setpgid, 0, group),  # noqa: PLW1509  process_group is of Python 3.11
             )
     except OSError as error:
         raise ClusterliftError(f"cannot start {launch.command[0]}: {error.strerror}") from error
+    except subprocess.SubprocessError as error:
+        raise ClusterliftError(f"cannot start {launch.command[0]}: its guard has ended") from error
     return Daemon(launch.name, process, log)
 
 

@@ -124,8 +124,7 @@ def _fetch(artifacts: Sequence[Artifact], size: str, jars: Path) -> None:
 
 
 def _verify(jar: Path, artifact: Artifact) -> None:
-    with jar.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = hashlib.sha256(jar.read_bytes()).hexdigest()
     if artifact.sha256 not in {None, found}:
         raise ClusterliftError(
             f"the fetched {artifact.name} {artifact.version} is not the known one: its sha256 is {found}, "

@@ -5,6 +5,7 @@ Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second 
 
 from __future__ import annotations  # for Python 3.8
 
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ Seconds = Annotated[float, Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 
 
 class Word(str, Enum):
-    """A value that is recorded as a word."""
+    """A value that is recorded, or printed, as a word."""
 
     def __str__(self) -> str:
         return str(self.value)
@@ -309,7 +310,7 @@ def timestamp(moment: datetime | None = None) -> str:
 
 def moment_of(text: str) -> datetime:
     """Return a recorded time, in UTC unless it names another time zone. Raise ValueError if it is none."""
-    moment = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(re.sub("Z$", "+00:00", text))
     if moment.tzinfo:
         return moment
     return moment.replace(tzinfo=timezone.utc)

@@ -1,7 +1,8 @@
 # `sh -c PROGRAM SECTION ARGUMENT...` prints one section of what a node can tell:
 #
 #   facts PYTHON PROGRAM KEYS FILES   by FILES, by KEYS of /proc/cpuinfo, and by PROGRAM for PYTHON
-#   state PYTHON PROGRAM KEYS FILES   the same, and counters before and after half a second
+#   state PYTHON PROGRAM KEYS FILES TASKS   the same, versions of Java and of TASKS, which is the Python of Spark's
+#                                     tasks, and counters before and after half a second
 #   counters
 #   link DEVICE FILE...               the device, those below it, and FILEs of the kernel
 #   events DEVICE WORDS SUBJECT       their counters, and lines of the kernel's log about trouble
@@ -42,6 +43,15 @@ run_python() {
   }; } 3>&1
 }
 
+# Print the versions of the Python $1 and of Java, which is not started for it.
+versions() {
+  "$1" --version 2>&1 | sed -nE 's|^Python ([0-9].*)|/tasks_python:\1|p'
+  java=$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}java") || return
+  bin=$(dirname "$(readlink -f "$java")")
+  # The Java of a JDK 8 is in jre/bin.
+  cat "$bin/../release" "$bin/../../release" | sed -nE 's|^JAVA_VERSION="(.*)"|/java:\1|p' | head -n 1
+}
+
 # --- counters, and what they show of half a second
 
 counters() {
@@ -56,6 +66,7 @@ processes() { cat /proc/[0-9]*/stat | sed -nE 's|^([0-9]+ \(.*\) ([^ ]+ ){20}).*
 state() {
   export SPARK_LOCAL_DIRS="${SPARK_LOCAL_DIRS:-${LOCAL_DIRS:-/tmp}}"
   facts "$@"
+  versions "$5"
   grep -s . /dev/null /proc/loadavg
   scratch=${SPARK_LOCAL_DIRS%%,*}
   echo "/scratch:$scratch"

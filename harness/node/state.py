@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from harness.base.words import shorten
 from harness.model.interference import NodeInterference
 from harness.node.counters import parse_counters
 from harness.node.interference import interference
@@ -17,6 +18,7 @@ from harness.node.program import lines_by_path, parts_of
 WINDOW_S = 0.5
 """As in program.sh: long enough to count a hundred ticks of two processors."""
 _KIB = 1024
+_MAX_VERSION = 40
 _FREE = re.compile(r" (-?[0-9]+) +(?:[0-9]+%|-) ")
 """In a line of `df -P`, where names may have blanks."""
 
@@ -30,6 +32,8 @@ class NodeState:
     - `load`: how many processes wanted a processor or a disk in the last minute, on average.
     - `scratch` is where Spark writes if no option names another directory.
     - `unread`: which facts are unknown, and why; None if all were looked for.
+    - `python` is the version of the Python that Spark's tasks would have, and `java` that of the Java in
+      JAVA_HOME or on the PATH; empty if it is not known.
     """
 
     host: str
@@ -43,11 +47,16 @@ class NodeState:
     scratch: str
     scratch_free_bytes: int | None
     unread: str | None = None
+    python: str = ""
+    java: str = ""
 
 
-def state_command(python: str = "python3") -> list[str]:
-    """Return the command that prints a node's facts and state for `read_state`; `python` is one there."""
-    return machine_command("state", python)
+def state_command(python: str = "python3", tasks_python: str = "python3") -> list[str]:
+    """Return the command that prints a node's facts and state for `read_state`.
+
+    `python` is one there, and `tasks_python` is what Spark would start for its tasks.
+    """
+    return [*machine_command("state", python), tasks_python]
 
 
 def read_state(host: str, text: str) -> NodeState:
@@ -77,7 +86,13 @@ def read_state(host: str, text: str) -> NodeState:
         lines["/scratch"][0],
         int(free[1]) * _KIB if free else None,
         unread_facts(parts[""]),
+        _version(lines, "/tasks_python"),
+        _version(lines, "/java"),
     )
+
+
+def _version(lines: Mapping[str, Sequence[str]], path: str) -> str:
+    return shorten(lines.get(path, [""])[0], _MAX_VERSION)
 
 
 class _Moment:

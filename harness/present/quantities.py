@@ -54,7 +54,7 @@ def time_text(seconds: float) -> str:
     if 0 < seconds < _MIN_MILLISECOND:
         return f"{significant(seconds * 1e6)} µs"
     for limit, decimals in ((1, 3), (10, 2), (_LONG_S, 1)):
-        text = f"{seconds:z.{decimals}f}"
+        text = f"{abs(seconds):.{decimals}f}"  # -0.0 is no negative time
         if float(text) < limit:
             return f"{text} s"
     if seconds > _MAX_HOURS * HOUR:

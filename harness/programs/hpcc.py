@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
 
 from harness.base.errors import BadInput, ToolError
 from harness.model.work import DGEMM_PEAK, Work
@@ -191,7 +190,7 @@ class _Summary:
     processes: int
 
     @classmethod
-    def read(cls, output: str, problem: Problem, processes: int) -> Self:
+    def read(cls, output: str, problem: Problem, processes: int) -> "_Summary":
         """Raise ToolError unless the output is complete, successful, and of this problem."""
         match = _SUMMARY.search(output)
         if match is None:

@@ -1,7 +1,7 @@
 """Reads documents that somebody may have changed, JSON and TOML, by the types of what they say."""
 
 import hashlib
-import tomllib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +11,11 @@ import msgspec
 from harness.base.errors import BadInput
 from harness.base.words import shorten
 from harness.records.files import content_of
+
+if sys.version_info >= (3, 11):
+    import tomllib  # novermin
+else:
+    import tomli as tomllib
 
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -69,5 +69,5 @@ def nothing_chosen(place: str, choice: Choice, passed_over: Sequence[Start]) -> 
 
 def moment(at_ms: int) -> str:
     """Return a day, or a time that is not midnight, in UTC."""
-    text = f"{datetime.fromtimestamp(at_ms / 1e3, UTC):%Y-%m-%d %H:%M}"
+    text = f"{datetime.fromtimestamp(at_ms / 1e3, timezone.utc):%Y-%m-%d %H:%M}"
     return text.removesuffix(" 00:00")

@@ -3,12 +3,17 @@
 A key that is not here may have any value. A key that is here may be absent, unless it is Required.
 """
 
+import sys
 from collections.abc import Mapping
-from typing import Required, TypedDict
 
 from harness.model.bounds import Count, Name
 from harness.model.interface import Mtu, Speed
 from harness.model.run import Seconds
+
+if sys.version_info >= (3, 11):
+    from typing import Required, TypedDict  # novermin
+else:
+    from typing_extensions import Required, TypedDict
 
 _Names = list[str] | None
 

@@ -14,7 +14,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
-from typing import Self
 
 from harness.base.failure_reason import failure_reason
 from harness.hosts.host_process import ANSWER_S, HostProcess, as_line
@@ -126,7 +125,7 @@ class Guards:
         self._guards: dict[Host, Guard] = {}
         self._renewal = Renewal(self._guards.values, LEASE_S)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Guards":
         allow_commands(2 * len(self._hosts))  # another one, if a guard has gone
         # A host that does not answer is waited for longer than the guards of the others would wait for us.
         self._renewal.__enter__()

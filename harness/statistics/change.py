@@ -4,9 +4,9 @@ import math
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from harness.model.limits import MIN_RUNS
+from harness.model.run import Word
 from harness.statistics.interval import Interval
 from harness.statistics.moderation import moderated
 from harness.statistics.run_table import Estimate, RunTable
@@ -17,7 +17,7 @@ OWN_FACTOR = 2
 """How many times smaller than ALPHA the p value of a workload's own runs has to be."""
 
 
-class Verdict(StrEnum):
+class Verdict(Word):
     """What the test says about a change."""
 
     CHANGED = "changed"

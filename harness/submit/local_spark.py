@@ -10,10 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from harness.base.errors import BadInput
 from harness.base.own_driver import require_own_driver
+from harness.submit.usable_spark import require_usable_spark, spark_version
 
 _NO_SPARK = (
     "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
@@ -28,11 +30,18 @@ def spark_home() -> Path:
     return home
 
 
+def spark_of_this_machine() -> str:
+    """Return the version of the Spark that would be used here; empty if there is none."""
+    with suppress(BadInput):
+        return spark_version(spark_home())
+    return ""
+
+
 def spark_submit_command() -> list[str]:
     """Return the argument vector that starts spark-submit; options and the script follow it.
 
-    Run it with `spark_environment()`. Raise BadInput if this machine has no Spark, or if it
-    would be Spark Connect.
+    Run it with `spark_environment()`. Raise BadInput if this machine has no Spark, if it would be
+    Spark Connect, if it is too old, or if it cannot use the Java of this machine.
     """
     home = _named_home() or _pyspark_home()
     # The program on PATH may be a distribution's wrapper, stored apart from Spark's directory.
@@ -40,6 +49,9 @@ def spark_submit_command() -> list[str]:
     if program is None:
         raise BadInput(_NO_SPARK)
     require_own_driver({})
+    own = home or _home_on_path()
+    if own is not None:
+        require_usable_spark(own)
     return [program]
 
 

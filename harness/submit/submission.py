@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
 
 from harness.base.errors import BadInput
 from harness.base.own_driver import require_own_driver
@@ -66,7 +65,7 @@ class Submission:
     arguments: Sequence[str]
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Self:
+    def of(cls, words: Iterable[str]) -> "Submission":
         """Sort the words of a command line. Raise BadInput if an option of spark-submit has no value."""
         options: list[tuple[str, str]] = []
         arguments: list[str] = []

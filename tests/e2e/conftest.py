@@ -19,6 +19,9 @@ from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARK35_PYTHON = ROOT / ".cache/spark-3.5/bin/python"
+PYTHONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+NEWEST = "newest"
+"""The Spark of the development environment."""
 TIMEOUT_S = 2400
 """A limit for what takes seconds on an idle machine. A run without options ends within 30 minutes."""
 
@@ -107,15 +110,43 @@ def own_lines(done: Completed) -> list[str]:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Spark:
     """The Python of the development environment with pyspark and no other package."""
-    home = tmp_path_factory.mktemp("plain") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
-    [packages] = home.glob("lib/python*/site-packages")
+    return spark_for(NEWEST, Path(sys.executable), tmp_path_factory.mktemp("plain") / "venv")
+
+
+def spark_for(version: str, python: Path, directory: Path) -> Spark:
+    """Return a Spark in a new environment of a Python, with no other package. Skip without that Spark."""
+    subprocess.run([python, "-m", "venv", "--without-pip", directory], check=True)
+    [packages] = directory.glob("lib/python*/site-packages")
     for name in ("pyspark", "py4j"):
+        (packages / name).symlink_to(_package(version, name))
+    return Spark(directory / "bin/python")
+
+
+def _package(version: str, name: str) -> Path:
+    """Return the directory of a package of this Spark. Skip the test if there is none."""
+    if version == NEWEST:
         spec = importlib.util.find_spec(name)
         assert spec is not None
         assert spec.submodule_search_locations
-        (packages / name).symlink_to(spec.submodule_search_locations[0])
-    return Spark(home / "bin/python")
+        return Path(spec.submodule_search_locations[0])
+    environment = ROOT / f".cache/spark-{version}"
+    if not (environment / "installed").exists():
+        pytest.skip(
+            f"no {environment.relative_to(ROOT)}: make spark{version.replace('.', '')} installs it"
+        )
+    [found] = environment.glob(f"lib/python*/site-packages/{name}")
+    return found
+
+
+def python_of_version(version: str) -> Path:
+    """Return a Python of this version, of pyenv or on the PATH. Skip the test if there is none."""
+    found = sorted(PYTHONS.glob(f"{version}.*/bin/python"))
+    on_path = shutil.which(f"python{version}")
+    if found:
+        return found[-1]
+    if on_path is None:
+        pytest.skip(f"no Python {version}: neither in {PYTHONS} nor on the PATH")
+    return Path(on_path)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from datagen import generate
+from datagen import generating
 from harness.commands.cli import clusterlift
 from jobs import options
 from tests.tracked import name_in_repository, tracked
@@ -96,7 +96,7 @@ def test_every_indented_command_parses(arguments: list[str], tmp_path: Path) -> 
 @pytest.mark.parametrize("arguments", indented_commands("spark-submit"), ids=" ".join)
 def test_every_indented_script_parses(arguments: list[str]) -> None:
     [script] = [argument for argument in arguments if argument.endswith(".py")]
-    parse = {"jobs/benchmark.py": options.parse, "datagen/generate.py": generate.parse}[script]
+    parse = {"jobs/benchmark.py": options.parse, "datagen/generate.py": generating.parse}[script]
     parse(arguments[arguments.index(script) + 1 :])
 
 

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from itertools import chain
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from harness import __version__
 from harness.commands.cli import COMPLETE
 from harness.model.run import Ending
+from harness.records.document import toml_values
 from harness.records.reader import load
 from tests.tracked import name_in_repository, tracked
 
@@ -21,7 +21,7 @@ from .benchmarks import FAST
 from .conftest import ROOT, SPARK35_PYTHON, Spark, completed
 
 PACKAGES = ("jobs", "datagen", "harness")
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = toml_values(ROOT / "pyproject.toml")["project"]
 SDIST = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 IN_LAB = ("1g-rs", "2.5g-rs", "--results", str(ROOT / "results/ethernet-upgrade"))

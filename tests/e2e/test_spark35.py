@@ -13,7 +13,7 @@ from .conftest import Spark
 @pytest.mark.parametrize(
     ("options", "workloads"),
     [
-        pytest.param(OF_EACH_KIND, KINDS, marks=pytest.mark.smoke, id="some"),
+        pytest.param(OF_EACH_KIND, KINDS, id="some"),
         pytest.param(("--sink", "rdd-count"), WITHOUT_ARROW, id="all, rdd-count"),
     ],
 )

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -226,7 +226,7 @@ class _Condition:
     def notify_all(self) -> None:
         pass
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "_Condition":
         return self
 
     def __exit__(self, *_: object) -> None:

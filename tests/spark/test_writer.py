@@ -15,7 +15,7 @@ from datagen.dataset import open_dataset, verify_content
 from datagen.filesystem import MAX_READ_BYTES, Directory
 from datagen.manifest import FILE_NAME, Format
 from datagen.marker import DATASET, MARKER, Marker
-from datagen.observe import observe
+from datagen.observing import observe
 from datagen.recipe import Recipe, rows
 from datagen.writer import Request, write_dataset
 from harness.base.errors import BadInput, ClusterliftError

@@ -51,7 +51,7 @@ def test_a_missing_java_is_reported(tmp_path: Path) -> None:
 
 def test_a_missing_python_is_reported() -> None:
     [line] = toolchain("PYTHON=python3.99")
-    assert "Python 3.11 or newer is needed, and 'python3.99' is not" in line
+    assert "Python 3.10 or newer is needed, and 'python3.99' is not" in line
 
 
 PYTHON_THAT_INSTALLS_NOTHING = """

@@ -10,7 +10,7 @@ import click
 import msgspec
 import pytest
 
-from datagen import generate
+from datagen import generating
 from datagen.storage import storages
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.profile import profiled_time
@@ -100,7 +100,7 @@ def test_every_command_and_option_is_on_a_page(names: Names, command: click.Comm
     assert not missing, f"describe {missing} of `{line}` in a page of docs/, or put it into EXEMPT"
 
 
-@pytest.mark.parametrize("script", [benchmark, generate], ids=["benchmark.py", "generate.py"])
+@pytest.mark.parametrize("script", [benchmark, generating], ids=["benchmark.py", "generate.py"])
 def test_every_option_of_a_script_is_on_a_page(
     script: object, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
 from itertools import chain
 from statistics import median
 
@@ -12,7 +11,7 @@ from harness.analysis.observed.plans import PlanUse
 from harness.base.errors import BadInput
 from harness.model.answer import RowsDigest, distinct
 from harness.model.plan import Plan
-from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, answers_of
+from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, Word, answers_of
 from harness.model.task_metrics import TaskMetrics
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST
@@ -21,7 +20,7 @@ from harness.statistics.run_table import CLOCK_S, RunMedian, run_median
 from harness.trials.counting import doubts, needed_trials
 
 
-class Outcome(StrEnum):
+class Outcome(Word):
     """Whether a sample has times, or why it has none."""
 
     MEASURED = "measured"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
@@ -10,6 +9,7 @@ from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
+from harness.model.run import Word
 from harness.present import quantities
 from harness.present.costs import cost_summary
 from harness.present.report.outcome import ReportedChange, outcomes
@@ -19,7 +19,7 @@ MAX_DIFFERENCES = 4
 """The answer lists at most this number of differences; the table of environments has all."""
 
 
-class Tone(StrEnum):
+class Tone(Word):
     """The colour class of a text: less time, more time, neither, or something that casts doubt."""
 
     GAIN = "gain"

@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 
 from harness.base.errors import ToolError
 from harness.base.failure_reason import failure_reason
+from harness.model.run import Word
 from harness.probes.tools.numbers import ip_header_bytes
 
 _ICMP_BYTES = 8
@@ -20,7 +20,7 @@ _FROM_ROUTER = re.compile(
 )
 
 
-class Echo(StrEnum):
+class Echo(Word):
     """The fate of a packet. REFUSED: the sender itself or a router reported that it is too long."""
 
     ARRIVED = "arrived"

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_request_is_signed_as_aws_shows_it() -> None:
         Request("https://examplebucket.s3.amazonaws.com", "/", {"lifecycle": ""}),
         Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         "us-east-1",
-        datetime(2013, 5, 24, tzinfo=UTC),
+        datetime(2013, 5, 24, tzinfo=timezone.utc),
     )
     assert headers["authorization"].endswith(
         "Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"

@@ -59,7 +59,7 @@ def in_background(*arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        process_group=0,
+        preexec_fn=os.setpgrp,
     )
 
 

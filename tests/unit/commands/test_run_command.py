@@ -180,7 +180,7 @@ def in_background(spark: FakeSpark, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        process_group=0,
+        preexec_fn=os.setpgrp,
     )
     eventually(spark.is_waiting)
     return process

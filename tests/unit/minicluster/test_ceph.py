@@ -5,7 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -242,7 +242,9 @@ class TestGateway:
         assert [request.path for request in requests] == ["/rs-2-1-64k", "/replicated-1"]
         [first, _] = requests
         assert b">:rs-2-1-64k</LocationConstraint>" in first.body
-        at = datetime.strptime(first.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        at = datetime.strptime(first.headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(
+            tzinfo=timezone.utc
+        )
         signed = Request(endpoint(cluster), "/rs-2-1-64k", method="PUT", body=first.body)
         expected = signed_headers(signed, KEYS, "us-east-1", at)
         assert first.headers["authorization"] == expected["authorization"]

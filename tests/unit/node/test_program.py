@@ -56,6 +56,7 @@ class TestEveryShell:
         state = read_state("n1", answer(state_command(), shell))
         assert state.shares
         assert state.scratch_free_bytes
+        assert bool(state.python) == (state.unread is None)
 
     def test_prints_counters(self, shell: str) -> None:
         reading = parse_counters("n1", answer(counters_command(), shell))

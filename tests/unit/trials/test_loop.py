@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -86,7 +86,7 @@ class FakeRunner:
         others = (*self.within, *self.failing_within)
         return [found, *(replace(found, workload=name) for name in others)]
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "FakeRunner":
         return self
 
     def __exit__(self, *_: object) -> None:

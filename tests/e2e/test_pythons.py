@@ -1,0 +1,59 @@
+"""The scripts on every Python of this machine, each with a Spark that goes with it.
+
+The table has one line for each Python. One Spark application generates a dataset and runs workloads on it.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from harness.base.spark_needs import python_fault
+
+from .benchmarks import FAST, KINDS, OF_EACH_KIND, check_complete, recorded
+from .conftest import NEWEST, Spark, own_lines, python_of_version, spark_for
+
+PAIRS = (
+    ("3.8", "3.3"),
+    ("3.9", "3.3"),
+    ("3.10", "3.3"),
+    ("3.11", "3.5"),
+    ("3.12", "3.5"),
+    ("3.13", NEWEST),
+    ("3.14", NEWEST),
+)
+"""Versions of Python, and the Spark that each of them has here."""
+TOO_OLD = ("2.7", "3.6", "3.7")
+GENERATED = ("--generate", "--rows 500 --partitions 2")
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(("python", "version"), PAIRS)
+def test_a_python_runs_workloads_of_each_kind(
+    python: str, version: str, checkout: Path, tmp_path: Path
+) -> None:
+    spark = spark_for(version, python_of_version(python), tmp_path / "environment")
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", tmp_path / "rows", *GENERATED),
+        *(*FAST, *OF_EACH_KIND),
+        cwd=tmp_path,
+    )
+    run = recorded(tmp_path / "results")
+    check_complete(run, executors=1, workloads=KINDS)
+    used = run.run.environment
+    assert used["python"].startswith(f"{python}.")
+    assert used["spark"].startswith(version) or version == NEWEST
+    assert python_fault(used["spark"], used["python"]) == ""
+    assert " INFO " not in done.stdout + done.stderr
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("python", TOO_OLD)
+def test_a_python_that_is_too_old_is_one_line(
+    python: str, spark: Spark, checkout: Path, tmp_path: Path
+) -> None:
+    old = {"PYSPARK_PYTHON": str(python_of_version(python)), "SPARK_HOME": str(spark.home)}
+    done = spark.submit(checkout / "datagen/generate.py", "rows", cwd=tmp_path, env=old, code=2)
+    [line] = own_lines(done)
+    assert line.startswith(f"generate.py: error: this is Python {python}.")
+    assert "and 3.8 or newer is needed" in line
+    assert not (tmp_path / "rows").exists()
