@@ -7,6 +7,7 @@ import click
 
 from harness.analysis.compare.comparability import require_several
 from harness.analysis.compare.comparison import compare
+from harness.analysis.compare.important_rows import MAX_ROWS
 from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_columns
 from harness.analysis.ready.limits import LimitFinding, exit_code, limit_findings
@@ -70,6 +71,12 @@ JSON = "json"
     metavar="10%",
     help="Likewise: exit with 0 only if every workload takes at least 10 % less time.",
 )
+@click.option(
+    "--all",
+    "shows_all",
+    is_flag=True,
+    help=f"Show all workloads, and not only the {MAX_ROWS} that changed by most time.",
+)
 @log_options
 @results_option
 def compare_command(
@@ -85,6 +92,7 @@ def compare_command(
     strict: bool,
     allow_different_data: bool,
     probes: bool,
+    shows_all: bool,
 ) -> int:
     """Compare the times of workloads in two or more configurations.
 
@@ -123,7 +131,8 @@ def compare_command(
         show(comparison_json.render(comparison, found))
     else:
         lines = Sentences(list(finding_lines(found)))
-        show(FORMATS[format_]([comparison_table(comparison), lines]))
+        most = None if shows_all else MAX_ROWS
+        show(FORMATS[format_]([comparison_table(comparison, most), lines]))
     return exit_code(found)
 
 

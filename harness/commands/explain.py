@@ -17,6 +17,7 @@ from harness.commands.log_options import Sides, log_options
 from harness.commands.options import results_option
 from harness.present import text
 from harness.present.explanation_page import explanation_page
+from harness.present.plan_page import plan_page
 
 
 @command("explain")
@@ -27,9 +28,20 @@ from harness.present.explanation_page import explanation_page
     is_flag=True,
     help="Add the tables: the parts of each change, bytes received, when links and disks were full, stacks.",
 )
+@click.option(
+    "--plan",
+    "workload",
+    metavar="WORKLOAD",
+    help="Show the plans of this workload side by side instead: before, and after.",
+)
 @results_option
 def explain_command(
-    configurations: Sequence[str], results: Path, sides: Sides, *, details: bool
+    configurations: Sequence[str],
+    workload: str | None,
+    results: Path,
+    sides: Sides,
+    *,
+    details: bool,
 ) -> None:
     """Show where the time went before and after a change.
 
@@ -41,6 +53,9 @@ def explain_command(
     if len(columns) != MIN_CONFIGURATIONS:
         raise BadInput("name two configurations: BEFORE AFTER")
     comparison = compare(columns)
+    if workload is not None:
+        show(text.render(plan_page(comparison, workload)))
+        return
     uses = [
         link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
     ]

@@ -1,12 +1,15 @@
 """Comparisons of workloads as tables of changes, with captions and warnings."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.analysis.compare.all_workloads import all_workloads
-from harness.analysis.compare.comparison import Cell, Comparison
+from harness.analysis.compare.comparison import Cell, Comparison, Row
+from harness.analysis.compare.failures import failing_line
+from harness.analysis.compare.important_rows import important_rows
 from harness.analysis.observed.sample import Performance
-from harness.base.words import percent, quantity_text
+from harness.base.words import count_of, percent, quantity_text
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
@@ -25,7 +28,7 @@ from harness.present.change_table import (
     too_few_sentence,
     verdict_sentences,
 )
-from harness.statistics.change import ControlShift
+from harness.statistics.change import Change, ControlShift, Verdict
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
@@ -40,10 +43,14 @@ _CONTROL = (
 )
 
 
-def comparison_table(comparison: Comparison) -> ChangeTable:
-    """Return the table with a line for each workload and a column for each configuration."""
+def comparison_table(comparison: Comparison, most: int | None = None) -> ChangeTable:
+    """Return the table with a line for each workload and a column for each configuration.
+
+    If it would have more than `most` lines, it has this number of them: those that changed by most time.
+    """
+    shown_rows = important_rows(comparison, most)
     cells: list[Cell] = []
-    for row in comparison.rows:
+    for row in shown_rows:
         cells += row.cells
     every = []
     trials_of_runs: set[int] = set()
@@ -54,7 +61,7 @@ def comparison_table(comparison: Comparison) -> ChangeTable:
     counts = common(every) if len(trials_of_runs) == 1 else None
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
     lines = []
-    for row in comparison.rows:
+    for row in shown_rows:
         shown = [
             workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
             for cell in row.cells
@@ -75,8 +82,41 @@ def comparison_table(comparison: Comparison) -> ChangeTable:
         lines=tuple(lines),
         warnings=warnings(comparison),
         caption=" ".join(caption),
-        totals=tuple(together_sentences(all_workloads(comparison))),
+        totals=(
+            *not_shown_sentences(comparison, shown_rows),
+            *together_sentences(all_workloads(comparison)),
+        ),
     )
+
+
+def not_shown_sentences(comparison: Comparison, shown: Sequence[Row]) -> Iterator[str]:
+    """Yield how many workloads are not shown, and what is known of them; nothing if all are."""
+    names = {row.workload for row in shown}
+    others = [row for row in comparison.rows if row.workload not in names]
+    if not others:
+        return
+    verdicts: Counter[str] = Counter()
+    noted = 0
+    for row in others:
+        changes = [cell.change for cell in row.cells if cell.change]
+        verdicts.update({_outcome(change) for change in changes} or {"not compared"})
+        noted += any(cell.confounders for cell in row.cells)
+    counts = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.most_common())
+    text = (
+        f"{len(shown):,} of {count_of(len(comparison.rows), 'workload')} are shown, those that changed by "
+        f"most time; of the others: {counts}"
+    )
+    if noted:
+        text += f"; something else differs in {noted:,}"
+    yield f"{text}. --all shows all."
+
+
+def _outcome(change: Change) -> str:
+    if change.verdict is Verdict.CHANGED:
+        return "faster" if change.relative_change < 0 else "slower"
+    if change.verdict is Verdict.NOISE:
+        return "not significant"
+    return "not tested"
 
 
 def _heading(cells: Sequence[Cell]) -> str:
@@ -153,8 +193,9 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:
-    """Return the lines above the table: a warning for each column whose controls moved."""
-    found = []
+    """Return the lines above the table: what fails now, and in which columns the controls moved."""
+    baseline, *others = comparison.columns
+    found = [line for line in (failing_line(baseline, other) for other in others) if line]
     for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True):
         if shift and shift.moved:
             relative = comparison.relative_to_controls

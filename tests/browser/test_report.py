@@ -66,6 +66,22 @@ class TestSelfContained:
         assert "Content Security Policy" in browser.console_lines()[0]
 
 
+class TestSearch:
+    def test_it_shows_the_rows_that_have_all_words(
+        self, browser: Browser, report: Path, rich: Comparison
+    ) -> None:
+        browser.open(report)
+        name = rich.rows[0].workload
+        browser.driver.find_element(By.ID, "search").send_keys(name.upper())
+        rows = browser.driver.find_elements(By.CSS_SELECTOR, "table.comparison tbody tr")
+        shown = [row.text for row in rows if row.is_displayed()]
+        assert shown
+        assert all(name in text for text in shown)
+        assert len(shown) < len(rows)
+        found = browser.driver.find_element(By.ID, "found").text
+        assert found == f"{len(shown)} of {len(rows)}"
+
+
 class TestPictures:
     def test_each_is_visible_and_has_alternative_text(
         self, browser: Browser, report: Path, rich: Comparison

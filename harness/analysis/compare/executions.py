@@ -33,7 +33,7 @@ def changed_executions(
 ) -> Iterator[ChangedExecutions]:
     """Yield what changed in the executions of each workload that both sides have."""
     common = [name for name in baseline.samples if name in other.samples]
-    across_versions = _versions(baseline) != _versions(other)
+    across_versions = spark_versions(baseline) != spark_versions(other)
     yield from _changed_plans(baseline, other, common, across_versions=across_versions)
     for name in common:
         before = baseline.samples[name].task_metrics
@@ -75,7 +75,8 @@ def _changed_plans(
         yield ChangedExecutions("plans", before_known, after_known, frozenset(names))
 
 
-def _versions(column: ConfigurationRuns) -> set[object]:
+def spark_versions(column: ConfigurationRuns) -> set[object]:
+    """Return the versions of Spark of all runs, None where one is unknown."""
     return {recorded.run.environment.get("spark") for recorded in column.runs}
 
 

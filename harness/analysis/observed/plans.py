@@ -40,18 +40,18 @@ class Reading:
 
     def meaning(self, plan: Plan) -> tuple[Operator, ...]:
         """Return what is compared of the operators of a plan."""
-        found: list[Operator] = []
-        for each in plan.operators:
-            if self.across_versions and _kind(each.name) == len(_KINDS):
-                continue
-            details = each.details
-            if not self.with_literals and "Scan" in each.name:
-                details = _LITERAL.sub("?", details)
-            expressions = ""
-            if not self.across_versions:
-                expressions = self._expressions(each.expressions)
-            found.append(Operator(0, each.name, details, expressions))
-        return tuple(found)
+        return tuple(self.one(each) for each in plan.operators if self._compares(each))
+
+    def _compares(self, operator: Operator) -> bool:
+        return not self.across_versions or _kind(operator.name) < len(_KINDS)
+
+    def one(self, operator: Operator) -> Operator:
+        """Return what is compared of an operator."""
+        details = operator.details
+        if not self.with_literals and "Scan" in operator.name:
+            details = _LITERAL.sub("?", details)
+        expressions = "" if self.across_versions else self._expressions(operator.expressions)
+        return Operator(0, operator.name, details, expressions)
 
     def _expressions(self, text: str) -> str:
         if self.with_literals:

@@ -1,6 +1,8 @@
 """The whole page: text, pictures and tables in one HTML file that loads nothing else."""
 
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -57,6 +59,7 @@ def render(
         figure = section.draw(evidence)
         if figure:
             figures.append((section, figure))
+    script = (DIRECTORY / "search.js").read_text(encoding="utf-8")
     template = _template_environment().get_template("page.html")
     return template.render(
         answers=answers(comparison, benefits),
@@ -73,6 +76,8 @@ def render(
         measuring_commands={column.name: _measuring_commands(column) for column in columns},
         performance_table=performance_table(performances),
         presenting_commands=presenting_commands,
+        script=script,
+        script_digest=b64encode(sha256(script.encode()).digest()).decode(),
         rows=list(zip(comparison.rows, table.lines, strict=True)),
         style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
         table=table,
