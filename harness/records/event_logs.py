@@ -71,7 +71,7 @@ def read_logs(
         notes.append(f"several logs or attempts, of which one counts: {join_names(repeated)}")
     if source.passed_over:
         others = count_of(len(source.passed_over), "application")
-        notes.append(f"only what is {choice}; not chosen: {others}")
+        notes.append(f"only applications {choice}; not chosen: {others}")
     notes += _left_out(source.left_out)
     once.sort(key=lambda one: (one.application.started_ms, one.application.id))
     return Logs(place, tuple(once), tuple(notes))

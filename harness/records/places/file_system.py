@@ -9,23 +9,24 @@ from harness.records.places.store import every_fault_as_os_error
 
 
 class FileSystem:
-    """A file system of fsspec, by its name there and its options."""
+    """A file system of fsspec by a URL, of which `path` is the part that it knows, with its options."""
 
-    def __init__(self, scheme: str, options: Mapping[str, Any]) -> None:
-        """Raise BadInput if fsspec, or a package that it needs, is not installed, or knows no such name."""
+    def __init__(self, url: str, options: Mapping[str, Any]) -> None:
+        """Raise BadInput if fsspec, or a package that it needs, is not installed, or knows no such URL."""
         self.denied: list[str] = []
+        scheme = url.partition("://")[0]
         try:
-            import fsspec  # noqa: PLC0415  an extra
+            from fsspec.core import url_to_fs  # noqa: PLC0415  an extra
 
             with every_fault_as_os_error():
-                self._system = fsspec.filesystem(scheme, **options)
+                self._system, self.path = url_to_fs(url, **options)
         except ImportError as error:
             raise BadInput(
                 f"{scheme}:// cannot be read ({error}): install clusterlift with its extra [logs], and "
                 "what is named here"
             ) from error
         except OSError as error:
-            raise BadInput(f"{scheme}:// is no kind of place that can be read: {error}") from error
+            raise BadInput(f"{scheme}:// cannot be read: {reason_of(error)}") from error
 
     def files(self, top: str) -> Iterator[tuple[str, int]]:
         faults: list[OSError] = []

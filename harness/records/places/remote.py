@@ -38,6 +38,8 @@ def _stores(url: str) -> Iterator[tuple[store.Store, str]]:
         yield ObjectStore(scheme, rest.partition("/")[0]), rest
     elif scheme in HDFS:
         for options in webhdfs_options(scheme, rest):
-            yield FileSystem("webhdfs", options), f"/{rest.partition('/')[2]}"
+            system = FileSystem(f"webhdfs://{options['host']}", options)
+            yield system, f"/{rest.partition('/')[2]}"
     else:
-        yield FileSystem(scheme, {}), rest
+        other = FileSystem(url, {})
+        yield other, other.path

@@ -231,7 +231,7 @@ class TestStores:
     @pytest.mark.parametrize(
         ("url", "problem"),
         [
-            ("nosuch://bucket/logs", "nosuch:// is no kind of place that can be read"),
+            ("nosuch://bucket/logs", "nosuch:// cannot be read: Protocol not known: nosuch"),
             (
                 "webhdfs://127.0.0.1:1/logs",
                 "cannot read webhdfs://127.0.0.1:1/logs: .*refused.*check",
