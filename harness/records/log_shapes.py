@@ -25,7 +25,7 @@ class _Metric(TypedDict, total=False):
 class _Plan(TypedDict, total=False):
     nodeName: str
     simpleString: str
-    children: list["_Plan"]
+    children: "list[_Plan]"  # Python 3.10 cannot read a name inside of brackets
     metadata: dict[str, Any] | None
     metrics: list[_Metric] | None
 
