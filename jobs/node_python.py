@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, is_local, java_packages
+from harness.base.child_process import finished
 from harness.base.errors import BadInput
 from harness.base.words import join_names, names_by_text
 from jobs.executors import (
@@ -23,6 +25,7 @@ from jobs.executors import (
 
 _PRINT_VERSION = 'cat > /dev/null; "$0" --version 2>&1 || true'
 """The shell reads all that Spark pipes into it: else Spark's thread would find the pipe broken."""
+_VERSION_TIMEOUT_S = 60.0
 _VERSION = re.compile(r"^Python (\d+\.\d+)", re.MULTILINE)
 
 
@@ -32,6 +35,7 @@ def require_python_on_nodes(spark: SparkSession) -> None:
     Without them, nothing would be known of the nodes: neither links, nor traffic, nor what disturbed a trial.
     """
     if is_local(spark):
+        require_same_python(_program(spark))
         return
     hosts = executor_hosts(spark)
     silent = run_on_executors(spark, hosts, platform.python_version).silent
@@ -41,6 +45,21 @@ def require_python_on_nodes(spark: SparkSession) -> None:
     versions = python_versions(spark, hosts)
     faults = {hosts[executor]: (versions.get(executor), why) for executor, why in failed.items()}
     raise BadInput(python_fault(faults, _minor(platform.python_version()), _program(spark)))
+
+
+def require_same_python(program: str) -> None:
+    """Raise BadInput if tasks on this machine would have another minor version of Python than the driver.
+
+    PYSPARK_DRIVER_PYTHON gives the driver another one.
+    """
+    own = _minor(platform.python_version())
+    try:
+        done = finished([program, "--version"], timeout_s=_VERSION_TIMEOUT_S)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BadInput(python_fault({platform.node(): (None, str(error))}, own, program)) from error
+    found = _VERSION.search(done.stdout + done.stderr)
+    if found and found[1] != own:
+        raise BadInput(python_fault({platform.node(): (found[1], "")}, own, program))
 
 
 def python_fault(faults: Mapping[str, tuple[str | None, str]], own: str, program: str) -> str:
@@ -55,7 +74,7 @@ def python_fault(faults: Mapping[str, tuple[str | None, str]], own: str, program
     )
     return (
         f"the nodes cannot run {program} as this driver needs it, so nothing could be measured there: "
-        f"{found}. Set PYSPARK_PYTHON to a Python {own} that every node has"
+        f"{found}. Set PYSPARK_PYTHON to a Python that this machine and every node have, such as {own}"
     )
 
 

@@ -1,5 +1,7 @@
 """What is said of a node whose Python cannot run what is measured there."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from harness.base.failure_reason import MAX_REASON, NO_REASON, reason_of
 from jobs import node_python
 from jobs.executors import NO_TASK, ExecutorAnswers
 from jobs.node_python import python_fault, require_python_on_nodes
+from tests.programs import shell_program
 
 MISMATCH = """org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 1089, in main
@@ -80,7 +83,7 @@ def test_both_versions_and_all_hosts_are_named_and_what_to_do() -> None:
         "n1, n2: Python 3.10 there, and 3.11 on the driver; "
         'n3: IOException: Cannot run program "python3"; '
         "n4: Python 3.11 there, but ModuleNotFoundError: No module named 'zlib'. "
-        "Set PYSPARK_PYTHON to a Python 3.11 that every node has"
+        "Set PYSPARK_PYTHON to a Python that this machine and every node have, such as 3.11"
     )
 
 
@@ -107,3 +110,18 @@ def test_a_run_is_refused_if_a_node_has_answered_that_its_python_cannot_run_ours
     else:
         with pytest.raises(BadInput, match=refused):
             require_python_on_nodes(spark)
+
+
+@pytest.mark.parametrize("printed", ["echo Python 2.7.18 >&2", "echo Python 3.2.1"])
+def test_tasks_on_this_machine_have_the_drivers_python_too(printed: str, tmp_path: Path) -> None:
+    other = str(shell_program(tmp_path / "python3", printed))
+    with pytest.raises(
+        BadInput, match=r"Python (2\.7|3\.2) there, and 3\.\d+ on the driver\. Set PYSPARK_"
+    ):
+        node_python.require_same_python(other)
+    node_python.require_same_python(sys.executable)
+
+
+def test_a_python_that_is_not_on_this_machine_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"No such file.*Set PYSPARK_PYTHON to a Python that this"):
+        node_python.require_same_python(str(tmp_path / "python3"))
