@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -18,6 +20,7 @@ from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
 from harness.model.run import Ending, Phase, Trial, by_workload
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.writer import Recording
+from harness.trials.counting import IN_ROUNDS, IN_TRIALS
 from harness.trials.hold import wait_for_release
 from harness.work.script_options import BenchmarkOptions
 from jobs.cold_reads import ColdReads, InputSource, Place, input_source
@@ -92,12 +95,17 @@ class ConfigurationSide:
             self._source = input_source(self._spark, places)
 
     def _add_runner(self, workload: Workload | Streams, context: Context, log: EventLog) -> None:
-        runner = SparkTrialRunner(workload, context, self._options.sink, log)
+        options = self._options
+        proves_always = options.proof == IN_TRIALS
+        runner = SparkTrialRunner(workload, context, options.sink, log, proves_always=proves_always)
         if workload.reads_data or (self._tables and workload.reads_tables):
-            runner = SparkTrialRunner(
-                workload, context, self._options.sink, log, self._cold_reads, self._source
-            )
+            runner = replace(runner, cold_reads=self._cold_reads, source=self._source)
         self.runners.append(runner)
+
+    @property
+    def unproven(self) -> list[str]:
+        """The workloads whose answers no trial has proven, and none has found to be wrong."""
+        return list(chain.from_iterable(runner.unproven for runner in self.runners))
 
     @property
     def file(self) -> Path | None:
@@ -176,7 +184,12 @@ class ConfigurationSide:
         """Return the lines of the summary, under the configuration's name if there are several."""
         options = self._options
         lines = [visible(options.configuration)] if self.label else []
-        lines += summary(self._selection.names, self.trials, options.steady_trials)
+        lines += summary(
+            self._selection.names,
+            self.trials,
+            options.steady_trials,
+            to_be_proven=options.proof == IN_ROUNDS,
+        )
         return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 
 from pyspark.sql import SparkSession
@@ -17,7 +17,7 @@ from harness.base.words import count_of, join_names, names_by_text, visible
 from harness.model.cache import COLD
 from harness.model.run import Ending, Status
 from harness.records.directories import check_writable
-from harness.trials.counting import AUTO
+from harness.trials.counting import AUTO, IN_TRIALS
 from harness.trials.loop import run_trials
 from harness.trials.progress import TrialProgress
 from harness.trials.rounds import Rounds
@@ -79,7 +79,9 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
             sides.append(side)
             workloads += [f"{side.label}{name}" for name in selection.names]
         once_s = sum(dataset.first_use_s or 0.0 for dataset in datasets.values())
-        rounds = plan_rounds(options, workloads, once_s)
+        rounds = plan_rounds(
+            options, workloads, once_s, lambda: sum(len(side.unproven) for side in sides)
+        )
         progress = TrialProgress(workloads, rounds)
         ending = run_trials(sides, rounds, options.seed, progress.finished)
         for side in sides:
@@ -172,8 +174,18 @@ def _require_nodes(spark: SparkSession, nodes: int) -> None:
         )
 
 
-def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str], once_s: float = 0.0) -> Rounds:
-    """Return the rounds to run; `once_s` were spent on what further runs need not do."""
+def plan_rounds(
+    options: BenchmarkOptions,
+    workloads: Sequence[str],
+    once_s: float = 0.0,
+    unproven: Callable[[], int] = lambda: 0,
+) -> Rounds:
+    """Return the rounds to run; `once_s` were spent on what further runs need not do.
+
+    `unproven` counts the workloads whose answers are still to be proven.
+    """
+    if options.warmup == 0 and options.proof != IN_TRIALS:
+        say("without a warm-up round, a round after the measured ones proves the answers")
     warm_up = None
     max_s = seconds_left()
     if options.warmup == AUTO:
@@ -187,6 +199,7 @@ def plan_rounds(options: BenchmarkOptions, workloads: Sequence[str], once_s: flo
         max_s=max_s,
         profile=options.profile,
         fewer_after_s=seconds_for_rounds(once_s),
+        unproven=unproven,
     )
 
 

@@ -18,6 +18,7 @@ class PiEstimate(Workload):
     bottleneck = Bottleneck.CPU
     reads_data = False
     control = True
+    few_rows = True
 
     def observe(self, context: Context) -> Mapping[str, Column]:
         return {"inside": F.sum("inside"), "samples": F.sum("samples")}

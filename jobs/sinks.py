@@ -6,23 +6,39 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Callable
+from threading import Thread
+from typing import Any, NamedTuple, Protocol
 
 from pyspark.sql import Column, DataFrame, Observation
 
 from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line, wait_for_events
 from harness.base.errors import WrongAnswer
+from harness.eventlog.row_counts import RowCounts
 from harness.model.answer import RowsDigest, distinct
 from harness.model.plan import Plan
-from harness.model.run import Trial
+from harness.model.run import Proof, Trial
 from harness.model.task_metrics import WrittenBytes
 from jobs.executors import outside_trials
-from jobs.workload import Answer, Context, Workload
+from jobs.workload import Answer, Context, Workload, expect
 
 DATA = "data"
 """The observation of the rows that a workload reads."""
 ANSWER = "answer"
 """The observation of its own rows."""
+OBSERVATION_WAIT_S = 10.0
+_DROPPED = "Spark left out the observation of the answer, which is not known"
+
+
+CountsByDescription = Mapping[str, Sequence[RowCounts]]
+"""What Spark counted in executions of SQL, by their description, which is their job group."""
+UNKNOWN = RowCounts(None)
+
+
+class Checked(NamedTuple):
+    """What was proven of an answer, and the answers that no oracle knows."""
+
+    proof: Proof
+    answers: Sequence[RowsDigest] = ()
 
 
 class Executions(ABC):
@@ -32,19 +48,21 @@ class Executions(ABC):
     def run(self) -> None:
         """Force it. Only this is timed."""
 
-    def checked(self, trial: Trial) -> list[Trial]:
+    def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
         """Return the trial with the answers that no oracle knows, and the trials of what ran within it.
 
-        Raise WrongAnswer if an answer or a plan is wrong.
+        `counts` are those of all executions of SQL. Raise WrongAnswer if an answer or a plan is wrong.
         """
-        return [replace(trial, answers=distinct(self.check()))]
+        checked = self.check(counts)
+        return [replace(trial, answers=distinct(checked.answers), proof=checked.proof)]
 
     @abstractmethod
-    def check(self) -> list[RowsDigest]:
-        """Compare answers and plans with what is right; return answers that no oracle knows.
+    def check(self, counts: CountsByDescription) -> Checked:
+        """Compare answers, numbers of rows and plans with what is right. Raise WrongAnswer if they differ."""
 
-        Raise WrongAnswer if they differ.
-        """
+    def wrong_answers(self) -> Mapping[str, str]:
+        """Return what is wrong with answers, by workload, where one does not fail all executions."""
+        return {}
 
     def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
         """Return the plan of one of the trials that `checked` returned; None if it is unknown.
@@ -62,16 +80,59 @@ class Executions(ABC):
 
 
 class Sink(Executions):
-    """Frames of a workload that are ready to be forced, each once, one after the other."""
+    """Frames of a workload that are ready to be forced, each once, one after the other.
 
-    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
+    If it is `proving`, every row of them is observed. Else it is what a workload returns in `few_rows`, and
+    nothing of others.
+    """
+
+    def __init__(
+        self, workload: Workload, context: Context, executions: int, *, proving: bool
+    ) -> None:
         self._workload = workload
         self._context = context
         self._executions = executions
+        self._proving = proving
 
     @abstractmethod
     def answers(self) -> Sequence[Answer]:
-        """Return what is observed of each frame."""
+        """Return what was observed of each frame."""
+
+    def counts(self, counts: CountsByDescription) -> Sequence[RowCounts]:
+        """Return what Spark counted in the execution of each frame, which are the latest of the job group."""
+        own = counts.get(self._description(), ())
+        if len(own) < self._executions:
+            return [UNKNOWN] * self._executions
+        return own[-self._executions :]
+
+    def _description(self) -> str:
+        session: Any = self._context.spark
+        return str(session.sparkContext.getLocalProperty("spark.job.description"))
+
+    @property
+    def _observes_answer(self) -> bool:
+        return self._proving or self._workload.few_rows
+
+    def _observed(self) -> list[str]:
+        """Return what is observed of a frame: its own rows, the rows that it reads, or nothing."""
+        found = []
+        if self._proving and self._workload.observe_data(self._context):
+            found.append(DATA)
+        if self._observes_answer:
+            found.append(ANSWER)
+        return found
+
+    def _frame(self, observations: Mapping[str, Any]) -> DataFrame:
+        """Return a frame of the workload with these observations: Spark's Observations, or names."""
+        workload = self._workload
+        context = self._context
+        if DATA in observations:
+            on_data = _aliased(workload.observe_data(context))
+            context = replace(context, data=context.data.observe(observations[DATA], *on_data))
+        frame = workload.frame(context)
+        if ANSWER in observations:
+            frame = frame.observe(observations[ANSWER], *_aliased(workload.observe(context)))
+        return frame
 
     def plans(self) -> Sequence[str]:
         """Return the tree of operators that Spark executed for each frame, after all adaptive changes.
@@ -83,7 +144,7 @@ class Sink(Executions):
         wait_for_events(session)
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         listed = store.executionsList()
-        ours = session.sparkContext.getLocalProperty("spark.job.description")
+        ours = self._description()
         found: list[str] = []
         for index in reversed(range(listed.size())):
             execution = listed.apply(index)
@@ -93,35 +154,65 @@ class Sink(Executions):
                 return found
         raise WrongAnswer("Spark lost an event with an executed plan")
 
-    def check(self) -> list[RowsDigest]:
+    def check(self, counts: CountsByDescription) -> Checked:
         workload = self._workload
         context = self._context
-        plans = self.plans()
-        answers = self.answers()
         # If there are no rows to read, Spark may leave out any part of the plan.
         if context.totals.rows or not workload.reads_data:
-            for plan in plans:
+            for plan in self.plans():
                 workload.check_plan(plan)
-        unknown = []
-        for answer in answers:
-            digest = workload.check(answer, context)
-            if digest:
-                unknown.append(digest)
-        return unknown
+        counted = self.counts(counts)
+        for each in counted:
+            self._check_counts(each)
+        unknown = [self._check_answer(answer) for answer in self.answers()]
+        if not self._observes_answer and workload.rows(context) is None:
+            unknown = [each.answer for each in counted]
+        return Checked(self._proof(counted), list(filter(None, unknown)))
+
+    def _check_counts(self, counted: RowCounts) -> None:
+        """Raise WrongAnswer if Spark counted another number of rows than the workload returns or reads."""
+        rows = self._workload.rows(self._context)
+        if None not in (rows, counted.returned):
+            expect("the number of rows by Spark's metrics", counted.returned, rows)
+        rows = self._context.totals.rows
+        if self._workload.reads_data and rows:
+            for scanned in counted.scanned:
+                if scanned is not None:
+                    expect("the number of rows that Spark read", scanned, rows)
+
+    def _check_answer(self, answer: Answer) -> RowsDigest | None:
+        """Return the answer if no oracle knows it. Raise WrongAnswer if it is wrong."""
+        workload = self._workload
+        if self._proving and workload.observe_data(self._context):
+            workload.check_data(answer, self._context)
+        return workload.check(answer, self._context)
+
+    def _proof(self, counted: Sequence[RowCounts]) -> Proof:
+        """Return what the checks, which have passed, have proven."""
+        workload = self._workload
+        if self._proving or (workload.few_rows and not workload.observe_data(self._context)):
+            return Proof.EVERY_ROW
+        if workload.few_rows:
+            return Proof.ITS_RESULT
+        if any(each.returned is None for each in counted):
+            return Proof.NOTHING
+        return Proof.ROW_COUNT
 
 
 class NoopSink(Sink):
     """Spark's noop data source: it computes every row and stores none."""
 
-    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
-        super().__init__(workload, context, executions)
-        self._observations = []
+    def __init__(
+        self, workload: Workload, context: Context, executions: int, *, proving: bool
+    ) -> None:
+        super().__init__(workload, context, executions, proving=proving)
+        self._observations: list[Mapping[str, Observation]] = []
         self._writers = []
         for _ in range(executions):
             # Spark names each: of frames at once, it would mix up what is observed under one name.
-            observations = {DATA: Observation(), ANSWER: Observation()}
-            frame = _observed_frame(workload, context, observations)
+            observations = {name: Observation() for name in self._observed()}
             self._observations.append(observations)
+            frame = self._frame(observations)
             self._writers.append(frame.write.format("noop").mode("overwrite"))
 
     def run(self) -> None:
@@ -129,22 +220,27 @@ class NoopSink(Sink):
             writer.save()
 
     def answers(self) -> list[Answer]:
-        reads = bool(self._workload.observe_data(self._context))
+        wait_for_events(self._context.spark)
         found: list[Answer] = []
-        for observations in self._observations:
-            answer = dict(observations[ANSWER].get)
-            if reads:
-                answer.update(observations[DATA].get)
+        for observations in filter(None, self._observations):
+            answer: dict[str, Any] = {}
+            for observation in observations.values():
+                answer.update(_observed(observation))
             found.append(answer)
         return found
 
 
 class StorageSink(Sink):
-    """Writes the rows beside the dataset, in its format and layout, and reads them back afterwards."""
+    """Writes the rows beside the dataset, in its format and layout, and reads them back afterwards.
 
-    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
+    So every trial proves every row, outside its time.
+    """
+
+    def __init__(
+        self, workload: Workload, context: Context, executions: int, *, proving: bool
+    ) -> None:
         assert context.destination is not None  # noqa: S101  the run has reserved it
-        super().__init__(workload, context, executions)
+        super().__init__(workload, context, executions, proving=True)
         self._destination = context.destination
         self._destination.clear()  # says why, if an earlier trial could not
         self._numbers = self._destination.take(executions)
@@ -179,23 +275,34 @@ class StorageSink(Sink):
 class RddCountSink(Sink):
     """Converts every row to a Python object and counts the objects, as the benchmark of 2020 did."""
 
-    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
-        super().__init__(workload, context, executions)
-        names = {DATA: DATA, ANSWER: ANSWER}
-        self._frames = [_observed_frame(workload, context, names) for _ in range(executions)]
+    def __init__(
+        self, workload: Workload, context: Context, executions: int, *, proving: bool
+    ) -> None:
+        super().__init__(workload, context, executions, proving=proving)
+        self._names = {name: name for name in self._observed()}
+        self._frames = [self._frame(self._names) for _ in range(executions)]
+        self._counted: list[int] = []
 
     def run(self) -> None:
         for frame in self._frames:
-            frame.rdd.count()
+            self._counted.append(frame.rdd.count())
+
+    def counts(self, counts: CountsByDescription) -> Sequence[RowCounts]:
+        """Return what the actions returned: they are no executions of SQL."""
+        return [RowCounts(count) for count in self._counted]
 
     def answers(self) -> list[Answer]:
         # Listeners do not see the action of an RDD; the frame's own execution keeps the metrics.
+        if not self._names:
+            return []
         found: list[Answer] = []
         for frame in self._frames:
             metrics = _execution(frame).observedMetrics()
-            answer = json.loads(metrics.apply(ANSWER).json())
-            if metrics.contains(DATA):
-                answer.update(json.loads(metrics.apply(DATA).json()))
+            answer: dict[str, Any] = {}
+            for name in self._names:
+                if not metrics.contains(name):
+                    raise WrongAnswer(_DROPPED)
+                answer.update(json.loads(metrics.apply(name).json()))
             found.append(answer)
         return found
 
@@ -208,8 +315,13 @@ def _execution(frame: Any) -> Any:
     return frame._jdf.queryExecution()  # noqa: SLF001
 
 
-SinkFactory = Callable[[Workload, Context, int], Sink]
-"""Creates a sink that forces a number of frames of a workload, and observes their answers meanwhile."""
+class SinkFactory(Protocol):
+    """Creates a sink that forces a number of frames of a workload, and observes their answers meanwhile."""
+
+    def __call__(
+        self, workload: Workload, context: Context, executions: int, *, proving: bool
+    ) -> Sink: ...
+
 
 SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
 
@@ -226,19 +338,28 @@ def executed_tree(description: str) -> str:
     return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
 
 
-def _observed_frame(
-    workload: Workload, context: Context, observations: Mapping[str, Any]
-) -> DataFrame:
-    """Return the frame of a workload with what is to be observed of its rows, and of those that it reads.
+def _observed(observation: Observation) -> Mapping[str, Any]:
+    """Return what Spark observed. Raise WrongAnswer if it has left out the observation.
 
-    `observations` are Spark's Observations, or names.
+    All events have been received. Spark would wait for ever for one that never comes.
     """
-    on_data = workload.observe_data(context)
-    if on_data:
-        data = context.data.observe(observations[DATA], *_aliased(on_data))
-        context = replace(context, data=data)
-    answer = _aliased(workload.observe(context))
-    return workload.frame(context).observe(observations[ANSWER], *answer)
+    found: list[Mapping[str, Any]] = []
+    errors: list[Exception] = []
+
+    def wait() -> None:
+        try:
+            found.append(observation.get)
+        except Exception as error:  # noqa: BLE001  it is raised below
+            errors.append(error)
+
+    waiting = Thread(target=wait, daemon=True)
+    waiting.start()
+    waiting.join(OBSERVATION_WAIT_S)
+    for error in errors:
+        raise error
+    for values in filter(None, found):
+        return values
+    raise WrongAnswer(_DROPPED)
 
 
 def _aliased(columns: Mapping[str, Column]) -> list[Column]:

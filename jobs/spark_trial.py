@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import TracebackType
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import java_packages, scala_context
-from harness.base.errors import ClusterliftError, SparkLost
+from harness.base.errors import ClusterliftError, SparkLost, WrongAnswer
 from harness.base.interrupt import deferred_signals
+from harness.eventlog.trial import TrialLog
 from harness.model.plan import Plan
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
@@ -27,7 +29,8 @@ from harness.trials.loop import MAX_EXECUTIONS
 from jobs.cold_reads import ColdReads, InputSource
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
-from jobs.sinks import Executions, sink_of
+from jobs.proofs import Proofs
+from jobs.sinks import CountsByDescription, Executions, sink_of
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
 from jobs.streams import Streams, StreamsExecutions
@@ -41,7 +44,7 @@ class SparkTrialRunner:
     """A workload or streams, what it runs on, the name of its sink, and the event log of its trials.
 
     `cold_reads` puts its input out of memory before each trial, None to leave it there; `source` is where the
-    input comes from.
+    input comes from. A proving trial looks at every row of the answer, and if `proves_always`, each one does.
     """
 
     workload: Workload | Streams
@@ -50,23 +53,49 @@ class SparkTrialRunner:
     log: EventLog
     cold_reads: ColdReads | None = None
     source: InputSource = field(default_factory=InputSource)
+    proves_always: bool = False
 
     @property
     def workloads(self) -> Sequence[str]:
         return (self.workload.name,)
+
+    @cached_property
+    def proofs(self) -> Proofs:
+        """What proving trials have found."""
+        if isinstance(self.workload, Streams):
+            return Proofs([each.name for each in self.workload.workloads])
+        return Proofs(self.workloads)
+
+    @property
+    def unproven(self) -> Collection[str]:
+        if self.proves_always:
+            return ()
+        return self.proofs.missing
 
     @property
     def max_executions(self) -> int:
         """One of a cold trial: what it read, the next execution would find in memory."""
         return 1 if self.cold_reads else MAX_EXECUTIONS
 
-    def _ready(self, executions: int) -> Executions:
+    def _ready(self, executions: int, *, proving: bool) -> Executions:
+        proving = proving or self.proves_always
         if isinstance(self.workload, Streams):
-            return StreamsExecutions(self.workload, self.sink, self.context, executions)
-        return sink_of(self.workload, self.sink)(self.workload, self.context, executions)
+            return StreamsExecutions(
+                self.workload,
+                self.sink,
+                self.context,
+                executions,
+                proving=proving,
+                proofs=self.proofs,
+            )
+        make = sink_of(self.workload, self.sink)
+        return make(self.workload, self.context, executions, proving=proving)
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedSparkTrial:
+    def prepare(
+        self, job_group: str, executions: int, *, profiled: bool, proving: bool
+    ) -> PreparedSparkTrial:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
+        self.proofs.require_not_wrong(self.workload.name)
         spark = self.context.spark
         with _spark_loss_detected(spark):
             self.log.executors.start()
@@ -78,13 +107,15 @@ class SparkTrialRunner:
             if self.cold_reads:
                 self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self._ready(executions)
+            sink = self._ready(executions, proving=proving)
             packed = self.source.packed_input(spark)
             nodes = nodes_snapshot(spark, with_samples=False)
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
-        return PreparedSparkTrial(self, spark, sink, executions, packed, nodes, start_s, profiler)
+        return PreparedSparkTrial(
+            self, spark, sink, executions, proving, packed, nodes, start_s, profiler
+        )
 
 
 @dataclass(frozen=True)
@@ -99,6 +130,7 @@ class PreparedSparkTrial:
     spark: SparkSession
     sink: Executions
     executions: int
+    proving: bool
     packed_input: PackedInput | None
     nodes_before: NodesSnapshot
     start_s: float
@@ -130,13 +162,27 @@ class PreparedSparkTrial:
                 raise
 
     def trials(self, trial: Trial) -> Sequence[Trial]:
-        observed, plans = self._observed(trial)
+        observed, read = self._observed(trial)
+        counts: CountsByDescription = {}
+        plans: Mapping[str, Plan] = {}
+        if read is not None:
+            counts = read.rows
+            plans = read.plans
+        proofs = self.runner.proofs
         with _spark_loss_detected(self.spark):
-            checked = self.sink.checked(observed)
+            try:
+                checked = self.sink.checked(observed, counts)
+            except WrongAnswer as error:
+                if self.proving:
+                    proofs.wrong[self.runner.workload.name] = str(error)
+                raise
+        if self.proving:
+            proofs.wrong.update(self.sink.wrong_answers())
+        proofs.add(checked)
         return [replace(each, plan=self.sink.plan_of(each, plans)) for each in checked]
 
-    def _observed(self, trial: Trial) -> tuple[Trial, Mapping[str, Plan]]:
-        """Return the trial with what was observed of it, and the plans that Spark logged by description.
+    def _observed(self, trial: Trial) -> tuple[Trial, TrialLog | None]:
+        """Return the trial with what was observed of it, and what Spark logged meanwhile.
 
         The log ends before the job that reads the nodes' counters, and is read afterwards. Quantities are
         averages over the executions of the trial; timeline and profile are of all of them.
@@ -155,10 +201,8 @@ class PreparedSparkTrial:
             written = self.sink.written()
         disk = disk_bytes_between(before, after)
         stages: Sequence[Stage] = ()
-        plans: Mapping[str, Plan] = {}
         if read is not None:
             stages = read.stages
-            plans = read.plans
             trial = replace(trial, tasks=read.metrics.per_execution(self.executions))
         if self.profiler:
             spans = read.spans if read else ()
@@ -176,7 +220,7 @@ class PreparedSparkTrial:
             silent=silent_hosts(before, after),
             executors=executors,
         )
-        return observed, plans
+        return observed, read
 
 
 @contextmanager

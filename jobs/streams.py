@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from statistics import geometric_mean
 from threading import Event
 
@@ -13,14 +13,15 @@ from pyspark import InheritableThread
 from pyspark.sql import DataFrame
 
 from datagen.spark import cancel_jobs_on_error
-from harness.base.errors import BadInput, ClusterliftError
+from harness.base.errors import BadInput, ClusterliftError, WrongAnswer
 from harness.base.words import join_names
-from harness.model.answer import RowsDigest, distinct
+from harness.model.answer import distinct
 from harness.model.plan import Plan
-from harness.model.run import Status, Trial
+from harness.model.run import Status, Trial, weakest
 from harness.trials.loop import error_line
 from harness.trials.order import shuffled
-from jobs.sinks import Executions, sink_of
+from jobs.proofs import Proofs
+from jobs.sinks import Checked, CountsByDescription, Executions, sink_of
 from jobs.workload import Context, Selection, Workload
 
 
@@ -69,21 +70,37 @@ class Streams:
 
 @dataclass
 class _Part:
-    """A workload in a stream: how many seconds an execution took, and its answers, or why one failed."""
+    """A workload in a stream: how many seconds an execution took, and its answers, or why one failed.
+
+    `wrong` is what is wrong with its answer, if that is why it failed.
+    """
 
     workload: Workload
     stream: str
     group: str
     ready: Executions | None = None
     wall_s: float = 0.0
-    answers: Sequence[RowsDigest] = ()
+    checked: Checked | None = None
     error: str | None = None
+    wrong: str | None = None
 
 
 class StreamsExecutions(Executions):
-    """Executions of all workloads of all streams, by a sink of SINKS; a failed one stops no other."""
+    """Executions of all workloads of all streams, by a sink of SINKS; a failed one stops no other.
 
-    def __init__(self, streams: Streams, sink: str, context: Context, executions: int) -> None:
+    Workloads whose answers are known by `proofs` to be wrong are not executed.
+    """
+
+    def __init__(
+        self,
+        streams: Streams,
+        sink: str,
+        context: Context,
+        executions: int,
+        *,
+        proving: bool,
+        proofs: Proofs,
+    ) -> None:
         self._spark = context.spark
         self._executions = executions
         self._workloads = streams.workloads
@@ -95,7 +112,9 @@ class StreamsExecutions(Executions):
             self._streams.append(parts)
 
         def prepare(part: _Part) -> None:
-            part.ready = sink_of(part.workload, sink)(part.workload, context, executions)
+            proofs.require_not_wrong(part.workload.name)
+            make = sink_of(part.workload, sink)
+            part.ready = make(part.workload, context, executions, proving=proving)
 
         self._each(self._parts(), prepare)
 
@@ -113,6 +132,8 @@ class StreamsExecutions(Executions):
                 step(part)
             except Exception as error:  # noqa: BLE001  any error of a workload is its outcome
                 part.error = error_line(error)
+                if isinstance(error, WrongAnswer):
+                    part.wrong = str(error)
 
     def run(self) -> None:
         """Run all streams until the last one ends. An interrupt cancels their jobs."""
@@ -137,19 +158,19 @@ class StreamsExecutions(Executions):
         part.ready.run()
         part.wall_s = (time.perf_counter() - start) / self._executions
 
-    def checked(self, trial: Trial) -> list[Trial]:
+    def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
         """Return the trial of all streams, and that of each workload. The former fails if one of these does.
 
         The time of a workload is the geometric mean over the streams: so a change counts by its ratio in each
         stream, however long a stream waits for the others.
         """
-        self.check()
+        whole = self.check(counts)
         trials = [self._trial_of(each, trial) for each in self._workloads]
         failed = sorted(each.workload for each in trials if each.error)
         if failed:
             error = error_line(ClusterliftError(f"{join_names(failed)} failed"))
-            trial = _failed(trial, trial.workload, error)
-        return [trial, *trials]
+            return [_failed(trial, trial.workload, error), *trials]
+        return [replace(trial, proof=whole.proof), *trials]
 
     def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
         """Return the plan of a workload in the first stream that has it; all streams together have none."""
@@ -158,33 +179,38 @@ class StreamsExecutions(Executions):
                 return plans[part.group]
         return None
 
-    def check(self) -> list[RowsDigest]:
+    def check(self, counts: CountsByDescription) -> Checked:
         """Check the answer of each part, which keeps what no oracle knows, or what is wrong."""
 
         def check(part: _Part) -> None:
             assert part.ready is not None  # noqa: S101  else it has failed
-            part.answers = part.ready.check()
+            part.checked = part.ready.check(counts)
 
         self._each(self._parts(), check)
-        return []
+        return Checked(weakest(part.checked.proof for part in self._parts() if part.checked))
+
+    def wrong_answers(self) -> Mapping[str, str]:
+        return {each.workload.name: each.wrong for each in self._parts() if each.wrong}
 
     def _trial_of(self, workload: Workload, whole: Trial) -> Trial:
         """Return the trial of a workload within that of all, which alone has what was observed of all."""
-        answers: list[RowsDigest] = []
+        checked: list[Checked] = []
         times_s: list[float] = []
         for part in self._parts():
             if part.workload is not workload:
                 continue
             if part.error:
                 return _failed(whole, workload.name, part.error)
-            answers += part.answers
+            assert part.checked is not None  # noqa: S101  it has not failed
+            checked.append(part.checked)
             times_s.append(part.wall_s)
         return replace(
             _unobserved(whole, workload.name),
             wall_s=geometric_mean(times_s),
             interference=whole.interference,
             executors=whole.executors,
-            answers=distinct(answers),
+            answers=distinct(chain.from_iterable(each.answers for each in checked)),
+            proof=weakest(each.proof for each in checked),
         )
 
 

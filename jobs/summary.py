@@ -7,20 +7,24 @@ from statistics import median
 
 from harness.model.answer import VARIES
 from harness.model.run import Phase, Status, Trial, answers_of, by_workload
-from harness.trials.counting import counted_trials, doubts
+from harness.trials.counting import UNPROVEN, counted_trials, doubts
 
 _HEADINGS = ("median", "min", "max")
 
 
 def summary(
-    workloads: Iterable[str], trials: Sequence[Trial], steady_trials: int | None
+    workloads: Iterable[str],
+    trials: Sequence[Trial],
+    steady_trials: int | None,
+    *,
+    to_be_proven: bool = False,
 ) -> Iterator[str]:
     """Yield the headings, then the median, minimum and maximum of each workload's measured trials in seconds.
 
     A note says what does not count. `steady_trials` is how many steady trials were wanted of each workload,
-    None if the number of warm-up rounds was fixed.
+    None if the number of warm-up rounds was fixed. `to_be_proven`: whether unproven trials do not count.
     """
-    counted, throughout = counted_trials(trials, steady_trials)
+    counted, throughout = counted_trials(trials, steady_trials, to_be_proven=to_be_proven)
     by_name = by_workload(counted)
     yield _line("workload", _HEADINGS, "n", "warm-up", "")
     for name in workloads:
@@ -48,8 +52,11 @@ def _line(name: str, cells: Iterable[str], n: str, warm_up: str, notes: str) -> 
 
 def _left_out(measured: Sequence[Trial]) -> Iterator[str]:
     failed = sum(trial.status is Status.FAILED for trial in measured)
-    disturbed = sum(trial.disturbed is not None for trial in measured)
+    unproven = sum(trial.disturbed == UNPROVEN for trial in measured)
+    disturbed = sum(trial.disturbed is not None for trial in measured) - unproven
     if failed:
         yield f"{failed} of {len(measured)} failed"
     if disturbed:
         yield f"{disturbed} of {len(measured)} disturbed"
+    if unproven:
+        yield UNPROVEN

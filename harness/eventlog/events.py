@@ -149,7 +149,8 @@ def _runs_python(rdd: Mapping[str, Any]) -> bool:
     return rdd["Name"] == "PythonRDD" or bool(_PYTHON_OPERATOR.search(operator))
 
 
-def _task_ended(event: Any) -> TaskEnded | None:
+def task_ended(event: Any) -> TaskEnded | None:
+    """Return the end of a task; None of one that was counted already when it succeeded."""
     if event["Task End Reason"]["Reason"] == "Resubmitted":
         # It succeeded before, and was counted then; its output was lost with its executor.
         return None
@@ -242,5 +243,5 @@ _READERS: Mapping[bytes, Reader] = {
     b"SparkListenerStageSubmitted": _stage_started,
     b"SparkListenerStageCompleted": _stage_ended,
     b"SparkListenerTaskStart": lambda event: TaskStarted(_key(event)),
-    b"SparkListenerTaskEnd": _task_ended,
+    b"SparkListenerTaskEnd": task_ended,
 }

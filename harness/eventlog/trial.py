@@ -5,7 +5,7 @@ Only running stages take memory, and the times of the first MAX_TIMED_TASKS task
 
 from __future__ import annotations  # for Python 3.8
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from harness.eventlog.events import (
     Event,
     JobEnded,
     JobStarted,
+    Reader,
     StageKey,
     StageStarted,
     TaskEnded,
@@ -21,6 +22,7 @@ from harness.eventlog.events import (
     parse,
 )
 from harness.eventlog.executed_plans import SQL_EVENTS, ExecutedPlans
+from harness.eventlog.row_counts import RowCounter, RowCounts
 from harness.eventlog.stages import Stages
 from harness.eventlog.tasks import TaskSums
 from harness.model.plan import Plan
@@ -34,13 +36,15 @@ class TrialLog:
     """A trial's event log; the times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
-    recorded. `plans` are those of its executions, by their descriptions.
+    recorded. `plans` are those of its executions, by their descriptions, and `rows` what Spark counted in each,
+    in the order of their start.
     """
 
     metrics: TaskMetrics
     stages: tuple[Stage, ...]
     spans: tuple[TaskSpan, ...]
     plans: Mapping[str, Plan] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[RowCounts]] = field(default_factory=dict)
 
 
 class TrialAggregator:
@@ -129,9 +133,13 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     """
     aggregator = TrialAggregator(slots, start_ms)
     executions = _Executions()
+    counter = RowCounter()
+    readers = dict(counter.readers)
+    for name, read in executions.readers.items():
+        readers[name] = _both(read, counter.readers[name])
     for line in lines:
         try:
-            event = parse(line, executions.readers)
+            event = parse(line, readers)
         except ValueError:
             aggregator.unreadable_lines += 1
             continue
@@ -139,7 +147,18 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
             aggregator.add(event)
     metrics = replace(aggregator.metrics(), input_files=executions.files())
     stages = tuple(aggregator.stages.times)
-    return TrialLog(metrics, stages, tuple(aggregator.spans), executions.plans())
+    spans = tuple(aggregator.spans)
+    return TrialLog(metrics, stages, spans, executions.plans(), counter.counts())
+
+
+def _both(first: Reader, second: Reader) -> Reader:
+    """Return what lets both read an event, and returns what the second one finds."""
+
+    def read(event: Any) -> Event | None:
+        first(event)
+        return second(event)
+
+    return read
 
 
 class _Executions:

@@ -71,6 +71,8 @@ class ColumnDigest:
 class RowsDigest:
     """The number of rows in any order, and a digest of all but what is in `sums`.
 
+    The digest is empty if the rows were only counted.
+
     - `columns`: the values of each column by itself; empty in older results.
     - `limit`: the number of rows that the query keeps of sorted rows; None if it keeps all, or if it sorts by
       what is no column of the answer.
@@ -86,6 +88,10 @@ class RowsDigest:
 
     def difference(self, other: RowsDigest) -> str:
         """Return what is different here, in words; empty if the rows are the same but for rounding."""
+        if self.rows == other.rows and not (self.digest and other.digest):
+            return ""
+        if not self.digest:
+            return count_of(self.rows, "row")
         if (self.rows, self.digest, len(self.sums)) != (other.rows, other.digest, len(other.sums)):
             return f"{count_of(self.rows, 'row')} of digest {self.digest}"
         pairs = zip(self.sums, other.sums)
@@ -173,9 +179,9 @@ def why_different(one: RowsDigest, other: RowsDigest) -> str:
 
 
 def distinct(answers: Iterable[RowsDigest]) -> tuple[RowsDigest, ...]:
-    """Return the first answer, and each that differs from it."""
+    """Return the first answer, and each that differs from it. One that was only counted is no first one."""
     found: list[RowsDigest] = []
-    for answer in answers:
+    for answer in sorted(answers, key=lambda answer: not answer.digest):
         if not found or answer.difference(found[0]):
             found.append(answer)
     return tuple(found)

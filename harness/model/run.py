@@ -68,12 +68,29 @@ class Word(str, Enum):
 class Phase(Word):
     """Whether a trial counts: only measured trials are compared.
 
-    Those of profile rounds are asked for their stacks, which takes time.
+    Those of profile rounds are asked for their stacks, and those of a proof round look at every row. Both
+    take time.
     """
 
     WARM_UP = "warm-up"
     MEASURED = "measured"
     PROFILE = "profile"
+    PROOF = "proof"
+
+
+class Proof(Word):
+    """What a trial has proven of its answer, the most first."""
+
+    EVERY_ROW = "every row"
+    ITS_RESULT = "its result"
+    ROW_COUNT = "row count"
+    NOTHING = "nothing"
+
+
+def weakest(proofs: Iterable[Proof]) -> Proof:
+    """Return the proof of the least; nothing without any."""
+    order = list(Proof)
+    return max(proofs, key=order.index, default=Proof.NOTHING)
 
 
 class Status(Word):
@@ -113,6 +130,8 @@ class Trial:
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
     - `input_read_by`: who reads the trial's input from these disks; None if nothing does.
+    - `proof`: what was proven of its answer; None if it failed, if its program checks itself, and in older
+      results, whose trials of Spark all proved every row.
     - `packed_input`: of these files, if disks may have fewer bytes than they have; None if disks have all.
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `answers`: what its executions of a user's query answered, each different answer once.
@@ -153,6 +172,7 @@ class Trial:
     silent: Mapping[Name, str] = field(default_factory=dict)
     executors: TrialExecutors | None = None
     plan: Plan | None = None
+    proof: Proof | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -110,7 +110,14 @@ class ProgramRunner:
         """Return the output of a job."""
         return run_mpi(replace(job, network=self.planned.network), self.planned.timeout_s)
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> _Execution:
+    @property
+    def unproven(self) -> Sequence[str]:
+        """None: an answer is checked after each execution."""
+        return ()
+
+    def prepare(
+        self, job_group: str, executions: int, *, profiled: bool, proving: bool
+    ) -> _Execution:
         """Read the counters of the hosts before the execution."""
         before = read_counters(self.planned.placement.hosts)
         job = self.planned.program.job(self.problem, self.planned.placement)

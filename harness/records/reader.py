@@ -27,7 +27,7 @@ from harness.records.files import lines_of
 from harness.records.node_names import Names, node_names, run_with_names, with_names
 from harness.records.shapes import CheckedRun
 from harness.records.writer import SCHEMA_VERSION
-from harness.trials.counting import counted_trials, needed_trials
+from harness.trials.counting import counted_trials, is_to_be_proven, needed_trials
 
 MAX_FILE, MAX_LINE = 2**30, 2**24
 """Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every
@@ -35,6 +35,8 @@ node: thousands of nodes take a few MB."""
 MAX_NESTING = 50
 """Levels of objects and arrays in the first line; the writer needs about six."""
 
+_WITH_CHECKSUMS = range(2, SCHEMA_VERSION + 1)
+"""The versions of files in which every line has a checksum."""
 _RECORDED = {"run": "a run", "probes": "probes"}
 """What a file records, by the kind of its first line."""
 _ADVICE = {
@@ -101,7 +103,9 @@ def load(path: Path, *, samples: bool = True) -> RecordedRun:
     """
     types: Mapping[str, type[Trial]] = {"trial": Trial if samples else _TableTrial}
     read = _read(path, "run", Run, types)
-    trials, throughout = counted_trials(read.events, needed_trials(read.run))
+    trials, throughout = counted_trials(
+        read.events, needed_trials(read.run), to_be_proven=is_to_be_proven(read.run)
+    )
     recorded = RecordedRun(
         run=run_with_names(read.run),
         trials=trials,
@@ -186,7 +190,7 @@ class _Lines:
             yield start, line
 
     def _check(self, kind: str, line: bytes) -> None:
-        is_first_version = self._version != SCHEMA_VERSION
+        is_first_version = self._version not in _WITH_CHECKSUMS
         if is_first_version and kind == "end":
             self._checksums.check(line, FIRST_VERSION_DIGITS, is_needed=True)
         else:

@@ -9,6 +9,7 @@ from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
 from harness.records.run_lock import SERIES, configuration_lock
+from harness.trials.counting import UNPROVEN
 from harness.trials.order import in_turns
 
 
@@ -49,10 +50,11 @@ def locked_series(every: Iterable[Series]) -> Iterator[None]:
 
 
 def is_complete(recorded: RecordedRun) -> bool:
-    """Return whether a run came to its end, and has a trial that did not fail."""
-    return recorded.ending is Ending.COMPLETED and any(
-        trial.status is Status.OK for trial in recorded.trials
-    )
+    """Return whether a run came to its end, and has a trial that did not fail, and whose answer is proven."""
+    if recorded.ending is not Ending.COMPLETED:
+        return False
+    ended_well = [trial for trial in recorded.trials if trial.status is Status.OK]
+    return any(trial.disturbed != UNPROVEN for trial in ended_well)
 
 
 def proven_content(runs: Iterable[RecordedRun]) -> str:

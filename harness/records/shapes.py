@@ -82,6 +82,7 @@ class CheckedParameters(TypedDict, total=False):
     sink: str | None
     executors_may_change: bool | None
     cache: str | None
+    proof: str | None
     trials: Count | str
     warmup: Count | str | None
     streams: Count | str | None  # those of a probe are text

@@ -36,8 +36,10 @@ from harness.records.directories import (
 from harness.records.files import create_whole
 from harness.records.node_names import Names, node_names, run_with_names, with_names
 
-SCHEMA_VERSION = 2
-"""In version 1, only the last line of a run that ended had a checksum."""
+SCHEMA_VERSION = 3
+"""In version 1, only the last line of a run that ended had a checksum. Before version 3, every trial of Spark
+proved its answer.
+"""
 
 _EVENT_KINDS: Mapping[str, type[Event]] = {"trial": Trial, **EVENT_KINDS}
 WriterT = TypeVar("WriterT", bound="_LineWriter")

@@ -7,6 +7,8 @@ A trial counts if all of this is true:
   they all count: what disturbs all of them is usual there, and a short run on a busy machine has an answer.
 - It was cold, if it had to be: its input came from disks.
 - It kept its executors: none came, was lost or was replaced during its time.
+- A trial of its workload in the run proved every row of the answer, before it or after it. If that trial
+  found a wrong answer, all trials of the workload in the run have failed.
 
 A failed trial counts as a failure, and never as a time. `doubts` says what is not certain about the trials
 that count.
@@ -20,10 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.base.errors import WrongAnswer
 from harness.base.words import count_of
 from harness.model.cache import why_not_cold
 from harness.model.interference import EarlierTrials
-from harness.model.run import Phase, Run, Trial, by_workload
+from harness.model.run import Phase, Proof, Run, Status, Trial, by_workload
 from harness.statistics.steadiness import warm_from
 from harness.trials.slow_down import slow_down
 
@@ -32,6 +35,13 @@ AUTO = "auto"
 
 DEFAULT_TRIALS = 6
 """How many trials of each workload have to count unless another number is given."""
+
+
+IN_ROUNDS, IN_TRIALS = "rounds", "trials"
+"""The values of the parameter `proof`: whether answers are proven in rounds that do not count, or in all."""
+
+UNPROVEN = "no round proved every row of its answer"
+"""Why a trial does not count, in the place of what disturbed it."""
 
 
 def needed_trials(run: Run) -> int | None:
@@ -48,24 +58,67 @@ def needed_trials(run: Run) -> int | None:
 
 
 def counted_trials(
-    trials: Iterable[Trial], needed: int | None
+    trials: Iterable[Trial], needed: int | None, *, to_be_proven: bool = False
 ) -> tuple[tuple[Trial, ...], dict[str, str]]:
     """Return the trials with verdicts and phases, and the workloads disturbed throughout, with a reason.
 
-    The trials are in the order of their time. `needed` is what `needed_trials` returns for their run.
+    The trials are in the order of their time. `needed` is what `needed_trials` returns for their run. If they
+    are `to_be_proven`, those of a workload count only if one of them proved every row of its answer.
     """
+    if to_be_proven:
+        trials = _without_wrong_answers(tuple(trials))
     earlier = EarlierTrials()
     judged_trials = [judged(trial, earlier) for trial in trials]
     found = with_phases(judged_trials, needed)
     throughout = _disturbed_throughout(found)
-    if not throughout:
-        return found, throughout
-    cleared = []
-    for trial in found:
-        if trial.workload in throughout and _never_counts(trial) is None:
-            trial = replace(trial, disturbed=None)  # noqa: PLW2901  the same trial
-        cleared.append(trial)
-    return with_phases(cleared, needed), throughout
+    if throughout:
+        cleared = []
+        for trial in found:
+            if trial.workload in throughout and _never_counts(trial) is None:
+                trial = replace(trial, disturbed=None)  # noqa: PLW2901  the same trial
+            cleared.append(trial)
+        found = with_phases(cleared, needed)
+    if to_be_proven:
+        found = tuple(_without_unproven(found))
+    return found, throughout
+
+
+def is_to_be_proven(run: Run) -> bool:
+    """Return whether a run proves answers in rounds that do not count."""
+    return run.parameters.get("proof") == IN_ROUNDS
+
+
+def proven_workloads(trials: Iterable[Trial]) -> frozenset[str]:
+    """Return the workloads of which a trial proved every row of the answer."""
+    return frozenset(trial.workload for trial in trials if trial.proof is Proof.EVERY_ROW)
+
+
+def _without_wrong_answers(trials: Sequence[Trial]) -> Sequence[Trial]:
+    """Return the trials. Those of workloads whose answer a proof round found to be wrong have failed."""
+    wrong: dict[str, str] = {}
+    for trial in trials:
+        if trial.phase is Phase.PROOF and (trial.error or "").startswith(WrongAnswer.__name__):
+            wrong[trial.workload] = trial.error or ""
+    if not wrong:
+        return trials
+    found = []
+    for trial in trials:
+        if trial.workload in wrong and trial.status is Status.OK:
+            error = wrong[trial.workload]
+            found.append(replace(trial, status=Status.FAILED, wall_s=None, error=error))
+        else:
+            found.append(trial)
+    return found
+
+
+def _without_unproven(trials: Sequence[Trial]) -> Iterator[Trial]:
+    """Yield the trials; a time whose workload has no proven answer does not count."""
+    proven = proven_workloads(trials)
+    for trial in trials:
+        if trial.workload in proven or trial.wall_s is None:
+            yield trial
+        else:
+            yield replace(trial, disturbed=UNPROVEN)
 
 
 def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
@@ -142,18 +195,19 @@ def find_warm_up(trials: Iterable[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
 def with_phases(trials: Iterable[Trial], needed: int | None) -> tuple[Trial, ...]:
     """Return the trials of a run with their phases: warm-up until the end of their workload's warm-up.
 
-    Trials of profile rounds stay as they are, and so do all if the number of warm-up rounds was fixed.
+    Trials of profile and proof rounds stay as they are, and so do all if the number of warm-up rounds was
+    fixed.
     """
     trials = tuple(trials)
     if needed is None:
         return trials
-    timed = by_workload(_without_profile(trials))
+    timed = by_workload(filter(_is_timed, trials))
     ends = {name: find_warm_up(own, needed).ends_before for name, own in timed.items()}
     return tuple(_with_phase(trial, ends) for trial in trials)
 
 
 def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
-    if trial.phase is Phase.PROFILE:
+    if not _is_timed(trial):
         return trial
     phase = Phase.MEASURED
     if trial.round < ends[trial.workload]:
@@ -163,8 +217,9 @@ def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
     return replace(trial, phase=phase)
 
 
-def _without_profile(trials: Iterable[Trial]) -> list[Trial]:
-    return [trial for trial in trials if trial.phase is not Phase.PROFILE]
+def _is_timed(trial: Trial) -> bool:
+    """Return whether the trial is of a round that can count."""
+    return trial.phase not in (Phase.PROFILE, Phase.PROOF)
 
 
 def doubts(
@@ -178,7 +233,7 @@ def doubts(
     for trials, number in zip(runs, needed):
         if number is None:
             continue
-        warm_up = find_warm_up(_without_profile(trials), number)
+        warm_up = find_warm_up(filter(_is_timed, trials), number)
         if warm_up.usable and warm_up.unsteady:
             yield warm_up.unsteady
     slower = slow_down(runs, workloads)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Protocol
@@ -68,10 +68,17 @@ class TrialRunner(Protocol):
     def max_executions(self) -> int:
         """How often a trial may execute them at most."""
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedTrial:
+    @property
+    def unproven(self) -> Collection[str]:
+        """The workloads whose answers a proof round has still to prove."""
+
+    def prepare(
+        self, job_group: str, executions: int, *, profiled: bool, proving: bool
+    ) -> PreparedTrial:
         """Do everything that is not timed. Raise SparkLost if no further trial is possible.
 
-        A `profiled` trial is asked for the stacks of its tasks.
+        A `profiled` trial is asked for the stacks of its tasks. A `proving` one looks at every row of the
+        answer. If it raises WrongAnswer, later trials of the workload do, too.
         """
 
 
@@ -115,7 +122,10 @@ def run_trials(
                     turn.side.begin()
                     current = turn
                 for runner in shuffled(turn.side.runners, seed, number):
-                    trials, is_lost = turn.execute(runner, phase, round_)
+                    if phase is Phase.PROOF and not runner.unproven:
+                        continue
+                    proving = rounds.proves(phase, round_)
+                    trials, is_lost = turn.execute(runner, phase, round_, proving=proving)
                     for trial in trials:
                         rounds.finished(trial)
                         progress(trial)
@@ -139,7 +149,7 @@ class _Turn:
         self._executions = {runner.workloads[0]: 1 for runner in side.runners}
 
     def execute(
-        self, runner: TrialRunner, phase: Phase, round_: int
+        self, runner: TrialRunner, phase: Phase, round_: int, *, proving: bool
     ) -> tuple[Sequence[Trial], bool]:
         """Execute workloads, and hand their trials to the side.
 
@@ -149,7 +159,11 @@ class _Turn:
         label = self.side.label
         group = f"{label}{name} {phase} {round_}"
         executions = self._executions[name]
-        trials, is_lost = _trials(runner, group, phase, round_, executions, self._clock)
+        if phase is Phase.PROOF:
+            executions = 1
+        trials, is_lost = _trials(
+            runner, group, phase, round_, executions, self._clock, proving=proving
+        )
         self._executions[name] = next_executions(trials[0], runner.max_executions)
         verdicts = []
         for trial in trials:
@@ -171,7 +185,14 @@ def next_executions(trial: Trial, most: int) -> int:
 
 
 def _trials(
-    runner: TrialRunner, group: str, phase: Phase, round_: int, executions: int, clock: Clock
+    runner: TrialRunner,
+    group: str,
+    phase: Phase,
+    round_: int,
+    executions: int,
+    clock: Clock,
+    *,
+    proving: bool,
 ) -> tuple[Sequence[Trial], bool]:
     """Return the trials of an execution, whose jobs are in this group, and whether it lost Spark."""
     started_at = timestamp()
@@ -191,7 +212,9 @@ def _trials(
 
     trials: Sequence[Trial] = ()
     try:
-        prepared = runner.prepare(group, executions, profiled=phase is Phase.PROFILE)
+        prepared = runner.prepare(
+            group, executions, profiled=phase is Phase.PROFILE, proving=proving
+        )
         with prepared:
             start = clock()
             prepared.run()

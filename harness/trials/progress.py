@@ -30,7 +30,7 @@ class TrialProgress:
             number = f"{number}/{total}"
         phase = trial.phase.value
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
-        if not self._rounds.is_fixed and trial.phase is not Phase.PROFILE:
+        if not self._rounds.is_fixed and trial.phase in (Phase.WARM_UP, Phase.MEASURED):
             phase = "round"
         say(
             f"[{number}] {trial.workload:{self._width}}  {phase} {trial.round}   {_outcome(trial)}   "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from harness.base.clock import Clock, duration_text
@@ -34,8 +34,11 @@ class Rounds:
     end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
     those that this many trials take in any case. A fixed number becomes less if the rounds would end later
     than `fewer_after_s` seconds after the first one began, but one of either kind is always made. It becomes
-    more, at most twice as many, if trials were disturbed and others fit into that time. `profile`
-    is the number of profile rounds. None means one if the number of the others is fixed, and time is left.
+    more, at most twice as many, if trials were disturbed and others fit into that time.
+
+    A proof round follows if there are still `unproven` workloads then, of which it returns the number, and
+    has these alone. `profile` is the number of profile rounds. None means one if the number of the others is
+    fixed, and time is left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed, and none was left out.
@@ -50,6 +53,7 @@ class Rounds:
         max_s: float = math.inf,
         profile: int | None = 0,
         fewer_after_s: float = math.inf,
+        unproven: Callable[[], int] = lambda: 0,
         clock: Clock = time.perf_counter,
     ) -> None:
         self.is_fixed = warm_up is not None
@@ -62,6 +66,7 @@ class Rounds:
         self._max_s = max_s
         self._fewer_after_s = fewer_after_s
         self._profile = profile
+        self._unproven = unproven
         self._clock = clock
         self._started = clock()
         self._last_end = self._started
@@ -69,6 +74,8 @@ class Rounds:
         self._round = 0
         if self.is_fixed:
             self.total = len(workloads) * (self._warm_up + trials + (profile or 0))
+            if not self._warm_up:
+                self.total += unproven()
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
@@ -93,10 +100,19 @@ class Rounds:
                 f"{warm_up} of {count_of(self._warm_up, 'warm-up round')} and {self._round} of "
                 f"{count_of(self._needed, 'measured round')}, so that more runs fit into the time"
             )
+        unproven = self._unproven()
+        if unproven:
+            self.total = len(self._took_s) + unproven + (self._profile or 0) * len(self._trials)
+            yield Phase.PROOF, 1
         profile = self._profile_rounds(round_s)
         self.total = len(self._took_s) + profile * len(self._trials)
         for number in range(1, profile + 1):
             yield Phase.PROFILE, number
+
+    def proves(self, phase: Phase, number: int) -> bool:
+        """Return whether trials of this round, which never count, are to prove every row of the answers."""
+        first = Phase.WARM_UP if self.is_fixed else Phase.MEASURED
+        return phase is Phase.PROOF or (phase is first and number == 1)
 
     def _profile_rounds(self, round_s: float) -> int:
         """Return how many rounds of the profile there are after a last round of this length."""

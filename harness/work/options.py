@@ -17,7 +17,7 @@ from harness.base.errors import BadInput
 from harness.base.option_values import one_of, parse_names, whole_number
 from harness.model.cache import COLD, WARM
 from harness.model.limits import MAX_TRIALS
-from harness.trials.counting import AUTO, DEFAULT_TRIALS
+from harness.trials.counting import AUTO, DEFAULT_TRIALS, IN_ROUNDS, IN_TRIALS
 from harness.trials.rounds import ROUNDS_PER_TRIAL
 from harness.work.queries import QueryDirectory, read_query_directory
 
@@ -210,6 +210,17 @@ class WorkOptions:
         fact="--cache",
         before=WARM,
         affected=Affected.READING,
+    )
+
+    proof: str = option(
+        one_of(IN_ROUNDS, IN_TRIALS),
+        IN_ROUNDS,
+        "rounds: every row of an answer is looked at in a round that does not count, and trials count their "
+        "rows; trials: every row in every trial, which takes up to a fifth of its time, as in results that "
+        "are older than this option",
+        f"{IN_ROUNDS}|{IN_TRIALS}",
+        fact="--proof",
+        before=IN_TRIALS,
     )
 
     def __post_init__(self) -> None:

@@ -35,6 +35,9 @@ class InnerJoin(Workload):
         # Without the hint, Spark would broadcast the 256 counts.
         return context.data.join(rows_per_prefix2(context.data).hint("merge"), "prefix2")
 
+    def rows(self, context: Context) -> int:
+        return context.totals.rows
+
     def observe(self, context: Context) -> Mapping[str, Column]:
         return {
             "rows": F.count("*"),

@@ -34,6 +34,7 @@ class Supersteps(Workload):
     name = "supersteps"
     bottleneck = Bottleneck.LATENCY
     reads_data = False
+    few_rows = True
 
     def frame(self, context: Context) -> DataFrame:
         tasks = tasks_of(context)

@@ -231,7 +231,7 @@ class TestWhichTasks:
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
             trial = SparkTrialRunner(workload, context, "noop", log).prepare(
-                "group", 3, profiled=False
+                "group", 3, profiled=False, proving=True
             )
             trial.run()
             [observed] = trial.trials(ok(workload.name, 1))

@@ -61,7 +61,7 @@ def run_queries(spark: SparkSession, tables: Path, tmp_path: Path) -> Callable[.
 def answer_of(spark: SparkSession, text: str, sink: str = "noop") -> RowsDigest:
     query = Query("q", text)
     context = build_context(spark, None, parse(["--trials=1"]))
-    ready = SINKS[sink](query, context, 1)
+    ready = SINKS[sink](query, context, 1, proving=True)
     ready.run()
     [answer] = ready.answers()
     return query.check(answer, context)

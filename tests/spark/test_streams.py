@@ -11,14 +11,14 @@ from pyspark.sql import SparkSession
 
 from harness.base.errors import WrongAnswer
 from harness.base.interrupt import interruptible
-from harness.model.answer import RowsDigest
-from harness.model.run import RecordedRun, Status
+from harness.model.run import Proof, RecordedRun, Status
 from harness.records.reader import load
 from jobs.configuration_side import build_context
 from jobs.measuring import benchmark
 from jobs.options import parse
+from jobs.proofs import Proofs
 from jobs.queries import queries_of
-from jobs.sinks import Executions
+from jobs.sinks import Checked, CountsByDescription, Executions
 from jobs.streams import Streams, StreamsExecutions, in_streams
 from jobs.workload import Context, Workload, select_workloads
 from jobs.workloads import supersteps
@@ -58,7 +58,9 @@ def ready(spark: SparkSession, *names: str) -> StreamsExecutions:
     selection = in_streams(select_workloads(names, queries), STREAMS)
     spark.sparkContext.setJobGroup("all", "all")
     context = build_context(spark, None, parse(["--trials=1"]))
-    return StreamsExecutions(Streams(selection, "seed"), "noop", context, executions=1)
+    return StreamsExecutions(
+        Streams(selection, "seed"), "noop", context, 1, proving=True, proofs=Proofs(names)
+    )
 
 
 def test_a_trial_of_all_streams_and_one_of_each_workload_are_recorded(
@@ -104,7 +106,11 @@ def test_streams_run_at_the_same_time_each_in_its_own_pool(
     class Meeting(Executions):
         """A sink that needs all streams to be there; of one stream, the answer is wrong."""
 
-        def __init__(self, workload: Workload, context: Context, _executions: int) -> None:
+        def __init__(
+            self, workload: Workload, context: Context, _executions: int, *, proving: bool
+        ) -> None:
+            assert proving
+
             self._name, self._context = workload.name, context.spark.sparkContext
             self._group = self._context.getLocalProperty("spark.jobGroup.id")
 
@@ -113,16 +119,16 @@ def test_streams_run_at_the_same_time_each_in_its_own_pool(
             seen.add((self._name, self._context.getLocalProperty("spark.scheduler.pool")))
             assert self._context.getLocalProperty("spark.jobGroup.id") == self._group
 
-        def check(self) -> list[RowsDigest]:
+        def check(self, _counts: CountsByDescription) -> Checked:
             if self._group == "all, stream 2: sums":
                 raise WrongAnswer("3 is not 4")
-            return []
+            return Checked(Proof.EVERY_ROW)
 
     monkeypatch.setattr("jobs.streams.sink_of", lambda *_: Meeting)
     sink = ready(spark, "sums", "counts")
     sink.run()
     assert seen == {(w, f"stream {n}") for w in ("sums", "counts") for n in (1, 2, 3)}
-    whole, *parts_in_order = sink.checked(ok("streams-3", 1.0))
+    whole, *parts_in_order = sink.checked(ok("streams-3", 1.0), {})
     assert whole.error == "ClusterliftError: sums failed"
     parts = {part.workload: part for part in parts_in_order}
     assert parts["sums"].error == "WrongAnswer: 3 is not 4"

@@ -24,6 +24,7 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.base.errors import WrongAnswer
+from harness.model.run import Proof
 from jobs.executors import JOB_GROUP
 from jobs.sinks import SINKS, sink_of
 from jobs.spark_event_log import EventLog
@@ -72,11 +73,18 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 
 def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
-    ready = sink_of(workload, sink)(workload, context, 1)
+    ready = sink_of(workload, sink)(workload, context, 1, proving=True)
     ready.run()
     [answer] = ready.answers()
     ready.close()
     return dict(answer)
+
+
+def check(workload: Workload, answer: Answer, context: Context) -> None:
+    """Check an answer of a round that proves every row."""
+    workload.check(answer, context)
+    if workload.observe_data(context):
+        workload.check_data(answer, context)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +102,7 @@ def test_the_answers_and_plans_of_each_execution_pass_the_checks_of_a_workload(
     workload: Workload, data: str, request: pytest.FixtureRequest, log: EventLog
 ) -> None:
     runner = SparkTrialRunner(workload, request.getfixturevalue(data), "noop", log)
-    trial = runner.prepare("group", 2, profiled=False)
+    trial = runner.prepare("group", 2, profiled=False, proving=True)
     with trial:
         trial.run()
         trial.trials(ok(workload.name, 1))
@@ -125,7 +133,7 @@ def test_a_wrong_answer_of_any_execution_fails_the_trial(
             super().check(answer, context)
 
     trial = SparkTrialRunner(WrongAtSecond(), context, sink, log).prepare(
-        "group", 3, profiled=False
+        "group", 3, profiled=False, proving=True
     )
     trial.run()
     with pytest.raises(WrongAnswer, match="number of the execution is 2"):
@@ -137,7 +145,7 @@ def test_prewarming_is_a_job_outside_the_trial(name: str, context: Context, log:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
     SparkTrialRunner(WORKLOADS[name], context, "noop", log).prepare(
-        f"trial of {name}", 1, profiled=False
+        f"trial of {name}", 1, profiled=False, proving=True
     )
     assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
     assert not tracker.getJobIdsForGroup(f"trial of {name}")
@@ -160,10 +168,10 @@ def test_a_wrong_answer_is_rejected(
     answer = answered(workload.name)
     if totals == "of the recipe":
         context = replace(context, totals=recipes.totals(RECIPE))
-    workload.check(answer, context)
+    check(workload, answer, context)
     for wrong in wrong_answers(answer):
         with pytest.raises(WrongAnswer):
-            workload.check(wrong, context)
+            check(workload, wrong, context)
 
 
 READERS = [name for name, workload in WORKLOADS.items() if workload.reads_data]
@@ -193,13 +201,13 @@ def test_one_flipped_bit_in_a_file_is_a_wrong_answer(damaged: Context, name: str
     """Without Hadoop's checksums of local files, the answer alone shows it."""
     answer = answer_of(WORKLOADS[name], damaged)
     with pytest.raises(WrongAnswer, match=r"the digest of the rows is|is .*, not"):
-        WORKLOADS[name].check(answer, damaged)
+        check(WORKLOADS[name], answer, damaged)
 
 
 def test_the_digest_of_an_older_manifest_is_left_out(context: Context) -> None:
     older = replace(context, digests={})
     for name in READERS:
-        WORKLOADS[name].check(answer_of(WORKLOADS[name], older) | {"content": 5}, older)
+        check(WORKLOADS[name], answer_of(WORKLOADS[name], older) | {"content": 5}, older)
 
 
 ALL, COUNTED = recipes.COLUMNS, ("prefix2",)
@@ -310,7 +318,7 @@ def test_rows_that_are_written_in_another_order_are_a_wrong_answer(
 
     workload = Unordered()
     with pytest.raises(WrongAnswer, match=r"the rows are not in order: .* comes after"):
-        workload.check(answer_of(workload, context), context)
+        check(workload, answer_of(workload, context), context)
 
 
 @pytest.mark.parametrize("name", ["inner-join", "broadcast-inner-join"])
@@ -414,10 +422,10 @@ def test_any_message_that_is_lost_changes_the_answer(context: Context) -> None:
 # The executed plans.
 
 
-def plan_of(name: str, context: Context) -> str:
+def plan_of(name: str, context: Context, *, proving: bool = True) -> str:
     workload = WORKLOADS[name]
     context.spark.sparkContext.setJobGroup(name, name)
-    ready = sink_of(workload, "noop")(workload, context, 1)
+    ready = sink_of(workload, "noop")(workload, context, 1, proving=proving)
     ready.run()
     [plan] = ready.plans()
     ready.close()
@@ -444,7 +452,7 @@ def test_each_superstep_is_a_stage_of_one_job_that_waits_for_the_one_before(
     """The plan is checked although no row of a dataset was read."""
     monkeypatch.setattr(supersteps, "SUPERSTEPS", SUPERSTEPS)
     workload, tracker = WORKLOADS["supersteps"], context.spark.sparkContext.statusTracker()
-    ready = sink_of(workload, "noop")(workload, context, 1)
+    ready = sink_of(workload, "noop")(workload, context, 1, proving=True)
     context.spark.sparkContext.setJobGroup("the supersteps", "the supersteps")
     ready.run()
     [plan] = ready.plans()
@@ -463,7 +471,7 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
 
     no_rows = replace(context, totals=Totals(0, 0, 0, {}, 0, 0))
     trial = SparkTrialRunner(AnotherPlan(), no_rows, "noop", log).prepare(
-        "group", 1, profiled=False
+        "group", 1, profiled=False, proving=True
     )
     trial.run()
     with pytest.raises(WrongAnswer, match="the plan is another"):
@@ -493,11 +501,87 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
         runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, "noop", log)
-        trial = runner.prepare("group", 1, profiled=False)
+        trial = runner.prepare("group", 1, profiled=False, proving=True)
         trial.run()
-        trial.sink.check()
+        trial.sink.check({})
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+
+
+# What a trial that counts proves.
+
+
+FEW_ROWS = {"calc-pi-arrow-udf", "calc-pi-dataframe", "calc-pi-python-udf", "supersteps"}
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_timed_frame_is_bare_and_its_rows_are_counted(
+    workload: Workload, context: Context, log: EventLog, sink: str
+) -> None:
+    runner = SparkTrialRunner(workload, context, sink, log)
+    trial = runner.prepare("timed", 2, profiled=False, proving=False)
+    with trial:
+        trial.run()
+        plans = trial.sink.plans()  # type: ignore[attr-defined]
+        [found] = trial.trials(ok(workload.name, 1))
+    expected = Proof.ROW_COUNT
+    if workload.name in FEW_ROWS or workload.writes:
+        expected = Proof.EVERY_ROW
+    elif workload.few_rows:
+        expected = Proof.ITS_RESULT
+    assert found.proof is expected
+    assert ["CollectMetrics" in plan for plan in plans] == [workload.few_rows] * 2
+
+
+@pytest.mark.parametrize("sink", SINKS)
+@pytest.mark.parametrize("name", ["repartition", "inner-join"])
+def test_another_number_of_rows_fails_a_trial_that_counts(
+    context: Context, log: EventLog, name: str, sink: str
+) -> None:
+    class Less(type(WORKLOADS[name])):  # type: ignore[misc]
+        def frame(self, context: Context) -> DataFrame:
+            return super().frame(context).where("prefix2 != '00'")
+
+    trial = SparkTrialRunner(Less(), context, sink, log).prepare(
+        "less", 1, profiled=False, proving=False
+    )
+    trial.run()
+    with pytest.raises(WrongAnswer, match="the number of rows by Spark's metrics is"):
+        trial.trials(ok(name, 1))
+
+
+def test_a_wrong_answer_in_a_proving_trial_fails_all_that_follow(
+    context: Context, log: EventLog
+) -> None:
+    class Other(type(WORKLOADS["repartition"])):  # type: ignore[misc]
+        def frame(self, context: Context) -> DataFrame:
+            return super().frame(context).withColumn("prefix2", F.lit("00"))
+
+    runner = SparkTrialRunner(Other(), context, "noop", log)
+    assert runner.unproven == ["repartition"]
+    trial = runner.prepare("proving", 1, profiled=False, proving=True)
+    trial.run()
+    with pytest.raises(WrongAnswer, match="the digest of the rows is"):
+        trial.trials(ok("repartition", 1))
+    assert runner.unproven == []
+    with pytest.raises(WrongAnswer, match="the digest of the rows is"):
+        runner.prepare("timed", 1, profiled=False, proving=False)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_timed_frame_has_the_plan_of_the_proven_one(context: Context, name: str) -> None:
+    """But for what is observed."""
+    proven, timed = (
+        operators(plan_of(name, context, proving=proving)) for proving in (True, False)
+    )
+    assert proven == timed
+
+
+def operators(plan: str) -> list[str]:
+    """Return the first words of the operators that do the work."""
+    words = re.findall(r"^[^A-Za-z]*(?:\(\d+\) )?([A-Za-z]+)", plan, re.MULTILINE)
+    others = {"CollectMetrics", "Project", "WholeStageCodegen", "InputAdapter", "ColumnarToRow"}
+    return [word for word in words if word not in others]
 
 
 # The statistical bound.

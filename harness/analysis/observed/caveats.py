@@ -5,7 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from harness.analysis.observed.executors import executor_lines
-from harness.analysis.observed.interference import busy_line, disturbed_line, throughout_line
+from harness.analysis.observed.interference import (
+    busy_line,
+    disturbed_line,
+    throughout_line,
+    unproven_line,
+)
 from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
@@ -33,7 +38,8 @@ def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     yield from silent_lines(runs)
     yield from executor_lines(runs)
     yield from _trial_notes(runs)
-    yield from filter(None, [disturbed_line(runs), throughout_line(runs), busy_line(runs)])
+    disturbances = [disturbed_line(runs), throughout_line(runs), busy_line(runs)]
+    yield from filter(None, [unproven_line(runs), *disturbances])
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = [layout.get("drift") for layout in layouts]
     yield from _joined(drifts, "the data's layout differed from the manifest: ")

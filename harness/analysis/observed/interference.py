@@ -12,6 +12,7 @@ from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.base.words import count_of, join_names, names_by_text, percent
 from harness.model.interference import DISTURBANCES, Disturbance, NodeInterference
 from harness.model.run import RecordedRun
+from harness.trials.counting import UNPROVEN
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
@@ -93,6 +94,8 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     """
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for trial in disturbed_trials(runs):
+        if trial.disturbed == UNPROVEN:
+            continue
         # The numbers that follow a reason in brackets differ in every trial.
         node, _, reason = str(trial.disturbed).partition(" (")[0].rpartition(": ")
         nodes[reason].append(node)
@@ -111,6 +114,16 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
     effect = "was disturbed and does" if disturbed == 1 else "were disturbed and do"
     return f"{disturbed} of {trials} {effect} not count: {'; '.join(listed)}"
+
+
+def unproven_line(runs: Sequence[RecordedRun]) -> str | None:
+    """Return how many measured trials do not count because nothing proved their answers; None if none."""
+    workloads = [trial.workload for trial in disturbed_trials(runs) if trial.disturbed == UNPROVEN]
+    if not workloads:
+        return None
+    trials = count_of(len(workloads), "measured trial")
+    verb = "does" if len(workloads) == 1 else "do"
+    return f"{trials} of {join_names(list(dict.fromkeys(workloads)))} {verb} not count: {UNPROVEN}"
 
 
 def throughout_line(runs: Sequence[RecordedRun]) -> str | None:

@@ -180,11 +180,11 @@ class TestWarmUp:
 
 
 class TestSchema:
-    @pytest.mark.parametrize("version", [3, 0, 1.0, True, "1", None, DELETED])
+    @pytest.mark.parametrize("version", [4, 0, 1.0, True, "1", None, DELETED])
     def test_another_version_is_refused(self, tmp_path: Path, version: object) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* is not 1 to 2; use the clusterl"
+            BadInput, match=r":1: schema version .* is not 1 to 3; use the clusterl"
         ):
             load(path)
 
@@ -353,7 +353,7 @@ class TestChecksums:
 
     def test_a_file_whose_version_was_edited_is_refused(self, tmp_path: Path) -> None:
         path, lines = self.lines(tmp_path)
-        first = lines[0].replace(b'"schema_version": 2', b'"schema_version": 1')
+        first = lines[0].replace(b'"schema_version": 3', b'"schema_version": 1')
         assert self.refused(path, [first, *lines[1:-1]]) == f":1: {self.WRONG}"
 
 

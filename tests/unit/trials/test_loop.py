@@ -70,6 +70,8 @@ class FakeRunner:
     found: dict[str, Any] = field(default_factory=dict)
     groups: list[str] = field(default_factory=list)
     profiled: list[bool] = field(default_factory=list)
+    proving: list[bool] = field(default_factory=list)
+    is_unproven: bool = False
     executions: list[int] = field(default_factory=list)
     within: tuple[str, ...] = ()
     failing_within: tuple[str, ...] = ()
@@ -92,8 +94,15 @@ class FakeRunner:
     def __exit__(self, *_: object) -> None:
         self.leave_step()
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> "FakeRunner":
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        return self.workloads if self.is_unproven else ()
+
+    def prepare(
+        self, job_group: str, executions: int, *, profiled: bool, proving: bool
+    ) -> "FakeRunner":
         self.profiled.append(profiled)
+        self.proving.append(proving)
         self.groups.append(job_group)
         self.executions.append(executions)
         self.prepare_step()
@@ -159,6 +168,19 @@ class TestOrder:
         assert orders == executed("7") != executed("8")
         assert len(set(orders)) > 5
         assert {"".join(sorted(order)) for order in orders} == {"abcde"}
+
+    def test_a_proof_round_has_those_alone_that_are_not_proven(self) -> None:
+        runners = [FakeRunner("a", is_unproven=True, executions=[]), FakeRunner("b")]
+        rounds = Rounds(["a", "b"], 0, 1, unproven=lambda: 1)
+        ended: list[Trial] = []
+        run_trials([FakeSide(runners)], rounds, SEED, ended.append)
+        assert [(t.workload, t.phase) for t in ended] == [
+            ("a", Phase.MEASURED),
+            ("b", Phase.MEASURED),
+            ("a", Phase.PROOF),
+        ]
+        assert runners[0].proving == [False, True]
+        assert runners[0].executions[-1] == 1
 
 
 class TestTurns:

@@ -255,3 +255,32 @@ def test_the_time_left_is_at_least_that_of_the_trials_that_are_run_in_any_case(
     assert [outlook.split("run: ")[1] for outlook in bench.outlooks[:2]] == [
         f"{time} left at most" for time in left
     ]
+
+
+class TestProofRounds:
+    """A round that cannot count proves answers: the first one, or else one after those that count."""
+
+    @pytest.mark.parametrize(("warm_up", "first"), [(1, Phase.WARM_UP), (None, Phase.MEASURED)])
+    def test_the_first_round_proves_if_it_does_not_count(
+        self, warm_up: int | None, first: Phase
+    ) -> None:
+        rounds = Rounds(["pi"], warm_up, 2)
+        assert rounds.proves(first, 1)
+        assert not rounds.proves(first, 2)
+        assert not rounds.proves(Phase.PROFILE, 1)
+
+    def test_without_one_a_round_after_the_measured_ones_proves(self) -> None:
+        unproven = ["sort", "pi"]
+        rounds = Rounds(unproven, 0, 2, profile=1, unproven=lambda: len(unproven))
+        assert rounds.total == 8
+        assert not rounds.proves(Phase.MEASURED, 1)
+        phases = []
+        for phase, _ in rounds.rounds():
+            phases.append(phase)
+            if phase is Phase.PROOF:
+                unproven.clear()
+        assert phases == [Phase.MEASURED] * 2 + [Phase.PROOF, Phase.PROFILE]
+
+    def test_there_is_none_if_everything_is_proven(self) -> None:
+        rounds = Rounds(["pi"], 1, 1)
+        assert [phase for phase, _ in rounds.rounds()] == [Phase.WARM_UP, Phase.MEASURED]

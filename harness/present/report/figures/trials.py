@@ -47,13 +47,15 @@ class Mark(NamedTuple):
 def marks(comparison: Comparison) -> dict[str, list[Mark]]:
     """Return the trials of each workload, whether or not they count, in the order of their start.
 
-    Those of profile rounds are left out: their times are not meant to be compared.
+    Those of profile and proof rounds are left out: their times are not meant to be compared.
     """
     by_workload: dict[str, list[Mark]] = {row.workload: [] for row in comparison.rows}
     for column in comparison.columns:
         for recorded in column.runs:
             for trial in recorded.trials:
-                if trial.phase is not Phase.PROFILE and trial.workload in by_workload:
+                if trial.phase in (Phase.PROFILE, Phase.PROOF):
+                    continue
+                if trial.workload in by_workload:
                     mark = Mark(column.name, recorded.run.id, trial)
                     by_workload[trial.workload].append(mark)
     for of_workload in by_workload.values():
