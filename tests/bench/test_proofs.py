@@ -1,0 +1,140 @@
+"""What a trial that counts takes more than the bare frame: `pytest -s tests/bench/test_proofs.py`.
+
+Both alternate in one virtual machine. `CLUSTERLIFT_BENCH_ROWS` gives the rows, a million by default.
+"""
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from scipy.stats import t
+
+import jobs
+from datagen.recipe import Recipe
+from datagen.spark import java_packages, start_session
+from datagen.writer import Request, write_dataset
+from jobs.configuration_side import build_context
+from jobs.options import parse
+from jobs.queries import queries_of
+from jobs.sinks import NoopSink
+from jobs.workload import Context, Workload, discover
+
+ROWS = int(os.environ.get("CLUSTERLIFT_BENCH_ROWS", "1000000"))
+TRIALS = 20
+WARM_UP = 4
+MAX_COST = 0.03
+QUERIES = {
+    "query-groups": "SELECT prefix2, count(*), avg(float_val) FROM rows GROUP BY prefix2 ORDER BY 2",
+    "query-rows": "SELECT prefix4, max(value), sum(float_val) FROM rows GROUP BY prefix4",
+    "query-join": (
+        "SELECT a.prefix4, count(*) FROM rows a JOIN rows b ON a.prefix8 = b.prefix8 GROUP BY a.prefix4 "
+        "ORDER BY 2 DESC, 1 LIMIT 100"
+    ),
+}
+
+
+@dataclass
+class Times:
+    """Seconds of trials: on the clock, and of all processors that the virtual machine used."""
+
+    wall_s: list[float] = field(default_factory=list)
+    processor_s: list[float] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Context]:
+    os.environ["PYSPARK_SUBMIT_ARGS"] = (
+        "--master local[2] --driver-memory 2g --conf spark.sql.shuffle.partitions=4 "
+        "--conf spark.ui.enabled=false pyspark-shell"
+    )
+    spark = start_session("what proofs take", jobs)
+    options = parse(["--repartition=4", f"--pi-samples={ROWS}"])
+    uri = Path.home() / ".cache" / "clusterlift" / "datasets" / f"bench-{ROWS}"
+    dataset = write_dataset(spark, Request(str(uri), Recipe(ROWS), reuse=True))
+    found = build_context(spark, dataset, options)
+    found.data.createOrReplaceTempView("rows")
+    yield found
+    spark.stop()
+
+
+def measured_workloads() -> list[Workload]:
+    """Return all but those that write: what they wrote is proven after the time, and the rest is the same."""
+    own = [each for each in discover().values() if not each.writes and not each.missing()]
+    return [*own, *queries_of(QUERIES)]
+
+
+def processor_s(spark: SparkSession) -> float:
+    management = java_packages(spark).java.lang.management.ManagementFactory
+    return float(management.getOperatingSystemMXBean().getProcessCpuTime()) / 1e9
+
+
+def measure(spark: SparkSession, times: Times, run: Callable[[], Any]) -> None:
+    java_packages(spark).System.gc()
+    processors_s = processor_s(spark)
+    start_s = time.perf_counter()
+    run()
+    times.wall_s.append(time.perf_counter() - start_s)
+    times.processor_s.append(processor_s(spark) - processors_s)
+
+
+def bare(workload: Workload, context: Context) -> Callable[[], Any]:
+    return workload.frame(context).write.format("noop").mode("overwrite").save
+
+
+def timed(workload: Workload, context: Context) -> Callable[[], Any]:
+    return NoopSink(workload, context, 1, proving=False).run
+
+
+def proving(workload: Workload, context: Context) -> Callable[[], Any]:
+    return NoopSink(workload, context, 1, proving=True).run
+
+
+KINDS = {"bare": bare, "timed": timed, "proving": proving}
+
+
+def cost(ours: list[float], bares: list[float]) -> tuple[float, float, float]:
+    """Return the mean of the ratios less 1, and its 95 % interval."""
+    ratios = [log(own / other) for own, other in zip(ours, bares, strict=True)]
+    distance = float(t.ppf(0.975, len(ratios) - 1)) * stdev(ratios) / sqrt(len(ratios))
+    middle = fmean(ratios)
+    return exp(middle) - 1, exp(middle - distance) - 1, exp(middle + distance) - 1
+
+
+def text(found: tuple[float, float, float]) -> str:
+    middle, low, high = found
+    return f"{middle:+6.1%} [{low:+6.1%}, {high:+6.1%}]"
+
+
+def test_a_trial_that_counts_takes_what_the_bare_frame_takes(context: Context) -> None:
+    spark = context.spark
+    order = random.Random(7)  # noqa: S311  an order, not a secret
+    print(
+        f"\n{ROWS:,} rows, {TRIALS} trials of each kind; more than the bare frame, wall and processor"
+    )
+    too_much = []
+    for workload in measured_workloads():
+        times = {name: Times() for name in KINDS}
+        for number in range(WARM_UP + TRIALS):
+            for name in order.sample(list(KINDS), len(KINDS)):
+                prewarming = workload.prewarm(context)
+                if prewarming is not None:
+                    prewarming.collect()
+                kept = times[name] if number >= WARM_UP else Times()
+                measure(spark, kept, KINDS[name](workload, context))
+        bares = times["bare"]
+        costs = {}
+        for name in ("timed", "proving"):
+            costs[name] = cost(times[name].processor_s, bares.processor_s)
+            wall = cost(times[name].wall_s, bares.wall_s)
+            print(f"{workload.name:22} {name:8} {text(wall)}   {text(costs[name])}", flush=True)
+        if costs["timed"][1] > MAX_COST:
+            too_much.append(workload.name)
+    assert too_much == []
