@@ -36,8 +36,8 @@ class TrialLog:
     """A trial's event log; the times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
-    recorded. `plans` are those of its executions, by their descriptions, and `rows` what Spark counted in each,
-    in the order of their start.
+    recorded. `plans` are those of its executions, by their descriptions, and `rows` what Spark counted in
+    each, in the order of their start.
     """
 
     metrics: TaskMetrics

@@ -71,7 +71,9 @@ def how_it_varies(of_runs: Sequence[Sequence[RowsDigest]]) -> str | None:
         return None
     if likeness(every, every) is Likeness.TIES:
         return f"its answer varies in the rows that tie at LIMIT {every[0].limit}"
-    if all(len(answers) == 1 for answers in of_runs):
+    # A run looks at all rows once. So where the text leaves an answer to chance, one a run tells nothing.
+    is_left_to_chance = any(each.chance for each in every)
+    if all(len(answers) == 1 for answers in of_runs) and not is_left_to_chance:
         return _DATA_CHANGED
     return f"{VARIES}; so its answer is compared with no other"
 
