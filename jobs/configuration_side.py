@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
@@ -12,8 +12,10 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset
 from datagen.destination import Destination
+from datagen.filesystem import Directory
 from datagen.recipe import Recipe, totals
 from datagen.table import Table
+from harness.base.errors import WrongAnswer
 from harness.base.terminal import say
 from harness.base.words import count_of, join_names, visible
 from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
@@ -98,6 +100,8 @@ class ConfigurationSide:
         options = self._options
         proves_always = options.proof == IN_TRIALS
         runner = SparkTrialRunner(workload, context, options.sink, log, proves_always=proves_always)
+        if workload.reads_data and self._dataset is not None:
+            runner = replace(runner, require_same_input=_same_files(self._dataset.directory))
         if workload.reads_data or (self._tables and workload.reads_tables):
             runner = replace(runner, cold_reads=self._cold_reads, source=self._source)
         self.runners.append(runner)
@@ -191,6 +195,17 @@ class ConfigurationSide:
             to_be_proven=options.proof == IN_ROUNDS,
         )
         return lines
+
+
+def _same_files(directory: Directory) -> Callable[[], None]:
+    """Return what raises WrongAnswer if files in the directory were exchanged, added or removed since."""
+    before = directory.listing()
+
+    def require_same_files() -> None:
+        if directory.listing() != before:
+            raise WrongAnswer(f"the files of {directory.uri} have changed since the run began")
+
+    return require_same_files
 
 
 def build_context(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -45,6 +45,7 @@ class SparkTrialRunner:
 
     `cold_reads` puts its input out of memory before each trial, None to leave it there; `source` is where the
     input comes from. A proving trial looks at every row of the answer, and if `proves_always`, each one does.
+    `require_same_input` raises WrongAnswer if files of the dataset are others than before the first trial.
     """
 
     workload: Workload | Streams
@@ -54,6 +55,7 @@ class SparkTrialRunner:
     cold_reads: ColdReads | None = None
     source: InputSource = field(default_factory=InputSource)
     proves_always: bool = False
+    require_same_input: Callable[[], None] = lambda: None
 
     @property
     def workloads(self) -> Sequence[str]:
@@ -170,6 +172,7 @@ class PreparedSparkTrial:
             plans = read.plans
         proofs = self.runner.proofs
         with _spark_loss_detected(self.spark):
+            self.runner.require_same_input()
             try:
                 checked = self.sink.checked(observed, counts)
             except WrongAnswer as error:

@@ -7,11 +7,13 @@ import hashlib
 import itertools
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.base.errors import WrongAnswer
 from harness.model.run import Proof
+from jobs.configuration_side import _same_files
 from jobs.executors import JOB_GROUP
 from jobs.sinks import SINKS, sink_of
 from jobs.spark_event_log import EventLog
@@ -601,3 +604,17 @@ def test_the_expected_distinct_count_of_simple_cases(
     rows: int, values: int, expected: float
 ) -> None:
     assert distinct(rows, values)[0] == pytest.approx(expected)
+
+
+def test_a_dataset_that_is_exchanged_during_a_run_fails_the_trial(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    dataset = write_dataset(spark, Request(str(tmp_path / "rows"), Recipe(100), partitions=1))
+    require_same_files = _same_files(dataset.directory)
+    require_same_files()
+    [file] = (tmp_path / "rows").glob("part-*")
+    os.utime(file, (1, file.stat().st_mtime))  # it was read
+    require_same_files()
+    os.utime(file, (1, 1))
+    with pytest.raises(WrongAnswer, match=r"the files of .*rows have changed since the run began"):
+        require_same_files()
