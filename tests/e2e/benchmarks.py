@@ -6,7 +6,18 @@ from harness.model.run import Ending, RecordedRun, Status
 from harness.records.reader import load
 from jobs.workload import discover
 
-FAST = ("--trials", 1, "--warmup", 0, "--repartition", 4, "--pi-samples", 20_000)
+FAST = (
+    "--trials",
+    1,
+    "--warmup",
+    0,
+    "--proof",
+    "trials",
+    "--repartition",
+    4,
+    "--pi-samples",
+    20_000,
+)
 WITHOUT_ARROW = frozenset(name for name, found in discover().items() if not found.requires)
 KINDS = frozenset({"inner-join", "calc-pi-python-udf", "supersteps"})
 """A workload that shuffles a dataset, one whose tasks run in Python, and one that exchanges messages."""

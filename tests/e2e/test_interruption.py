@@ -13,7 +13,7 @@ from tests.waiting import eventually
 from .benchmarks import recorded
 from .conftest import Spark
 
-ENDLESS = ("--trials", 10_000, "--warmup", 0, "--pi-samples", 20_000)
+ENDLESS = ("--trials", 10_000, "--warmup", 0, "--proof", "trials", "--pi-samples", 20_000)
 WORKLOADS = ("--workloads", "calc-pi-dataframe,calc-pi-python-udf")
 TIMEOUT_S = 180
 

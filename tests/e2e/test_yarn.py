@@ -34,7 +34,16 @@ CLIENT = (
     *(word for jvm in CONTAINERS for word in ("--conf", f"{jvm}.extraJavaOptions={COLD_JVM}")),
 )
 ON_NODE = (*CLIENT, "--deploy-mode", "cluster")
-LITTLE = ("--workloads", "group-by,calc-pi-dataframe", "--trials", "1", "--warmup", "0")
+LITTLE = (
+    "--workloads",
+    "group-by,calc-pi-dataframe",
+    "--trials",
+    "1",
+    "--warmup",
+    "0",
+    "--proof",
+    "trials",
+)
 MOUNTED = 'mount -t tmpfs tmpfs "$0" && cp -R "$1/." "$0" && shift && exec "$@"'
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount file systems")

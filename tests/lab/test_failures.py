@@ -17,7 +17,7 @@ EMULATED = (
     f"{WORKERS} nodes on one host, links shaped by tc; "
     "shared cores and disk, no CPU saved by jumbo frames"
 )
-BENCHMARK = ["lab", "benchmark", "--workloads", "group-by", "--warmup", "0"]
+BENCHMARK = ["lab", "benchmark", "--workloads", "group-by", "--warmup", "0", "--proof", "trials"]
 
 
 def completed(results: Path) -> list[RecordedRun]:

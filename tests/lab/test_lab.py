@@ -18,7 +18,7 @@ from tests.refusal import refusal
 from .conftest import PATIENCE_S, QUICK, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
 from .localities import event_log_options, localities
 
-BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512", "--warmup", "0"]
+BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512", "--warmup", "0", "--proof", "trials"]
 # cgroup version 2 or 1: the quota and the period in microseconds.
 READ_CPU_LIMIT = (
     "cat /sys/fs/cgroup/cpu.max || "
@@ -86,7 +86,19 @@ def test_the_image_of_the_tool_has_all_that_a_benchmark_needs(tmp_path: Path) ->
     tag = "clusterlift-test-tool"
     file = str(ROOT / "docker/Dockerfile")
     docker("build", "--quiet", "--target", "tool", "--tag", tag, "--file", file, str(ROOT))
-    options = ["--runs", "2", "--rows", "20000", "--", "--trials", "1", "--warmup", "0"]
+    options = [
+        "--runs",
+        "2",
+        "--rows",
+        "20000",
+        "--",
+        "--trials",
+        "1",
+        "--warmup",
+        "0",
+        "--proof",
+        "trials",
+    ]
     printed = docker("run", "--rm", "--volume", f"{tmp_path}:/work", tag, "bench", *options, *QUICK)
     assert "inner-join" in printed
     assert [run.ending for run in runs(tmp_path / "results")] == [Ending.COMPLETED] * 2

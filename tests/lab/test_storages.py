@@ -76,7 +76,7 @@ def test_data_has_the_requested_layout(
     assert main(["lab", "link", "--rate", "100mbit"]) == 0
     name = f"{storage}-{layout[:2]}"
     options = ["--dataset", uri, "--configuration", name, "--workloads", "sha-512"]
-    once = ["--trials", "1", "--warmup", "0"]
+    once = ["--trials", "1", "--warmup", "0", "--proof", "trials"]
     assert main(["lab", "benchmark", *options, *once, *event_log_options(lab)]) == 0
 
     [recorded] = runs(results / name)

@@ -127,7 +127,7 @@ def run_on(spark: SparkSession, tmp_path: Path) -> RunOn:
         results = tmp_path / "results"
         arguments = ["--dataset", dataset.uri, "--results", str(results), "--repartition", "3"]
         arguments += ["--workloads" if named else "--default-workloads", workloads]
-        arguments += ["--trials", "1", "--warmup", "0", *options]
+        arguments += ["--trials", "1", "--warmup", "0", "--proof", "trials", *options]
         assert benchmark(spark, parse(arguments)) == code
         [file] = results.glob("default/*.jsonl")
         return load(file)

@@ -44,6 +44,7 @@ def run(spark: SparkSession, dataset: Dataset, results: Path, cache: str) -> Rec
         "--pi-samples": "20000",
         "--trials": "2",
         "--warmup": "0",
+        "--proof": "trials",
     }
     assert benchmark(spark, parse([word for pair in options.items() for word in pair])) == 0
     [file] = (results / cache).glob("*.jsonl")

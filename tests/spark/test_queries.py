@@ -50,7 +50,7 @@ def run_queries(spark: SparkSession, tables: Path, tmp_path: Path) -> Callable[.
             (directory / f"{name}.sql").write_text(text)
         arguments = [f"--table={name}={tables / name}" for name in ("items", "orders", "customer")]
         arguments += [f"--sql={directory}", f"--workloads={','.join(names)}", "--pi-samples=1000"]
-        arguments += ["--trials=2", "--warmup=0", f"--results={tmp_path}"]
+        arguments += ["--trials=2", "--warmup=0", "--proof=trials", f"--results={tmp_path}"]
         assert benchmark(spark, parse(arguments)) == code
         [file] = (tmp_path / "default").glob("*.jsonl")
         return load(file)

@@ -72,9 +72,10 @@ def test_a_trial_of_all_streams_and_one_of_each_workload_are_recorded(
     assert (parameters["streams"], parameters["in_streams"]) == (STREAMS, ["sums", "supersteps"])
     assert recorded.run.workloads == ("streams-3", "sums", "supersteps", "calc-pi-dataframe")
     trials = recorded.by_workload
-    assert {name: len(own) for name, own in trials.items()} == dict.fromkeys(
-        recorded.run.workloads, 2
-    )
+    proven = dict.fromkeys(("streams-3", "sums", "supersteps"), 3)  # of `sums`, by a proof round
+    assert {name: len(own) for name, own in trials.items()} == {**proven, "calc-pi-dataframe": 2}
+    assert [trial.proof for trial in trials["sums"]] == [Proof.ROW_COUNT] * 2 + [Proof.EVERY_ROW]
+    assert [trial.counts for trial in trials["streams-3"]] == [True, True, False]
     for whole, part in zip(trials["streams-3"], trials["sums"], strict=True):
         assert known(whole.tasks).tasks > STREAMS * 3  # of the first stage of `sums` alone
         assert part.tasks is part.timeline is part.wire is None
@@ -95,7 +96,7 @@ def test_a_query_that_fails_fails_its_trial_and_that_of_all_and_others_go_on(
     assert "no_such_column" in known(trials["unknown"][0].error)
     assert [trial.error for trial in trials["streams-3"]] == [
         "ClusterliftError: unknown, wrong failed"
-    ] * 2
+    ] * 3
 
 
 def test_streams_run_at_the_same_time_each_in_its_own_pool(
