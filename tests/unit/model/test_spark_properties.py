@@ -30,6 +30,13 @@ def test_a_known_property_has_its_value(name: str, value: str) -> None:
         ("spark.hadoop.fs.s3a.bucket.rows.secret.key", "hunter2"),
         ("spark.hadoop.hadoop.security.credential.provider.path", "jceks://file/hunter2"),
         ("spark.executorEnv.DB_PASS", "hunter2"),
+        ("spark.executorEnv.AWS_SECRET_ACCESS_KEY", "hunter2"),
+        ("spark.executorEnv.AWS_SESSION_TOKEN", "hunter2"),
+        ("spark.executorEnv.AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/hunter2"),
+        ("spark.executorEnv.AWS_WEB_IDENTITY_TOKEN_FILE", "/var/run/secrets/hunter2"),
+        ("spark.kubernetes.authenticate.oauthToken", "hunter2"),
+        ("spark.kubernetes.executor.secretKeyRef.AWS_SECRET_ACCESS_KEY", "hunter2:key"),
+        ("spark.hadoop.fs.s3a.assumed.role.arn", "arn:aws:iam::123456789012:role/hunter2"),
         ("spark.sql.catalog.c.url", "jdbc:postgresql://u:p@h/db"),
         ("spark.executor.memory.mine", "4g"),
         ("spark.executor.memory", "hunter2"),  # not the form of such a value
