@@ -13,6 +13,7 @@ from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber
 from harness.base.option_values import whole_number
 from harness.base.terminal import say, show
+from harness.base.words import count_of, percent
 from harness.commands.command import command
 from harness.commands.options import configuration_option, results_option
 from harness.commands.own_machine import warn_of_faults
@@ -29,15 +30,17 @@ from harness.commands.run import (
 from harness.experiments.making import make_runs, make_runs_within
 from harness.experiments.planned_runs import Shaping
 from harness.experiments.run_plan import RunPlan
-from harness.model.limits import MAX_ROWS, MAX_RUNS
+from harness.model.limits import MAX_ROWS, MAX_RUNS, MIN_RUNS
 from harness.model.run import RecordedRun
 from harness.present import text
 from harness.present.comparison_table import comparison_table
 from harness.records.directories import check_writable, configuration_directory, results_files
 from harness.records.lookup import last_run_before, runs_in_order
 from harness.records.series import Series, is_complete, locked_series
+from harness.statistics.power import narrower_interval
 from harness.submit.submission import Submission
 from harness.trials.counting import AUTO
+from harness.trials.time_budget import NEEDED_RUNS
 from harness.work.same_work import DIGEST
 from harness.work.script_options import BenchmarkOptions, read_script_options
 
@@ -137,7 +140,9 @@ def bench_command(
     series = submission.series
     check_same_work(series, submission, rows=_number_of(rows))
     check_writable(results, configuration)
+    fewest_runs = NEEDED_RUNS if budget else MIN_RUNS
     with locked_series([series]):
+        before = len(series.complete())
         try:
             of_plan = partial(_arguments_of, given)
             make = spark_runs(series, submission, of_plan, shows_usual_lines=spark_lines)
@@ -150,7 +155,9 @@ def bench_command(
                 code = make_runs_within(makers, budget, precision, shaping)
         finally:  # whatever ended them
             if results_files(configuration_directory(results, configuration)):
-                _show_table(configuration, results)
+                _show_table(configuration, results, fewest_runs)
+            if budget:
+                _say_what_more_time_brings(before, len(series.complete()))
     return code
 
 
@@ -198,19 +205,32 @@ def _number_of(rows: str) -> int:
         raise BadInput(f"--rows: {error}") from error
 
 
-def _show_table(configuration: str, results: Path) -> None:
+def _say_what_more_time_brings(before: int, runs: int) -> None:
+    """Say how many more runs the same time makes, and how much narrower intervals become by them."""
+    more = runs - before
+    if more <= 0:
+        return
+    line = f"the same command, with as much time, makes about {count_of(more, 'more run')}"
+    if runs >= MIN_RUNS:
+        width = percent(narrower_interval(runs, more))
+        line = f"{line}: the intervals of times are then about {width} as wide"
+    say(line)
+
+
+def _show_table(configuration: str, results: Path, fewest_runs: int) -> None:
     """Show the configuration beside the one before it, or alone."""
     # By its directory: where the command runs, another one may have the configuration's name.
     own = str(configuration_directory(results, configuration))
     show("")
-    if not show_with_earlier(own, results):
-        show(text.render([comparison_table(overview(find_configuration(own, results)))]))
+    if not show_with_earlier(own, results, fewest_runs):
+        alone = overview(find_configuration(own, results))
+        show(text.render([comparison_table(alone, fewest_runs=fewest_runs)]))
 
 
-def show_with_earlier(after: str, results: Path) -> bool:
+def show_with_earlier(after: str, results: Path, fewest_runs: int = MIN_RUNS) -> bool:
     """Show a configuration beside the one measured before it; return whether there is one to compare with.
 
-    If the two cannot be compared, say why.
+    Intervals are from `fewest_runs` or more on each side. If the two cannot be compared, say why.
     """
     earlier = last_run_before(after, results)
     if earlier is None:
@@ -222,5 +242,5 @@ def show_with_earlier(after: str, results: Path) -> bool:
         before, name = earlier.run.configuration, Path(after).name
         say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
         return False
-    show(text.render([comparison_table(comparison)]))
+    show(text.render([comparison_table(comparison, fewest_runs=fewest_runs)]))
     return True

@@ -102,8 +102,8 @@ class PlannedRuns:
         )
         dropped = [name for name in every if name not in plan.workloads]
         without = f", without {join_names(dropped)}" if dropped else ""
-        if len(own) < len(self._shaping.copied):
-            reason = f"as in {self._shaping.copied[0].run.configuration}"
-        else:
-            reason = "for the time that is left"
+        reason = "for the time that is left"
+        copied = self._shaping.copied[len(own) :]
+        if copied and plan == self._shaping.plan_of(copied[0]):
+            reason = f"as in {copied[0].run.configuration}"
         return f"{rounds}{without}: {reason}"

@@ -176,15 +176,16 @@ def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) 
         yield f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, {interval}."
 
 
-def too_few_sentence(lines: Iterable[ChangeLine]) -> Iterator[str]:
+def too_few_sentence(lines: Iterable[ChangeLine], fewest_runs: int = MIN_RUNS) -> Iterator[str]:
     """Yield what `too few runs` means in a cell of these lines, and what to do, if any cell says so."""
+    few = "a single run" if fewest_runs == MIN_RUNS else f"fewer than {fewest_runs} runs"
     shown: set[str] = set()
     for line in lines:
         for cell in line.cells:
             shown.update((cell.interval, cell.change_interval))
     if quantities.TOO_FEW_RUNS in shown:
         yield (
-            f"{quantities.TOO_FEW_RUNS}: a single run, or an interval of ±100 % or more; measure more runs."
+            f"{quantities.TOO_FEW_RUNS}: {few}, or an interval of ±100 % or more; measure more runs."
         )
 
 

@@ -43,10 +43,13 @@ _CONTROL = (
 )
 
 
-def comparison_table(comparison: Comparison, most: int | None = None) -> ChangeTable:
+def comparison_table(
+    comparison: Comparison, most: int | None = None, fewest_runs: int = MIN_RUNS
+) -> ChangeTable:
     """Return the table with a line for each workload and a column for each configuration.
 
-    If it would have more than `most` lines, it has this number of them: those that changed by most time.
+    If it would have more than `most` lines, it has this number of them: those that changed by most time. An
+    interval is shown if it is from `fewest_runs` or more on each side.
     """
     shown_rows = important_rows(comparison, most)
     cells: list[Cell] = []
@@ -62,16 +65,19 @@ def comparison_table(comparison: Comparison, most: int | None = None) -> ChangeT
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
     lines = []
     for row in shown_rows:
-        shown = [
-            workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
-            for cell in row.cells
-        ]
+        shown = []
+        of_baseline = _runs(row.cells[0])
+        for cell in row.cells:
+            words = workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
+            if min(of_baseline, _runs(cell)) < fewest_runs:
+                words = _without_intervals(words, own=_runs(cell) < fewest_runs)
+            shown.append(words)
         line = ChangeLine(row.workload, tuple(shown))
         if row.workload in comparison.common_controls:
             line = replace(line, notes=(_CONTROL,))
         lines.append(line)
     caption = list(time_sentences(counts, every, "trial"))
-    caption += too_few_sentence(lines)
+    caption += too_few_sentence(lines, fewest_runs)
     caption += _performance_sentences(cells)
     caption += cache_sentences(comparison.columns)
     caption += _change_sentences(comparison)
@@ -117,6 +123,19 @@ def _outcome(change: Change) -> str:
     if change.verdict is Verdict.NOISE:
         return "not significant"
     return "not tested"
+
+
+def _runs(cell: Cell) -> int:
+    return cell.summary.runs if cell.summary else 0
+
+
+def _without_intervals(words: ChangeCell, *, own: bool) -> ChangeCell:
+    """Return a cell with `too few runs` in place of the interval of its change, and of its `own`."""
+    if own and words.interval:
+        words = replace(words, interval=quantities.TOO_FEW_RUNS)
+    if words.change_interval:
+        words = replace(words, change_interval=quantities.TOO_FEW_RUNS)
+    return words
 
 
 def _heading(cells: Sequence[Cell]) -> str:

@@ -44,6 +44,19 @@ def detectable_change(sd: float, runs: int, comparisons: int) -> float | None:
     return None
 
 
+def narrower_interval(runs: int, more: int) -> float:
+    """Return how wide the interval of a time becomes by `more` runs beside these, as a fraction of now.
+
+    There are two runs or more.
+    """
+    return _width(runs + more) / _width(runs)
+
+
+def _width(runs: int) -> float:
+    """Return the width of the interval of a time, in standard deviations of runs."""
+    return t_quantile(min(runs, BATCHES) - 1) / math.sqrt(runs)
+
+
 @cache
 def _distance(runs: int, comparisons: int) -> float:
     """Return the difference of logarithms that is found, in standard deviations of runs."""

@@ -1,5 +1,6 @@
 """`clusterlift bench`, with a spark-submit that records runs without Spark."""
 
+import json
 import re
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.commands.cli import main
+from harness.model.run import Phase
 from harness.records.writer import record_all
 from harness.trials.time_budget import TimeBudget
 from tests.refusal import refusal
@@ -39,6 +41,50 @@ def test_generates_and_runs_within_the_time_and_prints_a_table(
     output = capfd.readouterr().out
     assert "w         1.00 s" in output
     assert "3 runs of 1 trial each" in output
+
+
+def test_a_table_of_minutes_says_what_the_same_time_would_bring(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    main(["bench"])
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert "makes about 3 more runs: the intervals of times are then about 42 % as wide" in last
+    main(["bench", "--runs", "3"])
+    assert "as much time" not in capfd.readouterr().err
+
+
+def test_a_table_of_minutes_that_was_interrupted_has_too_few_runs(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spark.plan("complete", "killed")
+    assert main(["bench"]) == 130
+    shown = " ".join(capfd.readouterr().out.split())
+    assert "w 1.00 s too few runs" in shown
+    assert "too few runs: fewer than 3 runs, or an interval" in shown
+
+
+def test_a_second_configuration_has_the_rounds_and_workloads_of_the_first(
+    spark: FakeSpark,
+) -> None:
+    manifest = {"digest": "d1", "format": "parquet"}
+    Path("data/rows-1000000").mkdir(parents=True)
+    Path("data/rows-1000000/_dataset.json").write_text(json.dumps(manifest))
+    dataset = {"uri": "d", "layout": {}, "rows": 10**6, **manifest}
+    for number in range(4):
+        parameters = {"repartition": 8, "warmup": 1, "trials": 1}
+        run = a_run("before", f"run-{number}", parameters=parameters, dataset=dataset)
+        trials = [
+            ok("group-by", 2.0, 1, Phase.WARM_UP),
+            ok("inner-join", 2.0, 1, Phase.WARM_UP),
+            ok("group-by", 1.0, 1, Phase.MEASURED),
+            ok("inner-join", 1.0, 1, Phase.MEASURED),
+        ]
+        record_all(Path("results"), run, trials)
+    main(["bench", "--configuration", "after"])
+    assert spark.calls()[0][-3:] == [
+        *("--warmup=1", "--trials=1"),
+        "--default-workloads=group-by,inner-join",
+    ]
 
 
 def test_on_a_cluster_partitions_rounds_and_java_are_the_user_s_choice(spark: FakeSpark) -> None:

@@ -53,3 +53,11 @@ def test_where_the_words_are_too_wide_one_of_them_stands_for_all_and_is_explaine
     assert [cell.interval for line in short.lines for cell in line.cells] == [FEW]
     assert f"{FEW}: too few runs, a single run" in short.caption
     assert short.lines[0].name == "inner-join"
+
+
+def test_two_runs_are_too_few_for_a_table_that_wants_three() -> None:
+    wanted = comparison_table(of_times("default", 2.3, 2.4), fewest_runs=3)
+    assert [cell.interval for line in wanted.lines for cell in line.cells] == ["too few runs"]
+    assert "too few runs: fewer than 3 runs, or" in wanted.caption
+    enough = comparison_table(of_times("default", 2.3, 2.4, 2.5), fewest_runs=3)
+    assert "too few runs" not in enough.caption
