@@ -249,14 +249,54 @@ def test_the_help_of_a_group_cuts_no_summary(capfd: pytest.CaptureFixture[str]) 
     assert "..." not in listed
 
 
-def test_no_command_is_imported_before_it_is_called() -> None:
-    program = "import sys, harness.commands.cli; harness.commands.cli.main(['--help']); print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+LIBRARIES = {"scipy", "numpy", "pandas", "tabulate", "jinja2", "pyarrow", "vl_convert"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the modules that a command of a process of its own has loaded at its end."""
+    program = (
+        "import sys, harness.commands.cli; code = harness.commands.cli.main(sys.argv[1:]); "
+        "print(code, *sys.modules, file=sys.stderr)"
     )
-    loaded = set(done.stdout.split())
-    libraries = {"scipy", "numpy", "tabulate", "jinja2", "pyarrow", "vl_convert"}
-    assert not loaded & {*libraries, "harness.commands.compare"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, *loaded = done.stderr.splitlines()[-1].split()
+    assert code == "0", done.stderr
+    return set(loaded)
+
+
+def test_no_command_is_imported_before_it_is_called() -> None:
+    assert not loaded_by("--help") & {*LIBRARIES, "msgspec", "harness.commands.compare"}
+
+
+class TestLibrariesAreLoadedWhereTheyAreNeeded:
+    """SciPy alone takes half a second: only where something is tested."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "needed"),
+        [
+            (("show", "a"), set()),
+            (("compare", "a", "b"), set()),
+            (("compare", "many", "more"), {"scipy", "numpy"}),
+            (("compare", "many", "more", "--format", "json"), {"scipy", "numpy"}),
+        ],
+        ids=str,
+    )
+    def test_by_a_command(
+        self, arguments: tuple[str, ...], needed: set[str], tmp_path: Path
+    ) -> None:
+        for name, runs in {"a": 1, "b": 1, "many": 3, "more": 3}.items():
+            for number in range(runs):
+                times = [ok("w", 1 + number / 100), ok("x", 2 + number / 90)]
+                record_all(tmp_path, a_run(name, f"{name}-{number}"), times)
+        loaded = loaded_by(*arguments, "--results", str(tmp_path))
+        assert loaded & LIBRARIES == needed
+        assert not loaded & {"scipy.stats", "scipy.optimize", "harness.commands.report"}
 
 
 @pytest.mark.parametrize(
