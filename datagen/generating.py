@@ -5,6 +5,7 @@ from __future__ import annotations
 from datagen.dataset import Dataset
 from datagen.manifest import DEFAULT_FORMAT, Format
 from datagen.recipe import MAX_SEED, Recipe
+from datagen.executor_pods import pods_explained
 from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
 from harness.base.command_line import Parser
@@ -23,7 +24,8 @@ def main() -> int:
     request = parse()
     spark = start_session("clusterlift generate")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
-        wait_for_executors(spark)
+        with pods_explained(spark):
+            wait_for_executors(spark)
         dataset = write_dataset(spark, request)
     show(visible(summary(dataset)))
     return 0

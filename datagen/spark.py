@@ -84,6 +84,9 @@ def start_session(
     conf.setIfMissing("spark.sql.codegen.cache.maxEntries", "1000")
     # Spark does not count what other threads read for a task: vectored reads of local files and of S3A.
     conf.setIfMissing("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
+    if conf.get("spark.master", "").startswith("k8s://"):
+        # Spark would end its JVM, and no reason would be printed: see datagen/executor_pods.py.
+        conf.setIfMissing("spark.executor.maxNumFailures", "1000000")
     if fair:  # else the tasks of a job wait for all those of the job before it
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
     # A context that stopped while it started fails at the first call that follows.

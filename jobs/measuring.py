@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset
 from datagen.destination import Destination, destination_beside
+from datagen.executor_pods import pods_explained
 from datagen.spark import executors, wait_for_all_executors, wait_for_executors
 from datagen.table import Table, open_table
 from harness.base.errors import INTERRUPTED, BadInput
@@ -51,8 +52,9 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         check_writable(each.results, each.configuration)
     if options.cache == COLD:
         prefer_cold_reads(spark)
-    _wait_for_all_executors(spark)
-    wait_for_executors(spark)
+    with pods_explained(spark):
+        _wait_for_all_executors(spark)
+        wait_for_executors(spark)
     require_python_on_nodes(spark)
     if options.nodes is not None:
         _require_nodes(spark, options.nodes)

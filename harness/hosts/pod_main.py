@@ -1,4 +1,4 @@
-"""The main process of our pod on a node: it waits, and ends what runs there before the pod goes.
+"""The main process of our pods: it waits, and ends what runs there before the pod goes.
 
 When a pod is evicted, Kubernetes asks its main process alone to end, and kills all others a while later. So
 this process asks the others. A guard among them then hears nothing more, and puts back what it has set. It
@@ -36,7 +36,7 @@ def main() -> None:
     # Elsewhere, all others would be the processes of the machine.
     if os.getpid() != 1:
         sys.exit(
-            "node_pod.py: error: it has to be the first process of a container: leave out hostPID and "
+            "pod_main.py: error: it has to be the first process of a container: leave out hostPID and "
             "shareProcessNamespace"
         )
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # what commands leave behind becomes our child

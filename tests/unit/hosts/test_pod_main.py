@@ -1,4 +1,4 @@
-"""The main process of our pod on a node lets what runs there end before the pod goes."""
+"""The main process of our pods lets what runs there end before the pod goes."""
 
 import os
 import subprocess
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.hosts import node_pod
+from harness.hosts import pod_main
 from tests.waiting import eventually
 
-PROGRAM = (sys.executable, str(node_pod.__file__))
+PROGRAM = (sys.executable, str(pod_main.__file__))
 CONTAINER = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 
 

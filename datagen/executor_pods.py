@@ -1,0 +1,182 @@
+"""On Kubernetes: why executors do not come, asked of the API server while the driver waits for them.
+
+Spark itself waits for ever, or stops itself and says so in its log alone. It uses the client of Kubernetes
+that Spark has made, with the rights of Spark's own user, and reads what Spark logs where it makes pods.
+"""
+
+from __future__ import annotations  # for Python 3.8
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from datagen.spark import SPARK_ERRORS, executors, java_packages, scala_context
+from harness.base.errors import ClusterliftError
+from harness.base.pod_problem import MAX_PROBLEM, PodProblem, pod_problem
+from harness.base.terminal import say
+from harness.base.words import shorten, visible
+
+_POLL_S = 0.5
+SAID_AFTER_S = 5.0
+"""A pod that waits no longer than this for a node is nothing to speak of."""
+GIVEN_UP_AFTER_S = 60.0
+"""So long may a registry be away, or a quota be used up, before a run without any executor ends."""
+_CLIENT = "io.fabric8.kubernetes.client.KubernetesClient"
+_LOGGER = "org.apache.spark.scheduler.cluster.k8s"
+_REFUSED = re.compile(r"Message: (.+?)\.?(?: Received status: |$)", re.MULTILINE)
+
+
+@contextmanager
+def pods_explained(spark: SparkSession) -> Iterator[None]:
+    """While the block waits for executors, say why pods do not run. On other managers, do nothing.
+
+    Raise ClusterliftError with the reason if Spark ends meanwhile, or if for a minute no executor can run.
+    """
+    if not str(spark.sparkContext.master).startswith("k8s://"):
+        yield
+        return
+    watch = _PodWatch(spark)
+    watch.start()
+    try:
+        yield
+    except SPARK_ERRORS as error:
+        reason = watch.reason()
+        if not reason:
+            raise
+        raise ClusterliftError(f"no executor can run: {reason}") from error
+    finally:
+        watch.end()
+
+
+class _PodWatch(threading.Thread):
+    """Looks at the pods of executors until `end`, and says each new reason why some do not run."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        super().__init__(daemon=True)
+        self._spark = spark
+        self._ending = threading.Event()
+        self._problem: PodProblem | None = None
+        self._since_s = 0.0
+        self._said: set[str] = set()
+
+    def reason(self) -> str:
+        """Return why the last pod did not run; empty if all did, or nothing is known."""
+        if self._problem is None:
+            return ""
+        return self._problem.text
+
+    def end(self) -> None:
+        """Look no more."""
+        self._ending.set()
+        self.join()
+
+    def run(self) -> None:
+        """Look several times a second, as Spark soon removes a pod that has failed."""
+        with suppress(Py4JError, OSError):  # Spark has ended: the driver notices that
+            client = _client(self._spark)
+            log = _PodLog(self._spark)
+            try:
+                while client is not None and not self._ending.wait(_POLL_S):
+                    self._take(_refused(log.text()) or _first_problem(self._pods(client)))
+            finally:
+                log.close()
+
+    def _pods(self, client: Any) -> Iterator[Mapping[str, Any]]:
+        jvm = java_packages(self._spark)
+        listed = (
+            client.pods()
+            .withLabel("spark-app-selector", self._spark.sparkContext.applicationId)
+            .withLabel("spark-role", "executor")
+            .list()
+        )
+        text = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson(listed)
+        for pod in json.loads(text).get("items", []):
+            if isinstance(pod, dict):
+                yield pod
+
+    def _take(self, problem: PodProblem | None) -> None:
+        """Say a problem that lasts, once, and end the jobs that wait if no executor can run.
+
+        Between two attempts of Spark there may be no pod that has a problem: that is no end of it.
+        """
+        if problem is None:
+            return
+        now_s = time.monotonic()
+        if self._problem is None or self._problem.may_pass != problem.may_pass:
+            self._since_s = now_s
+        self._problem = problem
+        lasted_s = now_s - self._since_s
+        if lasted_s >= SAID_AFTER_S and problem.text not in self._said:
+            say(f"an executor does not start: {problem.text}")
+            self._said.add(problem.text)
+        is_final = lasted_s >= GIVEN_UP_AFTER_S and not problem.may_pass
+        if is_final and not executors(self._spark):
+            self._spark.sparkContext.cancelAllJobs()
+
+
+class _PodLog:
+    """What Spark logs where it makes pods, whatever its own log shows."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        jvm = java_packages(spark)
+        core = jvm.org.apache.logging.log4j.core
+        self._writer = jvm.java.io.StringWriter()
+        pattern = core.layout.PatternLayout.newBuilder().withPattern(
+            "%m: %throwable{short.message}%n"
+        )
+        of_class_loader = False
+        follow = False
+        ignore_errors = True
+        self._appender = core.appender.WriterAppender.createAppender(
+            pattern.build(), None, self._writer, "clusterlift", follow, ignore_errors
+        )
+        self._appender.start()
+        self._context = jvm.org.apache.logging.log4j.LogManager.getContext(of_class_loader)
+        level = jvm.org.apache.logging.log4j.Level.WARN
+        also_as_before = False
+        logger = core.config.LoggerConfig(_LOGGER, level, also_as_before)
+        logger.addAppender(self._appender, None, None)
+        self._context.getConfiguration().addLogger(_LOGGER, logger)
+        self._context.updateLoggers()
+
+    def text(self) -> str:
+        """Return what was logged since the last call."""
+        text = str(self._writer.toString())
+        self._writer.getBuffer().setLength(0)
+        return text
+
+    def close(self) -> None:
+        """Log there no more."""
+        self._context.getConfiguration().removeLogger(_LOGGER)
+        self._context.updateLoggers()
+        self._appender.stop()
+
+
+def _client(spark: SparkSession) -> Any:
+    """Return Spark's own client of Kubernetes, which pyspark does not offer; None if it is elsewhere."""
+    backend = scala_context(spark).schedulerBackend()
+    for field in backend.getClass().getDeclaredFields():
+        if field.getType().getName() == _CLIENT:
+            field.setAccessible(True)
+            return field.get(backend)
+    return None
+
+
+def _refused(log: str) -> PodProblem | None:
+    """Return why the API server makes no pod, by what Spark logged; None if it does."""
+    for found in _REFUSED.finditer(log):
+        return PodProblem(shorten(visible(found[1]), MAX_PROBLEM), may_pass=False)
+    return None
+
+
+def _first_problem(pods: Iterator[Mapping[str, Any]]) -> PodProblem | None:
+    """Return why a pod does not run, a reason that does not pass before others; None if all run."""
+    found = [problem for problem in map(pod_problem, pods) if problem]
+    return min(found, key=lambda problem: problem.may_pass, default=None)
