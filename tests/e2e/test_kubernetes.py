@@ -11,12 +11,12 @@ from tests.fake_kubernetes import fake_kubernetes
 from .conftest import Spark, completed, own_lines
 
 IMPATIENT = """
-import sys
 from datagen import executor_pods
 executor_pods.SAID_AFTER_S = 0
 executor_pods.GIVEN_UP_AFTER_S = 2
 from datagen import generate
-sys.exit(generate.main())
+from harness.base.command_line import run_main
+run_main(generate.PROG, generate.main)
 """
 QUOTA = 'pods "x-exec-1" is forbidden: exceeded quota: small, requested: pods=1, used: pods=0'
 RIGHT = (
@@ -64,6 +64,6 @@ def test_executors_that_cannot_run_are_explained(
         ]
         done = completed(command, tmp_path, spark.environment(), 1)
     lines = own_lines(done)
-    assert f"an executor does not start: {reason}" in done.stderr.splitlines()
-    assert lines[-1].endswith(f"error: no executor can run: {reason}")
+    assert f"an executor does not start: {reason}" in lines
+    assert lines[-1] == f"generate.py: error: no executor can run: {reason}"
     assert not (tmp_path / "rows").exists()
