@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datagen.dataset import Dataset
+from datagen.executor_pods import pods_explained
 from datagen.manifest import DEFAULT_FORMAT, Format
 from datagen.recipe import MAX_SEED, Recipe
-from datagen.executor_pods import pods_explained
 from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
 from harness.base.command_line import Parser

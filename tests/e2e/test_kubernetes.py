@@ -14,9 +14,9 @@ IMPATIENT = """
 from datagen import executor_pods
 executor_pods.SAID_AFTER_S = 0
 executor_pods.GIVEN_UP_AFTER_S = 2
-from datagen import generate
+from datagen import generating
 from harness.base.command_line import run_main
-run_main(generate.PROG, generate.main)
+run_main(generating.PROG, generating.main)
 """
 QUOTA = 'pods "x-exec-1" is forbidden: exceeded quota: small, requested: pods=1, used: pods=0'
 RIGHT = (
