@@ -1,6 +1,7 @@
 """Spark's event logs of users' own applications, at the places that a user names."""
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from harness.records.log_shapes import decoded_event
 from harness.records.log_source import Source, source_of, started
 from harness.records.places.file import LogFile
 
+_DAY_MS = 86_400_000
 _TOO_OLD = ("0", "1")
 _LOG_STARTS = b'{"Event":"SparkListenerLogStart"'
 
@@ -72,6 +74,9 @@ def read_logs(
     if source.passed_over:
         others = count_of(len(source.passed_over), "application")
         notes.append(f"only applications {choice}; not chosen: {others}")
+    early = [_which(one) for one in once if one.application.started_ms > _now_ms() + _DAY_MS]
+    if early:
+        notes.append(f"started in the future, by the clocks of their drivers: {join_names(early)}")
     notes += _left_out(source.left_out)
     once.sort(key=lambda one: (one.application.started_ms, one.application.id))
     return Logs(place, tuple(once), tuple(notes))
@@ -152,6 +157,10 @@ def _same_applications(
         start_ms = None if application.attempt else application.started_ms
         same.setdefault((application.id, start_ms), []).append(one)
     return same.values()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _ended_last(one: LoggedApplication) -> tuple[bool, int, int]:

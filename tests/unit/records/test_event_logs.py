@@ -519,6 +519,12 @@ def test_a_user_may_say_what_differs_in_names(
     assert "load etl <*> 5.00 s" in table
 
 
+def test_a_clock_that_is_ahead_is_said(tmp_path: Path) -> None:
+    log = write(tmp_path / "app-1", a_log(day=40_000))
+    [note] = read_logs(str(log)).notes
+    assert note == "started in the future, by the clocks of their drivers: app-1 (app-1)"
+
+
 class TestArchives:
     def test_what_a_history_server_lets_users_download_is_read(self, tmp_path: Path) -> None:
         log = a_log("app-2", day=1)
