@@ -332,6 +332,7 @@ class Application:
             _moment(work.started_ms),
             max(1, wall_ms) / 1e3,
             tasks=_metrics(tasks, work.plans.files()) if tasks else None,
+            properties=work.plans.properties(),
             plan=self._plan(work),
         )
         if error:

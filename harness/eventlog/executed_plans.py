@@ -8,6 +8,7 @@ from typing import Any
 from harness.eventlog.events import as_number
 from harness.eventlog.operators import plan_of
 from harness.model.plan import Plan
+from harness.model.spark_properties import recorded_properties
 
 SQL_EVENTS = b"org.apache.spark.sql.execution.ui.SparkListener"
 """How the names of events of SQL begin."""
@@ -21,10 +22,19 @@ class ExecutedPlans:
     def __init__(self) -> None:
         self._logged: dict[int, Any] = {}
         self._counts: dict[int, int] = {}
+        self._properties: dict[str, str] | None = None
 
     def planned(self, event: Any) -> None:
         """An execution starts with a plan, or adaptive execution changed it."""
         self._logged[as_number(event["executionId"])] = event["sparkPlanInfo"]
+        set_by_session = event.get("modifiedConfigs")
+        if set_by_session is not None:
+            found = {str(name): str(value) for name, value in set_by_session.items()}
+            self._properties = {**(self._properties or {}), **recorded_properties(found)}
+
+    def properties(self) -> dict[str, str] | None:
+        """Return what the session had set for the executions; None if Spark did not log it."""
+        return self._properties
 
     def counted(self, event: Any) -> None:
         """The driver counted something, such as files."""

@@ -137,6 +137,7 @@ class Trial:
     - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `plan`: with which operators Spark executed it; None if that is unknown.
+    - `properties`: those of Spark that the session had set for it beside the run's; None if that is unknown.
     - `silent`: why nothing is known of a node meanwhile, by its host; older results have none.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
@@ -173,6 +174,7 @@ class Trial:
     executors: TrialExecutors | None = None
     plan: Plan | None = None
     proof: Proof | None = None
+    properties: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

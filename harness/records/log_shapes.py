@@ -35,6 +35,7 @@ class _SqlStart(TypedDict, total=False):
     rootExecutionId: int | None
     description: str | None
     sparkPlanInfo: _Plan
+    modifiedConfigs: dict[str, Any] | None
     time: int
 
 

@@ -67,6 +67,32 @@ def busiest(time: TaskTime) -> str:
     return max(parts, key=parts.__getitem__)
 
 
+def joining(spark: SparkSession, hint: str) -> DataFrame:
+    rows = spark.range(0, 10_000, 1, PARTITIONS).withColumn("key", F.col("id") % 10)
+    return rows.join(spark.range(10).withColumnRenamed("id", "key").hint(hint), "key")
+
+
+class TestPlans:
+    def test_a_trial_has_the_plan_that_adaptive_execution_ended_with(
+        self, spark: SparkSession, log: EventLog
+    ) -> None:
+        plans = []
+        for hint in ("merge", "merge", "broadcast"):
+            spark.sparkContext.setJobGroup("q1", "q1")
+            log.begin()
+            force(joining(spark, hint))
+            log.end()
+            plans.append(known(log.read()).plans["q1"])
+        merged, again, hashed = plans
+        assert merged.digest == again.digest != hashed.digest
+        assert "SortMergeJoin" in {each.name for each in merged.operators}
+        [join] = [each for each in hashed.operators if "Join" in each.name]
+        assert (join.name, join.details) == ("BroadcastHashJoin", "Inner, BuildRight")
+        assert not {"AdaptiveSparkPlan", "ShuffleQueryStage"} & {
+            each.name for each in merged.operators
+        }
+
+
 class TestKnownParts:
     """Each test warms up, because the first task waits for class loading and for workers to start."""
 

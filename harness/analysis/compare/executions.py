@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import median
 from typing import NamedTuple
 
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.environment import NOT_SET, relevant_spark_conf
 from harness.analysis.observed.plans import plan_change
 from harness.base.words import count_of, join_names, names_by_text, quantity_text
 from harness.model.task_metrics import TaskMetrics
@@ -35,6 +37,7 @@ def changed_executions(
     common = [name for name in baseline.samples if name in other.samples]
     across_versions = spark_versions(baseline) != spark_versions(other)
     yield from _changed_plans(baseline, other, common, across_versions=across_versions)
+    yield from _changed_properties(baseline, other, common)
     for name in common:
         before = baseline.samples[name].task_metrics
         after = other.samples[name].task_metrics
@@ -73,6 +76,34 @@ def _changed_plans(
         )
     for (before_known, after_known), names in known.items():
         yield ChangedExecutions("plans", before_known, after_known, frozenset(names))
+
+
+def _changed_properties(
+    baseline: ConfigurationRuns, other: ConfigurationRuns, common: Sequence[str]
+) -> Iterator[ChangedExecutions]:
+    """Yield what sessions set for executions, where all executions of both sides know it."""
+    changes: dict[tuple[str, str, str], list[str]] = {}
+    for name in common:
+        before = _settings(baseline.samples[name].properties)
+        after = _settings(other.samples[name].properties)
+        for key in dict.fromkeys(chain.from_iterable([*before, *after])):
+            values = (_values(key, before), _values(key, after))
+            if before and after and values[0] != values[1]:
+                changes.setdefault((key, *values), []).append(name)
+    for (key, then, now), names in changes.items():
+        yield ChangedExecutions(f"{key} of {join_names(names)}", then, now, frozenset(names))
+
+
+def _settings(properties: Sequence[Mapping[str, str] | None]) -> list[Mapping[str, str]]:
+    """Return the properties of executions that may affect times; none if one of them is unknown."""
+    known = [each for each in properties if each is not None]
+    if len(known) < len(properties):
+        return []
+    return [relevant_spark_conf(each) for each in known]
+
+
+def _values(key: str, settings: Sequence[Mapping[str, str]]) -> str:
+    return ", ".join(sorted({each.get(key, NOT_SET) for each in settings}))
 
 
 def spark_versions(column: ConfigurationRuns) -> set[object]:

@@ -43,6 +43,7 @@ class Sample:
     - `answers_of_runs`: the different answers of a user's query, in all phases, by run.
     - `plans`: those of the trials that are ok, without unknown ones.
     - `task_metrics`: those of the trials that are ok, without unknown ones.
+    - `properties`: those of Spark that the session had set for each of the trials that are ok.
     """
 
     workload: str
@@ -55,6 +56,7 @@ class Sample:
     answers_of_runs: tuple[tuple[RowsDigest, ...], ...] = ()
     plans: tuple[PlanUse, ...] = ()
     task_metrics: tuple[TaskMetrics, ...] = ()
+    properties: tuple[Mapping[str, str] | None, ...] = ()
 
     @property
     def answers(self) -> tuple[RowsDigest, ...]:
@@ -159,6 +161,7 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
         answers_of_runs=tuple(filter(None, map(answers_of, of_runs))),
         plans=_plans(workload, runs),
         task_metrics=tuple(t.tasks for t in counted if t.tasks and t.wall_s is not None),
+        properties=tuple(t.properties for t in counted if t.wall_s is not None),
     )
 
 

@@ -114,6 +114,31 @@ def test_versions_of_spark_count_the_bytes_of_the_same_rows_differently() -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ({}, {}, None),
+        (None, {"spark.sql.shuffle.partitions": "8"}, None),
+        (
+            {},
+            {"spark.sql.shuffle.partitions": "8", "spark.app.name": "x"},
+            "spark.sql.shuffle.partitions of q1, q2: 8 here, not set in a",
+        ),
+    ],
+)
+def test_what_a_session_set_for_a_query_is_a_confounder_of_it(
+    before: dict[str, str] | None, after: dict[str, str] | None, line: str | None
+) -> None:
+    def with_properties(name: str, properties: dict[str, str] | None) -> ConfigurationRuns:
+        trials = [ok(workload, 9.0, properties=properties) for workload in ("q1", "q2")]
+        return configured(
+            name, [*trials, ok("q3", 9.0, properties={})], workloads=("q1", "q2", "q3")
+        )
+
+    found = lines(with_properties("a", before), with_properties("b", after))
+    assert found == ([line] if line else [])
+
+
 def test_older_results_say_nothing_of_it() -> None:
     assert lines(column("a", {"q1": [9.0]}), column("b", {"q1": [8.0]})) == []
 
