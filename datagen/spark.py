@@ -5,9 +5,9 @@ from __future__ import annotations  # for Python 3.8
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Callable, Mapping
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext, cloudpickle

@@ -37,12 +37,13 @@ class Needs(NamedTuple):
 NEEDS = (
     # Spark 3.3 cannot send functions to the workers of Python 3.11, and Python 3.13 cannot import Spark 3.4.
     # Java 21 has another constructor of the buffers that Spark before 3.5 allocates. Java 23 refuses what
-    # Hadoop before 3.4.2 calls.
+    # Hadoop before 3.5 calls (Subject.getSubject).
     Needs((3, 3), (3, 8), (3, 10), 8, 20),
     Needs((3, 4), (3, 8), (3, 12), 8, 20),
     Needs((3, 5), (3, 8), None, 8, 22),
     Needs((4, 0), (3, 9), None, 17, 22),
-    Needs((4, 1), (3, 10), None, 17, None),
+    Needs((4, 1), (3, 10), None, 17, 22),
+    Needs((4, 2), (3, 10), None, 17, None),
     Needs((4, 3), (3, 11), None, 17, None),
 )
 """From the oldest Spark to the newest. The last line holds for all that are newer, too."""

@@ -10,7 +10,7 @@ import pytest
 from harness.base.spark_needs import python_fault
 
 from .benchmarks import FAST, KINDS, OF_EACH_KIND, check_complete, recorded
-from .conftest import NEWEST, Spark, own_lines, python_of_version, spark_for
+from .conftest import NEWEST, Spark, completed, own_lines, python_of_version, spark_for
 
 PAIRS = (
     ("3.8", "3.3"),
@@ -23,6 +23,8 @@ PAIRS = (
 )
 """Versions of Python, and the Spark that each of them has here."""
 TOO_OLD = ("2.7", "3.6", "3.7")
+RECORDING_ROOMS = ("base", "eventlog", "model", "node", "trials", "work")
+"""The rooms of `harness` that spark-submit runs."""
 GENERATED = ("--generate", "--rows 500 --partitions 2")
 
 
@@ -44,6 +46,30 @@ def test_a_python_runs_workloads_of_each_kind(
     assert used["spark"].startswith(version) or version == NEWEST
     assert python_fault(used["spark"], used["python"]) == ""
     assert " INFO " not in done.stdout + done.stderr
+
+
+IMPORTS = """
+import importlib, pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+entries = {"jobs.benchmark", "datagen.generate", "datagen.observe"}
+modules = set()
+for name in sys.argv[2:]:
+    path = importlib.import_module(name).__path__
+    modules |= {found.name for found in pkgutil.walk_packages(path, name + ".")}
+for name in sorted(modules - entries - {"harness.base.option_types"}):
+    importlib.import_module(name)
+print(len(modules))
+"""
+ROOMS = ("jobs", "datagen", *(f"harness.{room}" for room in RECORDING_ROOMS))
+
+
+@pytest.mark.smoke
+def test_the_oldest_python_can_import_every_module(checkout: Path, tmp_path: Path) -> None:
+    """A type that is computed, such as an alias, may need a newer Python than vermin says."""
+    oldest, version = PAIRS[0]
+    spark = spark_for(version, python_of_version(oldest), tmp_path / "environment")
+    command = [str(spark.python), "-c", IMPORTS, str(checkout), *ROOMS]
+    assert int(completed(command, tmp_path, spark.environment()).stdout) > 100
 
 
 @pytest.mark.smoke

@@ -18,6 +18,7 @@ from tests.tracked import ROOT
         ("3.5.1-amzn-0", "3.9.18", "17"),
         ("3.5.9", "3.13.0", "21.0.2"),
         ("4.0.5", "3.9.18", "17.0.21.1"),
+        ("4.2.1", "3.10.13", "25.0.2"),
         ("4.3.0", "3.14.0", "25.0.2"),
         ("5.0.0-SNAPSHOT", "3.14.0rc1", "25-ea"),
         ("a fork", "3.2", "8"),
@@ -52,6 +53,7 @@ def test_what_goes_together_or_is_not_known_is_no_fault(spark: str, python: str,
         (java_fault("4.3.0", "11.0.13"), "cannot use Java 11.0.13: it needs Java 17 or newer"),
         (java_fault("4.3.0", "1.8.0_392"), "cannot use Java 1.8.0_392: it needs Java 17"),
         (java_fault("4.0.5", "25.0.2"), "it needs Java 17 to 22"),
+        (java_fault("4.1.4", "25.0.2"), "it needs Java 17 to 22"),
     ],
 )
 def test_a_fault_names_both_versions_and_what_is_needed(fault: str, message: str) -> None:
