@@ -25,6 +25,8 @@ PAIRS = (
 TOO_OLD = ("2.7", "3.6", "3.7")
 RECORDING_ROOMS = ("base", "eventlog", "model", "node", "trials", "work")
 """The rooms of `harness` that spark-submit runs."""
+FEW = 10
+"""Lines that Spark logs before it knows its log level. Without one, they are hundreds."""
 GENERATED = ("--generate", "--rows 500 --partitions 2")
 
 
@@ -45,7 +47,7 @@ def test_a_python_runs_workloads_of_each_kind(
     assert used["python"].startswith(f"{python}.")
     assert used["spark"].startswith(version) or version == NEWEST
     assert python_fault(used["spark"], used["python"]) == ""
-    assert " INFO " not in done.stdout + done.stderr
+    assert (done.stdout + done.stderr).count(" INFO ") < FEW
 
 
 IMPORTS = """
