@@ -132,28 +132,37 @@ def make_runs_within(
         limits_s = {END_BY: budget.left_s / len(turn) if is_last else 0.0}
         if shaping:
             limits_s[FEWER_ROUNDS_BY] = budget.left_s / following.fitting
+        change = planned.change_of_plan(following.plan, own)
         began_s = budget.now_s()
-        made: list[RecordedRun] = []
+        recorded: list[RecordedRun] = []
         for series, number in turn:
             outlook = _outlook(budget, complete, following.fitting, planned)
             say(f"{series.configuration}, run {number} of {outlook}")
-            change = planned.change_of_plan(following.plan, own)
             if change:
                 say(change)
-            now_s = machine_clock()
-            limits = {variable: str(now_s + limit_s) for variable, limit_s in limits_s.items()}
-            each = makers[series](number, limits, following.plan)
-            if each.recorded is None:
-                return each.code
-            code = max(code, each.code)
-            if len(series.complete()) == complete:
-                raise ClusterliftError(
-                    "the run ended early, or all its trials failed: the reasons are above; the same command "
-                    "makes new ones"
-                )
-            made.append(each.recorded)
+            made = makers[series](number, _times(limits_s), following.plan)
+            if made.recorded is None:
+                return made.code
+            code = max(code, made.code)
+            _require_complete(series, complete + 1)
+            recorded.append(made.recorded)
         if len(turn) == len(every):  # a part of one does not show how long it takes
-            planned.learn(made, budget.now_s() - began_s)
+            planned.learn(recorded, budget.now_s() - began_s)
+
+
+def _times(limits_s: Mapping[str, float]) -> dict[str, str]:
+    """Return the environment variables of a run that has so many seconds from now on for each limit."""
+    now_s = machine_clock()
+    return {variable: str(now_s + limit_s) for variable, limit_s in limits_s.items()}
+
+
+def _require_complete(series: Series, runs: int) -> None:
+    """Raise ClusterliftError if a series has fewer complete runs than these."""
+    if len(series.complete()) < runs:
+        raise ClusterliftError(
+            "the run ended early, or all its trials failed: the reasons are above; the same command makes "
+            "new ones"
+        )
 
 
 def _outlook(budget: TimeBudget, complete: int, fitting: int, planned: PlannedRuns) -> str:
