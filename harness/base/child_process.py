@@ -135,10 +135,14 @@ def _shown_errors(
 def _show_lines(stream: IO[bytes], is_left_out: Callable[[bytes], bool]) -> None:
     """Show lines until the stream ends. If nobody can be shown them, read on: the command must not wait."""
     rest = b""
-    while chunk := os.read(stream.fileno(), _CHUNK):
-        lines = re.split(rb"(?<=[\n\r])", rest + chunk)
-        rest = lines.pop()
-        _show([line for line in lines if not is_left_out(line)])
+    with suppress(ValueError):  # whoever waited for the last lines has closed the stream
+        while True:
+            chunk = os.read(stream.fileno(), _CHUNK)
+            if not chunk:
+                break
+            lines = re.split(rb"(?<=[\n\r])", rest + chunk)
+            rest = lines.pop()
+            _show([line for line in lines if not is_left_out(line)])
     _show([rest])
 
 

@@ -55,6 +55,13 @@ def test_lines_of_its_errors_may_be_left_out(
     assert (code, *capfd.readouterr()) == (0, "output\n", shown)
 
 
+def test_what_a_command_leaves_behind_is_not_waited_for(capfd: pytest.CaptureFixture[str]) -> None:
+    command = ["sh", "-c", "echo last >&2; sleep 30 & exit 0"]
+    code = run_to_its_end(command, {"PATH": "/usr/bin:/bin"}, is_left_out=lambda _: False)
+    assert code == 0
+    assert capfd.readouterr().err == "last\n"
+
+
 class TestEndWithInput:
     def start(self, *command: str) -> subprocess.Popen[bytes]:
         """Start a command in a session of its own, as Docker does."""
