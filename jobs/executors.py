@@ -316,11 +316,13 @@ def last_own_stage(spark: SparkSession) -> int:
 
 def _stages_of_last_job(spark: SparkSession) -> list[int]:
     """Return the numbers of the stages of the last job outside of trials; empty if there was none."""
-    tracker: Any = spark.sparkContext.statusTracker()
-    jobs = tracker.getJobIdsForGroup(JOB_GROUP)
-    if not jobs:
+    # Python would fetch each number from the virtual machine by itself: a run has two jobs a trial.
+    numbers = scala_context(spark).statusTracker().getJobIdsForGroup(JOB_GROUP)
+    last = java_packages(spark).java.util.Arrays.stream(numbers).max()
+    if not last.isPresent():
         return []
-    return list(tracker.getJobInfo(max(jobs)).stageIds)
+    tracker: Any = spark.sparkContext.statusTracker()
+    return list(tracker.getJobInfo(last.getAsInt()).stageIds)
 
 
 @contextmanager

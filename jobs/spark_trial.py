@@ -80,7 +80,6 @@ class SparkTrialRunner:
         return 1 if self.cold_reads else MAX_EXECUTIONS
 
     def _ready(self, executions: int, *, proving: bool) -> Executions:
-        proving = proving or self.proves_always
         if isinstance(self.workload, Streams):
             return StreamsExecutions(
                 self.workload,
@@ -109,14 +108,15 @@ class SparkTrialRunner:
             if self.cold_reads:
                 self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self._ready(executions, proving=proving)
+            sink = self._ready(executions, proving=proving or self.proves_always)
             packed = self.source.packed_input(spark)
             nodes = nodes_snapshot(spark, with_samples=False)
             profiler = StackProfiler(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
+        is_proof_of_all = proving and not self.proves_always
         return PreparedSparkTrial(
-            self, spark, sink, executions, proving, packed, nodes, start_s, profiler
+            self, spark, sink, executions, is_proof_of_all, packed, nodes, start_s, profiler
         )
 
 
@@ -125,14 +125,15 @@ class PreparedSparkTrial:
     """A trial that is ready to run.
 
     `nodes_before` has the counters of the nodes just before the trial, and `packed_input` what was in
-    memory then; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does.
+    memory then; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does. If it
+    `is_proof_of_all` trials, a wrong answer is known of those that follow.
     """
 
     runner: SparkTrialRunner
     spark: SparkSession
     sink: Executions
     executions: int
-    proving: bool
+    is_proof_of_all: bool
     packed_input: PackedInput | None
     nodes_before: NodesSnapshot
     start_s: float
@@ -176,10 +177,10 @@ class PreparedSparkTrial:
             try:
                 checked = self.sink.checked(observed, counts)
             except WrongAnswer as error:
-                if self.proving:
+                if self.is_proof_of_all:
                     proofs.wrong[self.runner.workload.name] = str(error)
                 raise
-        if self.proving:
+        if self.is_proof_of_all:
             proofs.wrong.update(self.sink.wrong_answers())
         proofs.add(checked)
         return [replace(each, plan=self.sink.plan_of(each, plans)) for each in checked]
