@@ -1,6 +1,6 @@
 """A prediction compared with what was measured later: its errors, its intervals, and what makes it void."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -8,7 +8,7 @@ from statistics import median
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import ConfigurationRuns, table_model
-from harness.analysis.observed.environment import LAYOUT
+from harness.analysis.observed.environment import LAYOUT, as_text
 from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors
 from harness.analysis.predict.prediction import conditions
 from harness.analysis.predict.target import known_link
@@ -18,6 +18,7 @@ from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.node.machine import NAMES_OF_DISK_FACTS
 from harness.records.predictions import FrozenPrediction, frozen_predictions
+from harness.work.options import SAME_WORK
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,22 @@ def _void(
     for name in sorted(now.keys() - prediction.conditions.keys()):
         if name.startswith("spark."):
             yield f"{name}: {now[name]} now, and it was not set for the baseline"
+    yield from _newer_options(prediction.conditions, now)
     yield from _unlike_links(prediction.target, baseline, after)
     shift = compare([baseline, after], allow_different_data=True).control_shifts[1]
     if shift and shift.moved:
         change = percent(shift.change.relative_change, 1, signed=True)
         yield f"the controls changed by {change}: something else has changed, too"
+
+
+def _newer_options(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """Yield the options of work that are newer than a prediction, and have another value than then."""
+    for option in SAME_WORK:
+        if option.before is None or option.fact in then or option.fact not in now:
+            continue
+        value = as_text(option.before)
+        if now[option.fact] != value:
+            yield f"{option.fact}: {now[option.fact]} now, {value} was the condition"
 
 
 def _unlike_links(
