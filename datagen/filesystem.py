@@ -22,6 +22,7 @@ UNSAFE = frozenset("*?[]{}\\")
 MAX_READ_BYTES = 2**28
 """A manifest of a million files has about 100 MB."""
 TEMPORARY_PREFIX = "_incomplete."
+_STATUS = re.compile(r"(?:, )?\w+Status\{")
 _LAST_READ = re.compile(r"access_time=\d+")
 
 
@@ -49,6 +50,12 @@ class FileStatus:
             changed_ms=int(status.getModificationTime()),
             is_link=bool(status.isSymlink()),
         )
+
+
+def listed(statuses: str) -> list[str]:
+    """Return what Hadoop prints of each file of an array, sorted, without when it was last read."""
+    texts = _STATUS.split(_LAST_READ.sub("", statuses))[1:]
+    return sorted(text.rpartition("}")[0] for text in texts)
 
 
 def _refused_as_bad_input(method: Method) -> Method:
@@ -135,9 +142,9 @@ class Directory:
 
         They have names, lengths and times of change, but not when a file was last read.
         """
-        statuses = self.jvm.java.util.Arrays.toString(self.fs.listStatus(self.path))
-        texts = _LAST_READ.sub("", str(statuses)).strip("[]").split(", FileStatus{")
-        return sorted(text.rpartition("FileStatus{")[2] for text in texts)
+        # Methods of Java for arrays of any objects do not take those of others from py4j.
+        statuses = self.jvm.scala.runtime.ScalaRunTime.stringOf(self.fs.listStatus(self.path))
+        return listed(str(statuses))
 
     @_refused_as_bad_input
     def entry(self, name: str) -> FileStatus:
