@@ -170,7 +170,6 @@ def _with_software(run: Run, machines: Facts) -> Facts:
         "Python version": observed.get("python"),
         "cluster manager": _cluster_manager(observed.get("master")),
         EXECUTORS: executors_text(observed.get("executors"), observed),
-        "executors that were asked for": observed.get("executors_asked"),
         "cores of all executors": observed.get("parallelism"),
         **pod_facts(observed),
         **_shuffle(observed),
