@@ -58,10 +58,11 @@ EXCHANGE = "Exchange hashpartitioning(pmod(a#1L, 5), 200), ENSURE_REQUIREMENTS, 
             node("AdaptiveSparkPlan isFinalPlan=false", SCAN),
         ),
         (node("ColumnarToRow", SCAN), SCAN),
+        (node("CollectMetrics rows, [count(1) AS rows#1L]", SCAN), SCAN),
         (node("Project [rand(-123) AS x#1]"), node("Project [rand(456) AS x#9]")),
         (
-            node("CollectMetrics 0b4e1a3c-1111-4222-8333-123456789abc, [count(1) AS rows#1L]"),
-            node("CollectMetrics 7f4e1a3c-1111-4222-8333-123456789abc, [count(1) AS rows#7L]"),
+            node("Window 0b4e1a3c-1111-4222-8333-123456789abc, [count(1) AS rows#1L]"),
+            node("Window 7f4e1a3c-1111-4222-8333-123456789abc, [count(1) AS rows#7L]"),
         ),
         (
             node("MapElements o.a.$$Lambda$3050/0x0000000801@5bf1a2c3, obj#1"),
