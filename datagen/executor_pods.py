@@ -30,6 +30,7 @@ GIVEN_UP_AFTER_S = 60.0
 """So long may a registry be away, or a quota be used up, before a run without any executor ends."""
 _CLIENT = "io.fabric8.kubernetes.client.KubernetesClient"
 _LOGGER = "org.apache.spark.scheduler.cluster.k8s"
+_NUMBER = re.compile(r"\d+")
 _REFUSED = re.compile(r"Message: (.+?)\.?(?: Received status: |$)", re.MULTILINE)
 
 
@@ -84,7 +85,7 @@ class _PodWatch(threading.Thread):
             log = _PodLog(self._spark)
             try:
                 while client is not None and not self._ending.wait(_POLL_S):
-                    self._take(_refused(log.text()) or _first_problem(self._pods(client)))
+                    self._take(refusal_in(log.text()) or first_problem(self._pods(client)))
             finally:
                 log.close()
 
@@ -113,9 +114,11 @@ class _PodWatch(threading.Thread):
             self._since_s = now_s
         self._problem = problem
         lasted_s = now_s - self._since_s
-        if lasted_s >= SAID_AFTER_S and problem.text not in self._said:
+        # Ports and numbers of pods differ in each attempt.
+        saying = _NUMBER.sub("", problem.text)
+        if lasted_s >= SAID_AFTER_S and saying not in self._said:
             say(f"an executor does not start: {problem.text}")
-            self._said.add(problem.text)
+            self._said.add(saying)
         is_final = lasted_s >= GIVEN_UP_AFTER_S and not problem.may_pass
         if is_final and not executors(self._spark):
             self._spark.sparkContext.cancelAllJobs()
@@ -169,14 +172,14 @@ def _client(spark: SparkSession) -> Any:
     return None
 
 
-def _refused(log: str) -> PodProblem | None:
+def refusal_in(log: str) -> PodProblem | None:
     """Return why the API server makes no pod, by what Spark logged; None if it does."""
     for found in _REFUSED.finditer(log):
         return PodProblem(shorten(visible(found[1]), MAX_PROBLEM), may_pass=False)
     return None
 
 
-def _first_problem(pods: Iterator[Mapping[str, Any]]) -> PodProblem | None:
+def first_problem(pods: Iterator[Mapping[str, Any]]) -> PodProblem | None:
     """Return why a pod does not run, a reason that does not pass before others; None if all run."""
     found = [problem for problem in map(pod_problem, pods) if problem]
     return min(found, key=lambda problem: problem.may_pass, default=None)
