@@ -31,6 +31,8 @@ WRITTEN = [
     *("compare", "100m-qfs-rs", "250m-qfs-rs", "250m-qfs-2x"),
     *("--results", "results/file-systems-warm"),
 ]
+LOGGED = ["compare", "--event-logs"]
+LOGGED += [f"results/nightly-event-logs/{side}" for side in ("before", "after")]
 EXPLAINED = ["explain", "1g-rs", "2.5g-rs", "--details", *IN_LAB]
 
 
@@ -120,14 +122,20 @@ def test_the_tables_are_those_of_the_committed_results() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "arguments"),
-    [("README.md", WRITTEN), ("docs/results.md", COMPARED), ("docs/timeline.md", EXPLAINED)],
+    ("page", "table", "arguments"),
+    [
+        ("README.md", 0, LOGGED),
+        ("README.md", 1, WRITTEN),
+        ("docs/event-logs.md", 0, LOGGED),
+        ("docs/results.md", 0, COMPARED),
+        ("docs/timeline.md", 0, EXPLAINED),
+    ],
 )
-def test_the_first_table_of_a_page_has_rows_of_the_committed_results(
-    page: str, arguments: list[str]
+def test_a_table_of_a_page_has_rows_of_the_committed_results(
+    page: str, table: int, arguments: list[str]
 ) -> None:
     text = (ROOT / page).read_text()
-    shown = re.findall(r"^    .*-----.*\n(?:    .*\n)+", text, re.MULTILINE)[0]
+    shown = re.findall(r"^    .*-----.*\n(?:    .*\n)+", text, re.MULTILINE)[table]
     printed = "\n\n".join(map(indented, paragraphs(*arguments))).splitlines()
     assert set(shown.splitlines()) <= set(printed)
 
