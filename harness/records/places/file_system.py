@@ -1,6 +1,6 @@
 """HDFS by WebHDFS, and every other file system that fsspec knows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.base.errors import BadInput
@@ -13,7 +13,7 @@ class FileSystem:
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         """Raise BadInput if fsspec, or a package that it needs, is not installed, or knows no such URL."""
-        self.denied: list[str] = []
+        self.denied: dict[str, str] = {}
         scheme = url.partition("://")[0]
         try:
             from fsspec.core import url_to_fs  # noqa: PLC0415  an extra
@@ -29,16 +29,40 @@ class FileSystem:
             raise BadInput(f"{scheme}:// cannot be read: {reason_of(error)}") from error
 
     def files(self, top: str) -> Iterator[tuple[str, int]]:
-        faults: list[OSError] = []
-        passes_over = {} if self._system.async_impl else {"on_error": faults.append}
         with every_fault_as_os_error():
-            details: Mapping[str, Mapping[str, Any]]
-            details = self._system.find(top, detail=True, **passes_over)
-            if faults and not details:
-                raise faults[0]
-        self.denied += [reason_of(fault) for fault in faults]
-        for path, detail in details.items():
-            yield path, int(detail.get("size") or 0)
+            if self._system.async_impl:
+                found = self._system.find(top, detail=True).values()
+            else:
+                found = self._walked(top)
+        for entry in found:
+            yield entry["name"], int(entry.get("size") or 0)
+
+    def _walked(self, top: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the files at any depth. fsspec itself would pass over directories that are denied."""
+        with every_fault_as_os_error():
+            itself = self._system.info(top)
+        if itself["type"] != "directory":
+            yield itself
+            return
+        directories = [top]
+        while directories:
+            directory = directories.pop()
+            for entry in self._entries(directory, top):
+                if entry["type"] == "directory":
+                    directories.append(entry["name"])
+                else:
+                    yield entry
+
+    def _entries(self, directory: str, top: str) -> Sequence[Mapping[str, Any]]:
+        try:
+            with every_fault_as_os_error():
+                entries: Sequence[Mapping[str, Any]] = self._system.ls(directory, detail=True)
+        except OSError as error:
+            if directory == top:
+                raise
+            self.denied[directory] = reason_of(error)
+            return []
+        return entries
 
     def size(self, path: str) -> int:
         with every_fault_as_os_error():

@@ -18,7 +18,7 @@ class ObjectStore:
 
     def __init__(self, scheme: str, bucket: str) -> None:
         """Raise BadInput if Arrow is not installed, or lacks this kind of store."""
-        self.denied: list[str] = []
+        self.denied: dict[str, str] = {}
         try:
             from pyarrow import fs  # noqa: PLC0415  an extra
 

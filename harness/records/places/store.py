@@ -18,10 +18,10 @@ _MOST_BYTES = 2**23
 class Store(Protocol):
     """A store with files by their paths. Every method raises OSError.
 
-    `denied` are the reasons why directories were not listed, after the others were.
+    `denied` are the reasons why directories were not listed, by their paths, after the others were.
     """
 
-    denied: list[str]
+    denied: dict[str, str]
 
     def files(self, top: str) -> Iterable[tuple[str, int]]:
         """Return the paths and bytes of all files at any depth below `top`, or of the file `top`."""
@@ -47,8 +47,8 @@ def listed(store: Store, top: str, place: str) -> Listing:
         if not is_hidden(name):
             found.files.append(LogFile(name, partial(_opened, store, path, name, size)))
         found.check_number(place)
-    for number, reason in enumerate(store.denied, 1):
-        found.left_out[f"directory {number}"] = reason
+    for directory, reason in store.denied.items():
+        found.left_out[directory.strip("/").removeprefix(below)] = reason
     return found
 
 

@@ -2,13 +2,14 @@
 
 import io
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from zipfile import ZipFile
 
 import pytest
@@ -18,7 +19,7 @@ from harness.records.event_logs import read_logs
 from harness.records.log_choice import Choice
 from harness.records.places import history, remote, store
 from harness.records.places.webhdfs import webhdfs_options
-from tests.unit.records.test_event_logs import DAY_MS, a_log
+from tests.unit.records.test_event_logs import DAY_MS, a_log, zstd
 
 Answer = tuple[int, dict[str, str], bytes]
 LISTED = "/api/v1/applications"
@@ -26,11 +27,11 @@ LISTED = "/api/v1/applications"
 
 @contextmanager
 def served(answer: Callable[[str], Answer]) -> Iterator[str]:
-    """Answer every request for a path in this way; provide the server's URL."""
+    """Answer every request for a path and a query in this way; provide the server's URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, headers, body = answer(urlsplit(self.path).path)
+            status, headers, body = answer(self.path)
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -174,7 +175,7 @@ class Memory:
     def __init__(self, files: dict[str, bytes]) -> None:
         self.content = files
         self.parts: list[tuple[int, int]] = []
-        self.denied: list[str] = []
+        self.denied: dict[str, str] = {}
 
     def files(self, top: str) -> Iterable[tuple[str, int]]:
         found = [path for path in self.content if path.startswith(top)]
@@ -190,6 +191,46 @@ class Memory:
             raise FileNotFoundError(path)
         self.parts.append((start, stop))
         return self.content[path][start:stop]
+
+
+def webhdfs_of(files: dict[str, bytes], denied: str) -> Callable[[str], Answer]:
+    """Answer as a NameNode that has these files in one directory, and another that nobody may list."""
+
+    def status(name: str, content: bytes | None) -> dict[str, object]:
+        type_ = "DIRECTORY" if content is None else "FILE"
+        return {"pathSuffix": name, "type": type_, "length": len(content or b"")}
+
+    def answer(asked: str) -> Answer:
+        url = urlsplit(asked)
+        query = parse_qs(url.query)
+        assert query["user.name"] == ["me"]
+        name = url.path.removeprefix("/webhdfs/v1/logs").strip("/")
+        if query["op"] == ["OPEN"]:
+            start = int(query["offset"][0])
+            return 200, {}, files[name][start : start + int(query["length"][0])]
+        if name == denied:
+            said = {"exception": "AccessControlException", "message": "Permission denied: user=me"}
+            return 403, {}, json.dumps({"RemoteException": said}).encode()
+        if query["op"] == ["LISTSTATUS"]:
+            entries = [status(each, content) for each, content in files.items()]
+            entries.append(status(denied, None))
+            return 200, {}, json.dumps({"FileStatuses": {"FileStatus": entries}}).encode()
+        return 200, {}, json.dumps({"FileStatus": status("", files.get(name))}).encode()
+
+    return answer
+
+
+def test_hdfs_is_asked_by_webhdfs_and_a_directory_that_is_denied_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.setenv("HADOOP_USER_NAME", "me")
+    files = {"app-1.zstd": zstd(b"".join(a_log("app-1"))), "app-2": b"".join(a_log("app-2", day=1))}
+    with served(webhdfs_of(files, "private")) as url:
+        logs = read_logs(f"{url.replace('http', 'webhdfs')}/logs")
+    assert [one.application.id for one in logs.applications] == ["app-1", "app-2"]
+    [note] = logs.notes
+    assert re.fullmatch(r"left out \(.*Permission denied: user=me.*\): private", note)
 
 
 class TestStores:
