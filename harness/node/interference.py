@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Tuple
 
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.disks import disk_growth
@@ -13,7 +13,8 @@ from harness.node.processes import processor_time_between
 from harness.node.snapshot import NodeReading, growth
 
 _Pair = Tuple[NodeReading, NodeReading]
-_Pairs = List[_Pair]
+_Machine = Mapping[str, _Pair]
+"""The nodes of one machine, each with a namespace of its own, by these."""
 _Growth = Callable[[NodeReading, NodeReading], Any]
 
 
@@ -29,11 +30,15 @@ def interference(
         later = after.get(identity)
         if later and later.namespace == node.namespace and growth(node, later, "clock_s"):
             pairs.append((node, later))
-    found = [_interference(pair, pairs) for pair in pairs]
+    machines: dict[str, dict[str, _Pair]] = {}
+    for pair in pairs:
+        namespace = pair[0].namespace
+        machines.setdefault(boot_of(namespace), {})[namespace] = pair
+    found = [_interference(pair, machines[boot_of(pair[0].namespace)]) for pair in pairs]
     return tuple(sorted(found, key=lambda node: node.host)) or None
 
 
-def _interference(pair: _Pair, pairs: _Pairs) -> NodeInterference:
+def _interference(pair: _Pair, machine: _Machine) -> NodeInterference:
     before, after = pair
     loops, loop_ns = _loops(before, after)
     computed: dict[str, Any] = {
@@ -42,8 +47,10 @@ def _interference(pair: _Pair, pairs: _Pairs) -> NodeInterference:
         "processors": int(after.counters["processors"]),
         "loops": loops,
         "loop_s": loop_ns / loops / 1e9 if loops and loop_ns else None,
-        "others_s": _beyond_own(growth(before, after, "busy_s"), pair, pairs, _own_time),
-        "others_disk_bytes": _beyond_own(_disk_bytes(before, after), pair, pairs, _own_disk_bytes),
+        "others_s": _beyond_own(growth(before, after, "busy_s"), pair, machine, _own_time),
+        "others_disk_bytes": _beyond_own(
+            _disk_bytes(before, after), pair, machine, _own_disk_bytes
+        ),
         "quota_processors": _least_quota(before, after),
     }
     # Every other field is the growth of the counter with its name.
@@ -51,12 +58,12 @@ def _interference(pair: _Pair, pairs: _Pairs) -> NodeInterference:
     return NodeInterference(**computed, **{name: growth(before, after, name) for name in growing})
 
 
-def _beyond_own(whole: Any, pair: _Pair, pairs: _Pairs, own: _Growth) -> Any:
+def _beyond_own(whole: Any, pair: _Pair, machine: _Machine, own: _Growth) -> Any:
     """Return the part of a node's growth that is not our own; 0 if less was seen than we used.
 
     The kernel writes to disks later than a process does, so our own part may be larger.
     """
-    part = _on_machine(pair, pairs, own)
+    part = _on_machine(pair, machine, own)
     if whole is None or part is None:
         return None
     return max(whole - part, type(whole)())
@@ -88,16 +95,14 @@ def _least_quota(before: NodeReading, after: NodeReading) -> float | None:
     return min((quota for quota in quotas if quota is not None), default=None)
 
 
-def _on_machine(node: _Pair, pairs: _Pairs, grown: _Growth) -> Any:
+def _on_machine(node: _Pair, machine: _Machine, grown: _Growth) -> Any:
     """Return the growth over all nodes that share the node's machine; None if one is unknown.
 
     They are containers, each with a namespace of its own. Nodes with a common namespace, such as network
     namespaces, all count the same processes, but not at the same moments. So a node uses its own readings for
     its namespace, as it does for the whole machine.
     """
-    boot = boot_of(node[0].namespace)
-    shared = {pair[0].namespace: pair for pair in pairs if boot_of(pair[0].namespace) == boot}
-    shared[node[0].namespace] = node
+    shared = {**machine, node[0].namespace: node}
     parts = [grown(*pair) for pair in shared.values()]
     if None in parts:
         return None

@@ -4,7 +4,9 @@ The nodes are simulated: readings of this machine, taken twice, with other names
 asks them all is not in it.
 """
 
+import os
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ from harness.node import sampler
 from harness.node.counters import read_node
 from harness.node.disks import disk_bytes_between
 from harness.node.interference import interference
-from harness.node.namespaces import boot_of
+from harness.node.namespaces import boot_of, process_namespace
 from harness.node.processes import RunningApplication
 from harness.node.samples import trial_timeline
 from harness.node.snapshot import NodeReading, NodesSnapshot, silent_hosts
@@ -29,7 +31,7 @@ from tests.unit.builders import a_run, ok
 from tests.unit.report_data import tasks
 
 EXECUTORS = (1, 10, 100, 1000)
-RUNS, TRIALS, WORKLOADS = 3, 2, 3
+RUNS, TRIALS, WORKLOADS = 3, 1, 2
 TRIAL_S = 3.0
 MAX_GROWTH = 15
 """For ten times as many executors, from a hundred on; 10 is proportional."""
@@ -44,6 +46,10 @@ class Cost(NamedTuple):
     report_s: float
 
 
+def command(*arguments: str) -> None:
+    assert main(list(arguments)) == 0
+
+
 def processor_s(action: Callable[[], object]) -> float:
     started = time.process_time()
     action()
@@ -53,7 +59,7 @@ def processor_s(action: Callable[[], object]) -> float:
 @pytest.fixture(scope="module")
 def readings() -> tuple[NodeReading, NodeReading, float, float]:
     """Return readings of this machine, some seconds apart, and the monotonic times of both."""
-    application = RunningApplication("bench", driver=1, driver_namespace="")
+    application = RunningApplication(f"bench {uuid.uuid4()}", os.getpid(), process_namespace())
     program = Path(sampler.__file__).read_text()
     before = NodeReading("n", **read_node(application, program, with_samples=False))
     start_s = time.monotonic()
@@ -66,7 +72,9 @@ def readings() -> tuple[NodeReading, NodeReading, float, float]:
 
 def snapshot(reading: NodeReading, executors: int, at_s: float) -> NodesSnapshot:
     nodes = {
-        f"boot-{number} net:[1]": replace(reading, host=f"node{number:04}")
+        f"boot-{number} net:[1]": replace(
+            reading, host=f"node{number:04}", namespace=f"boot-{number} pid:[1]"
+        )
         for number in range(executors)
     }
     by_executor = {
@@ -106,16 +114,17 @@ def measured(
                 ok(f"w{place % WORKLOADS}", wall_s, rounds[place // WORKLOADS], tasks=tasks(wall_s))
                 for place, wall_s in enumerate(walls_s)
             ]
-            with Recording(directory, a_run(name, f"run-{number}")) as recording:
+            with Recording(directory, a_run(name, f"{name}-{number}")) as recording:
                 files.append(recording.path)
                 for trial in trials:
                     started = time.process_time()
                     recording.trial(observed(trial, executors, readings))
                     took_s.append(time.process_time() - started)
     arguments = ["before", "after", "--results", str(directory)]
-    compare_s = processor_s(lambda: main(["compare", *arguments]))
-    page = directory / "page.html"
-    report_s = processor_s(lambda: main(["report", *arguments, "--output", str(page)]))
+    compare_s = processor_s(lambda: command("compare", *arguments))
+    report_s = processor_s(
+        lambda: command("report", *arguments, "--output", str(directory / "page.html"))
+    )
     size = sum(file.stat().st_size for file in files)
     return Cost(sum(took_s) / len(took_s), size / len(took_s), compare_s, report_s)
 
