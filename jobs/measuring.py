@@ -99,7 +99,7 @@ def _checked_queries(spark: SparkSession, options: BenchmarkOptions) -> list[Que
     if options.sql:
         if options.sql.left_out:
             say(f"not run: {join_names(options.sql.left_out)} (queries are files *{SUFFIX})")
-        require_queries(spark, options.sql)
+        require_queries(spark, options.queries)
     return queries_of(options.queries)
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations  # for Python 3.8
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from datagen.dataset import digest_expression, digest_text
-from harness.model.answer import MAX_WEIGHT, FloatSum, RowsDigest
+from harness.model.answer import MAX_WEIGHT, ColumnDigest, FloatSum, RowsDigest
+from harness.work.queries import QueryText
+from harness.work.statements import left_to_chance, limits_in
+from jobs.query_session import session_after
+from jobs.sorted_limit import SortedLimit, sorted_limit
 from jobs.workload import Answer, Bottleneck, Context, Workload
 
 _FLOATING = (T.FloatType, T.DoubleType)
@@ -24,17 +29,30 @@ class Query(Workload):
     reads_data = False
     reads_tables = True
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, before: Sequence[str] = ()) -> None:
         self.name = name
         self._text = text
+        self._before = before
+        self._limit: SortedLimit | None = None
 
     def frame(self, context: Context) -> DataFrame:
-        rows = context.spark.sql(self._text)
+        rows = self._rows(context)
         return rows.toDF(*_numbered(rows.schema))
 
+    def _rows(self, context: Context) -> DataFrame:
+        """Return the rows of the query, in its own session if there are statements before it."""
+        session = context.spark
+        if self._before:
+            if self.name not in context.sessions:
+                context.sessions[self.name] = session_after(session, self._before)
+            session = context.sessions[self.name]
+        return session.sql(self._text)
+
     def observe(self, context: Context) -> Mapping[str, Column]:
-        schema = context.spark.sql(self._text).schema
+        rows: Any = self._rows(context)
+        schema = rows.schema
         names = _numbered(schema)
+        self._limit = sorted_limit(rows._jdf.queryExecution().analyzed())  # noqa: SLF001
         columns = list(zip(schema, names))
         # A hash skips what is null: the same values in other columns would have the same one.
         hashed = [_exact(field.dataType, name) for field, name in columns]
@@ -45,18 +63,21 @@ class Query(Workload):
             added = _added(field.dataType, name, "{}")
             if not added:
                 continue
-            is_single = "float" in field.dataType.simpleString()
             weighted = f"sum(({added}) * (1 + {MAX_WEIGHT - 1}D * {share}))"
             magnitude = f"sum({_added(field.dataType, name, 'abs({})')})"
             sums.append(
                 F.struct(
                     F.lit(field.name).alias("column"),
-                    F.lit(32 if is_single else 64).alias("bits"),
+                    F.lit(_bits(field.dataType)).alias("bits"),
                     F.expr(weighted).alias("total"),
                     F.expr(magnitude).alias("magnitude"),
                 )
             )
-        observed = {"rows": F.count("*"), "content": F.expr(digest_expression(hashed))}
+        observed = {
+            "rows": F.count("*"),
+            "content": F.expr(digest_expression(hashed)),
+            "columns": F.to_json(F.array(*[_column(field, name) for field, name in columns])),
+        }
         if sums:
             observed["sums"] = F.to_json(F.array(*sums))
         return observed
@@ -67,16 +88,67 @@ class Query(Workload):
             FloatSum(s["column"], s["bits"], _finite(s.get("total")), _finite(s.get("magnitude")))
             for s in sums
         ]
-        return RowsDigest(answer["rows"], digest_text(answer.get("content")), tuple(found))
+        return RowsDigest(
+            answer["rows"],
+            digest_text(answer.get("content")),
+            tuple(found),
+            columns=self._columns(json.loads(answer.get("columns") or "[]")),
+            limit=self._limit.rows if self._limit else None,
+            chance=self._chance(),
+        )
+
+    def _columns(self, observed: Sequence[Mapping[str, Any]]) -> tuple[ColumnDigest, ...]:
+        found: list[ColumnDigest] = []
+        for position, each in enumerate(observed):
+            added = None
+            if each.get("bits"):
+                total = _finite(each.get("total"))
+                added = FloatSum(
+                    each["column"], each["bits"], total, _finite(each.get("magnitude"))
+                )
+            is_sorted = self._limit is not None and position in self._limit.columns
+            digest = digest_text(each.get("digest"))
+            found.append(ColumnDigest(each["column"], digest, added, is_sorted))
+        return tuple(found)
+
+    def _chance(self) -> tuple[str, ...]:
+        """Return what may give another answer on the same data, besides ties at a limit that is known."""
+        texts = [*self._before, self._text]
+        limits = sum(map(limits_in, texts))
+        found = [name for text in texts for name in left_to_chance(text)]
+        if limits > (1 if self._limit else 0):
+            found.append("LIMIT")
+        return tuple(dict.fromkeys(found))
 
 
-def queries_of(texts: Mapping[str, str]) -> list[Query]:
+def queries_of(texts: Mapping[str, QueryText]) -> list[Query]:
     """Return the workloads with these texts, by their names."""
-    return [Query(name, text) for name, text in texts.items()]
+    return [Query(name, text.query, text.before) for name, text in texts.items()]
 
 
 def _numbered(schema: T.StructType) -> list[str]:
     return [f"c{number}" for number in range(len(schema))]
+
+
+def _column(field: T.StructField, name: str) -> Column:
+    """Return what is observed of the values of one column, as it is in JSON."""
+    digest = digest_expression([_exact(field.dataType, name), f"isnull({name})"])
+    bits, total, magnitude = F.lit(None), F.lit(None), F.lit(None)
+    if _added(field.dataType, name, "{}"):
+        bits = F.lit(_bits(field.dataType))
+        total = F.expr(f"sum({_added(field.dataType, name, '{}')})")
+        magnitude = F.expr(f"sum({_added(field.dataType, name, 'abs({})')})")
+    return F.struct(
+        F.lit(field.name).alias("column"),
+        F.expr(digest).alias("digest"),
+        bits.cast("int").alias("bits"),
+        total.cast("double").alias("total"),
+        magnitude.cast("double").alias("magnitude"),
+    )
+
+
+def _bits(type_: T.DataType) -> int:
+    return 32 if "float" in type_.simpleString() else 64
 
 
 def _finite(total: float | str | None) -> float | None:

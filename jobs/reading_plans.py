@@ -1,8 +1,9 @@
-"""Whether the text of a query only reads: Spark's own parser decides, before anything runs."""
+"""Whether queries, and what is before them, only read: Spark's own parser decides, before anything runs."""
 
 from __future__ import annotations  # for Python 3.8
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from py4j.java_gateway import JavaObject, is_instance_of
@@ -11,7 +12,9 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import java_packages, spark_errors_as_one_line
 from harness.base.errors import BadInput
-from harness.work.queries import QueryDirectory
+from harness.work.queries import QueryText
+from jobs.query_session import VIEW, ViewsOfSession, own_session
+from jobs.sorted_limit import class_name, elements
 
 _TABLES = (
     "UnresolvedRelation RelationTimeTravel RelationChanges OneRowRelation UnresolvedInlineTable "
@@ -33,28 +36,54 @@ _STAR = "UnresolvedStar"
 """How the same begin among the columns of a `Project`: `|> SET` is a star that has expressions."""
 
 
-def require_queries(spark: SparkSession, queries: QueryDirectory) -> None:
-    """Raise BadInput, which names the file, unless each text is one statement that only reads."""
-    session: Any = spark
-    parser = session._jsparkSession.sessionState().sqlParser()  # noqa: SLF001
+def require_queries(spark: SparkSession, queries: Mapping[str, QueryText]) -> None:
+    """Raise BadInput, which names the file, unless each query only reads, and what is before it may be there.
+
+    SET takes effect in a session of its own, because the parser obeys some properties.
+    """
     identifier = _identifier_pattern(spark)
-    for name, text in queries.texts.items():
-        file = queries.files[name]
-        hint = " (a file has one statement)" if ";" in text else ""
-        with spark_errors_as_one_line(f"{file} is no query that Spark can parse{hint}", BadInput):
-            plan = parser.parsePlan(text)
-            for node in _nodes(session, plan):
-                if identifier and node.containsPattern(identifier):
-                    raise BadInput(
-                        f"{file} names something by IDENTIFIER(...), which Spark resolves too late to check; "
-                        "write the name itself"
-                    )
-                kind = _class_name(node)
-                if kind not in READING:
-                    raise BadInput(
-                        f"{file} is no query: Spark parses it as {kind}; a query reads tables and returns "
-                        "rows, and does nothing else"
-                    )
+    for query in queries.values():
+        session = spark
+        if query.before:
+            session = own_session(spark)
+        views = ViewsOfSession()
+        for statement in query.before:
+            plan = _parsed(session, query.path, statement)
+            kind = class_name(plan)
+            problem = views.problem(plan, kind)
+            if problem:
+                raise BadInput(f"{query.path}: {problem}")
+            if kind == "SetCommand":
+                with spark_errors_as_one_line(f"{query.path}: Spark refuses a SET", BadInput):
+                    session.sql(statement)
+            if kind == VIEW:
+                below = [each for each in _nodes(session, plan) if each is not plan]
+                _require_reading(query.path, below, identifier)
+        plan = _parsed(session, query.path, query.query)
+        _require_reading(query.path, _nodes(session, plan), identifier)
+
+
+def _parsed(session: Any, path: Path, statement: str) -> Any:
+    parser = session._jsparkSession.sessionState().sqlParser()  # noqa: SLF001
+    with spark_errors_as_one_line(f"{path} has a statement that Spark cannot parse", BadInput):
+        return parser.parsePlan(statement)
+
+
+def _require_reading(path: Path, nodes: Iterable[Any], identifier: Any) -> None:
+    """Raise BadInput, which names the file, unless these nodes of a parsed plan only read."""
+    with spark_errors_as_one_line(f"{path} has a statement that Spark cannot parse", BadInput):
+        for node in nodes:
+            if identifier and node.containsPattern(identifier):
+                raise BadInput(
+                    f"{path} names something by IDENTIFIER(...), which Spark resolves too late to check; "
+                    "write the name itself"
+                )
+            kind = class_name(node)
+            if kind not in READING:
+                raise BadInput(
+                    f"{path} is no query: Spark parses it as {kind}; a query reads tables and returns "
+                    "rows, and does nothing else"
+                )
 
 
 def _identifier_pattern(spark: SparkSession) -> Any:
@@ -76,14 +105,14 @@ def _nodes(session: Any, plan: Any) -> Iterator[Any]:
         if _hides(node):
             left += _plans_in(gateway, node.productIterator().toSeq())
         else:
-            left += _elements(node.children())
-            left += _elements(node.innerChildren())
+            left += elements(node.children())
+            left += elements(node.innerChildren())
 
 
 def _hides(node: Any) -> bool:
-    kind = _class_name(node)
+    kind = class_name(node)
     if kind == "Project":
-        return any(_class_name(each).startswith(_STAR) for each in _elements(node.projectList()))
+        return any(class_name(each).startswith(_STAR) for each in elements(node.projectList()))
     return kind in _WITH_HIDDEN
 
 
@@ -94,17 +123,8 @@ def _plans_in(gateway: Any, value: Any) -> Iterator[Any]:
     if is_instance_of(gateway, value, "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"):
         yield value
     elif is_instance_of(gateway, value, "scala.collection.Iterable"):
-        for each in _elements(value.toSeq()):
+        for each in elements(value.toSeq()):
             yield from _plans_in(gateway, each)
     elif is_instance_of(gateway, value, "scala.Product"):
-        for each in _elements(value.productIterator().toSeq()):
+        for each in elements(value.productIterator().toSeq()):
             yield from _plans_in(gateway, each)
-
-
-def _elements(sequence: Any) -> list[Any]:
-    """Return what a Seq of Scala has."""
-    return [sequence.apply(number) for number in range(sequence.size())]
-
-
-def _class_name(value: Any) -> str:
-    return str(value.getClass().getSimpleName())

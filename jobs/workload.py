@@ -52,7 +52,7 @@ class Context:
     them, and `digests` the right digests over some of their columns. If no workload of the run reads
     data, all three are empty. `repartition` and `pi_samples` are options of the benchmark,
     `parallelism` is Spark's default number of partitions. Workloads write to `destination`, None if none
-    does.
+    does. Queries with statements before them have `sessions` of their own, by their names.
     """
 
     spark: SparkSession
@@ -62,6 +62,7 @@ class Context:
     pi_samples: int
     parallelism: int
     digests: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    sessions: dict[str, SparkSession] = field(default_factory=dict)
     destination: Destination | None = None
 
 

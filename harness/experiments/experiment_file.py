@@ -20,7 +20,7 @@ from harness.programs.mpi import Placement
 from harness.records.document import MAX_REASON, converted, toml_values
 from harness.submit.script import ROOT
 from harness.work.options import REPETITIONS, WORK_OPTIONS, options_by_keys
-from harness.work.queries import read_queries, text_digests
+from harness.work.queries import QueryText, text_digests
 
 WORKLOADS = ROOT / "jobs/workloads"
 
@@ -39,7 +39,7 @@ def read_experiment(file: Path) -> Experiment:
         problem = str(error)
     if problem is not None:
         raise BadInput(f"{file}: {shorten(problem, MAX_REASON)}")
-    return msgspec.structs.replace(experiment, id=_id(values))
+    return msgspec.structs.replace(experiment, id=_id(values, work.queries))
 
 
 def _contradictions(experiment: Experiment) -> Iterator[str]:
@@ -142,7 +142,7 @@ _NOT_IN_ID = frozenset({"runs", "probe_seconds"}).union(option.name for option i
 """Raising one of these adds to the results that exist."""
 
 
-def _id(values: Mapping[str, Any]) -> str:
+def _id(values: Mapping[str, Any], queries: Mapping[str, QueryText]) -> str:
     """Return the experiment's id: a hash of all that affects results, so not of the repetitions."""
     affecting = {key: value for key, value in values.items() if key not in _NOT_IN_ID}
     if "datasets" in affecting:
@@ -150,7 +150,9 @@ def _id(values: Mapping[str, Any]) -> str:
             name: _with_format(table) for name, table in affecting["datasets"].items()
         }
     if "sql" in affecting:
-        affecting["sql"] = text_digests(read_queries(affecting["sql"]))
+        affecting["sql"] = text_digests(queries)
+        for key in ("sql_setup", "sql_define"):  # which are in the texts of queries
+            affecting.pop(key, None)
     text = json.dumps(affecting, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

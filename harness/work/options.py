@@ -19,7 +19,15 @@ from harness.model.cache import COLD, WARM
 from harness.model.limits import MAX_TRIALS
 from harness.trials.counting import AUTO, DEFAULT_TRIALS, IN_ROUNDS, IN_TRIALS
 from harness.trials.rounds import ROUNDS_PER_TRIAL
-from harness.work.queries import QueryDirectory, read_query_directory
+from harness.work.queries import (
+    QueryDirectory,
+    QueryText,
+    SqlFile,
+    queries_in,
+    read_definitions,
+    read_query_directory,
+    read_setup,
+)
 
 SINK_NAMES = ("noop", "rdd-count")
 _BY_US = "trials"
@@ -129,8 +137,22 @@ class WorkOptions:
         read_query_directory,
         None,
         "run your own queries, each file NAME.sql of this directory, in place of the workloads that read a "
-        "dataset",
+        "dataset; SET, USE and CREATE TEMPORARY VIEW may stand before them",
         "DIR",
+    )
+    sql_setup: SqlFile | None = option(
+        read_setup,
+        None,
+        "file of statements that run before each query of --sql, in its session: SET, USE, and CREATE "
+        "TEMPORARY VIEW",
+        "FILE",
+    )
+    sql_define: Mapping[str, str] = option(
+        read_definitions,
+        None,
+        "value of the placeholder ${NAME} in queries of --sql; can be repeated",
+        "NAME=VALUE",
+        is_repeated=True,
     )
     sink: str = option(
         one_of(*SINK_NAMES),
@@ -229,6 +251,10 @@ class WorkOptions:
             raise BadInput(
                 f"cache cold contradicts streams {self.streams}: a stream finds in memory what others read"
             )
+        if not self.sql and (self.sql_setup or self.sql_define):
+            raise BadInput("--sql-setup and --sql-define have no effect without --sql")
+        if self.sql:
+            queries_in(self.sql, self.sql_setup, self.sql_define)
 
     @property
     def steady_trials(self) -> int | None:
@@ -236,10 +262,10 @@ class WorkOptions:
         return self.trials if self.warmup == AUTO else None
 
     @property
-    def queries(self) -> Mapping[str, str]:
-        """The text of each of the user's queries by its name."""
+    def queries(self) -> Mapping[str, QueryText]:
+        """The user's queries by name."""
         if self.sql:
-            return self.sql.texts
+            return queries_in(self.sql, self.sql_setup, self.sql_define)
         return {}
 
     def arguments(self, path_there: Callable[[Path], str]) -> Iterator[str]:
@@ -254,7 +280,11 @@ class WorkOptions:
             if each.is_switch:
                 yield each.flag
                 continue
-            if isinstance(value, QueryDirectory):
+            if each.is_repeated:
+                for name, given in value.items():
+                    yield f"{each.flag}={name}={given}"
+                continue
+            if isinstance(value, (QueryDirectory, SqlFile)):
                 text = path_there(value.path.absolute())
             elif isinstance(value, tuple):
                 text = ",".join(value)
@@ -285,6 +315,10 @@ def options_by_keys(keys: Mapping[str, Any]) -> WorkOptions:
 
 def _value_of_key(declared: Option, value: Any) -> Any:
     """Return the value of a key. An empty list is the value without names."""
+    if declared.is_repeated:
+        if not isinstance(value, Mapping):
+            raise ValueError("a table of names and values is expected")
+        return declared.read([f"{name}={given}" for name, given in value.items()])
     if isinstance(value, list) is not declared.is_list:
         expected = "a list" if declared.is_list else "a single value"
         raise ValueError(f"{expected} is expected")

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from datagen.table import open_table
 from harness.base.errors import BadInput
-from harness.model.answer import VARIES, RowsDigest
+from harness.model.answer import VARIES, Likeness, RowsDigest, at_ties, likeness, why_different
 from harness.model.run import RecordedRun, Status, answers_of
 from harness.records.reader import load
 from jobs.configuration_side import build_context
@@ -58,8 +58,10 @@ def run_queries(spark: SparkSession, tables: Path, tmp_path: Path) -> Callable[.
     return run_queries
 
 
-def answer_of(spark: SparkSession, text: str, sink: str = "noop") -> RowsDigest:
-    query = Query("q", text)
+def answer_of(
+    spark: SparkSession, text: str, sink: str = "noop", before: tuple[str, ...] = ()
+) -> RowsDigest:
+    query = Query("q", text, before)
     context = build_context(spark, None, parse(["--trials=1"]))
     ready = SINKS[sink](query, context, 1, proving=True)
     ready.run()
@@ -149,6 +151,63 @@ def test_another_value_anywhere_is_another_answer(
 def test_sums_that_are_not_finite_are_none(spark: SparkSession) -> None:
     [found] = answer_of(spark, "VALUES (1.7e308D), (1.7e308D)").sums
     assert (found.total, found.magnitude) == (None, None)
+
+
+def test_a_query_runs_in_a_session_of_its_own_after_what_stands_before_it(
+    spark: SparkSession,
+) -> None:
+    spark.range(9).createOrReplaceTempView("numbers")
+    before = (
+        "SET spark.sql.session.timeZone=Asia/Tokyo",
+        "CREATE TEMPORARY VIEW small AS SELECT id FROM numbers WHERE id < 4",
+    )
+    assert (
+        answer_of(spark, "SELECT current_timezone() AS zone, id FROM small", before=before).rows
+        == 4
+    )
+    assert spark.conf.get("spark.sql.session.timeZone") != "Asia/Tokyo"
+    assert not spark.catalog.tableExists("small")
+
+
+TOP = "SELECT id AS i, id % 3 AS k, id * 0.5D AS half FROM range(9)"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "sorted_by"),
+    [
+        ("{TOP} ORDER BY k, i LIMIT 4", 4, ["i", "k"]),
+        ("{TOP} ORDER BY 2 DESC LIMIT 4", 4, ["k"]),
+        ("WITH t AS ({TOP}) SELECT *, k AS same FROM t ORDER BY k LIMIT 4", 4, ["k"]),
+        ("SELECT k, count(*) AS n FROM ({TOP}) GROUP BY k ORDER BY count(*), k LIMIT 4", 4, ["k", "n"]),
+        ("SELECT k AS renamed FROM ({TOP} ORDER BY k LIMIT 4)", 4, ["renamed"]),
+        ("{TOP} ORDER BY k + i LIMIT 4", None, []),
+        ("SELECT i FROM ({TOP}) ORDER BY half LIMIT 4", None, []),
+        ("{TOP} LIMIT 4", None, []),
+        ("{TOP} ORDER BY k", None, []),
+        ("SELECT count(*) FROM ({TOP} ORDER BY k LIMIT 4)", None, []),
+    ],
+)  # fmt: skip
+def test_a_limit_of_sorted_rows_is_known_with_the_columns_that_sort_them(
+    spark: SparkSession, text: str, limit: int | None, sorted_by: list[str]
+) -> None:
+    answer = answer_of(spark, text.replace("{TOP}", TOP))
+    assert answer.limit == limit
+    assert [each.column for each in answer.columns if each.is_sorted] == sorted_by
+    assert ("LIMIT" in answer.chance) == ("LIMIT" in text and limit is None)
+
+
+def test_rows_that_tie_at_a_limit_are_told_from_other_data(spark: SparkSession) -> None:
+    one, tied, other = (
+        answer_of(spark, f"{TOP} WHERE id {where} ORDER BY k LIMIT 2")
+        for where in ("> 0", "> 3", "% 3 = 1")
+    )
+    assert likeness([one], [tied]) is Likeness.TIES
+    assert at_ties(one, tied) == (
+        "other rows of those that tie at LIMIT 2 (i, half differs; the number of rows and the columns of "
+        "ORDER BY are the same)"
+    )
+    assert likeness([one], [other]) is Likeness.DIFFERENT
+    assert "they differ in i, k, half" in why_different(one, other)
 
 
 def test_a_table_may_be_one_file_and_its_format_may_be_given(

@@ -6,16 +6,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from harness.base.errors import BadInput
-from harness.work.queries import QueryDirectory
+from harness.work.queries import QueryText
 from jobs.reading_plans import require_queries
 
 SCRIPT = "(SELECT TRANSFORM(id) USING 'sh -c true' FROM t)"
 
 
-def require(spark: SparkSession, *texts: str) -> None:
-    names = [f"q{number}" for number in range(1, len(texts) + 1)]
-    files = {name: Path(f"{name}.sql") for name in names}
-    require_queries(spark, QueryDirectory(dict(zip(names, texts, strict=True)), files, ()))
+def require(spark: SparkSession, *texts: str, before: tuple[str, ...] = ()) -> None:
+    queries = {}
+    for number, text in enumerate(texts, 1):
+        queries[f"q{number}"] = QueryText(Path(f"q{number}.sql"), text, before)
+    require_queries(spark, queries)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +49,9 @@ def test_one_statement_that_reads_is_a_query(spark: SparkSession, text: str) -> 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("SELECT 1; SELECT 2", r"q1.sql is no query that Spark can parse \(a file has one statement\)"),
-        ("SET x = 1;\nSELECT 1", r"\(a file has one statement\)"),
-        ("SELEC 1", "q1.sql is no query that Spark can parse: .*SELEC"),
-        ("-- nothing", "q1.sql is no query that Spark can parse: .*end of input"),
+        ("SELECT 1; SELECT 2", "q1.sql has a statement that Spark cannot parse: "),
+        ("SELEC 1", "q1.sql has a statement that Spark cannot parse: .*SELEC"),
+        ("-- nothing", "q1.sql has a statement that Spark cannot parse: .*end of input"),
         ("DROP TABLE orders", "q1.sql is no query: Spark parses it as DropTable"),
         ("INSERT INTO t SELECT 1", "InsertIntoStatement"),
         ("WITH x AS (SELECT 1) INSERT OVERWRITE t SELECT * FROM x", "InsertIntoStatement"),
@@ -139,3 +139,71 @@ def test_a_script_is_refused_in_what_only_newer_versions_parse(
 def test_all_files_are_looked_at(spark: SparkSession) -> None:
     with pytest.raises(BadInput, match=r"q3\.sql is no query"):
         require(spark, "SELECT 1", "SELECT 2", "DROP TABLE t", "SELECT 3")
+
+
+VIEW = "CREATE TEMPORARY VIEW v AS SELECT 1"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        ("SET spark.sql.shuffle.partitions = 7", "SET a=1", "SET hive.exec.parallel=true"),
+        ("SET TIME ZONE 'UTC'",),
+        ("USE nowhere", "USE a.b", "USE NAMESPACE a"),
+        (VIEW, "-- why\nCREATE OR REPLACE TEMP VIEW w AS WITH x AS (SELECT 1) SELECT * FROM x, v"),
+        (VIEW, "DROP VIEW V", VIEW),
+        ("CREATE TEMPORARY VIEW v USING parquet OPTIONS (path '/data/v')", "DROP VIEW IF EXISTS v"),
+    ],
+)
+def test_what_changes_its_session_alone_may_stand_before_a_query(
+    spark: SparkSession, before: tuple[str, ...]
+) -> None:
+    require(spark, "SELECT 1", before=before)
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [
+        ("SET", "q1.sql: SET without a value sets nothing"),
+        ("SET spark.sql.shuffle.partitions", "SET without a value sets nothing"),
+        ("SET -v", "SET without a value sets nothing"),
+        ("SET spark.sql.shuffle.partitions=many", "q1.sql: Spark refuses a SET: "),
+        ("SET spark.sql.warehouse.dir=x", "q1.sql: Spark refuses a SET: "),
+        ("SET spark.executor.memory=1g", "q1.sql: Spark refuses a SET: "),
+        ("SET spark.scheduler.pool=x", "SET spark.scheduler.pool is refused: it would change what is mea"),
+        ("SET spark.sql.maxPlanStringLength=9", "it would change what is recorded of the plan"),
+        ("SET parquet.hadoop.vectored.io.enabled=true", "would no longer count the bytes"),
+        ("SET spark.sql.catalog.x=y.Z", "which classes Spark loads; give it to spark-submit by --conf"),
+        ("SET fs.s3a.impl=y.Z", "which classes Spark loads"),
+        ("SET fs.s3a.secret.key=sesame", "SET fs.s3a.secret.key is refused: it is a credential"),
+        ("RESET", "Spark parses it as ResetCommand; SET, USE and CREATE TEMPORARY VIEW can stand before"),
+        ("CREATE VIEW v AS SELECT 1", "create a view for good: write CREATE TEMPORARY VIEW"),
+        ("CREATE GLOBAL TEMP VIEW v AS SELECT 1", "would reach other queries: leave out GLOBAL"),
+        ("CREATE GLOBAL TEMPORARY VIEW v USING csv OPTIONS (path 'x')", "leave out GLOBAL"),
+        ("DROP VIEW v", "q1.sql: DROP VIEW v would drop what the file has not created"),
+        ("DROP TABLE t", "Spark parses it as DropTable"),
+        ("CREATE TEMPORARY VIEW v AS SELECT TRANSFORM(id) USING 'sh -c true' FROM t", "ScriptTransf"),
+        ("CREATE TEMPORARY VIEW v AS SELECT (WITH x AS (FROM (FROM t MAP a USING 'x') SELECT 1) SELECT 1)",
+         "ScriptTransformation"),
+        ("CREATE TEMPORARY VIEW v AS SELECT * FROM IDENTIFIER('t' || 'u')", "IDENTIFIER"),
+    ],
+)  # fmt: skip
+def test_anything_else_before_a_query_is_one_line_that_names_the_file(
+    spark: SparkSession, before: str, reason: str
+) -> None:
+    with pytest.raises(BadInput, match=reason) as error:
+        require(spark, "SELECT 1", before=(before,))
+    assert "q1.sql" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "sesame" not in str(error.value)
+
+
+def test_the_parser_obeys_what_is_set_before_a_query_and_no_other_query(
+    spark: SparkSession,
+) -> None:
+    quoted = 'SELECT "a b" FROM t AS "t 2"'
+    ansi = ("SET spark.sql.ansi.enabled=true", "SET spark.sql.ansi.doubleQuotedIdentifiers=true")
+    require(spark, quoted, before=ansi)
+    with pytest.raises(BadInput, match="cannot parse"):
+        require(spark, quoted)
+    require(spark, "SELECT ${day}", before=("SET day=1",))
