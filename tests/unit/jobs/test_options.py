@@ -28,6 +28,7 @@ def turn_with(name: str, value: object) -> str:
         ),
         (["--workloads", ","], "--workloads: no name is given"),
         (["--table", "a=b"], "--table has no effect without --sql"),
+        (["--sql-define", "a=b"], "--sql-setup and --sql-define have no effect without --sql"),
         (["--sql", "nowhere"], "--sql: nowhere is no directory"),
         (["--sql", "nowhere", "--table", "orders"], "--sql: nowhere is no directory"),
         (["--table", "orders"], "--table 'orders' has no '='; write NAME=VALUE"),
@@ -180,7 +181,8 @@ def queries(tmp_path: Path) -> str:
 def test_queries_are_workloads_and_take_turns_on_their_own_tables(queries: str) -> None:
     turns = [TURN, {**TURN, "configuration": "2g", "tables": {"t": "qfs:/t", "u": "u"}}]
     given = parse([queries, "--table=t=hdfs:/t", "--workloads=q2,q1", "--turns", json.dumps(turns)])
-    assert given.queries == {"q1": "SELECT 'q1'", "q2": "SELECT 'q2'"}
+    texts = {name: query.query for name, query in given.queries.items()}
+    assert texts == {"q1": "SELECT 'q1'", "q2": "SELECT 'q2'"}
     assert given.workloads == ("q2", "q1")
     assert [dict(turn.tables) for turn in given.by_turn()] == [
         {"t": "hdfs:/t"},

@@ -67,6 +67,8 @@ TABLE = {
 
 OTHER_WORK: dict[str, tuple[list[str], list[str]]] = {
     "sql": (["--sql=one", "--table=t=hdfs://n1/t"], ["--sql=two", "--table=t=hdfs://n1/t"]),
+    "sql_setup": (["--sql=one"], ["--sql=one", "--sql-setup=setup"]),
+    "sql_define": (["--sql=day", "--sql-define=day=1"], ["--sql=day", "--sql-define=day=2"]),
     "skip_content_check": ([], ["--skip-content-check"]),
 }
 """Two values of each option that a run records by itself."""
@@ -94,7 +96,9 @@ OBSERVED: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.fixture(autouse=True)
 def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, text in (("one", "SELECT 1 FROM t"), ("two", "SELECT 2 FROM t")):
+    (tmp_path / "setup").write_text("SET a=1")
+    texts = {"one": "SELECT 1 FROM t", "two": "SELECT 2 FROM t", "day": "SELECT ${day} FROM t"}
+    for name, text in texts.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "q.sql").write_text(text)
 
@@ -238,6 +242,17 @@ class TestEveryOptionOfWork:
             assert getattr(work, option.name) == option.read(text)
             passed_on = read_script_options([*work.arguments(str)])
             assert getattr(passed_on, option.name) == option.read(text)
+
+
+def test_what_stands_before_queries_and_values_are_keys_of_experiments(tmp_path: Path) -> None:
+    keys = 'sql = "day"\nsql_setup = "setup"\nsql_define = {day = "1"}'
+    work = experiment_with(tmp_path, keys)
+    [query] = work.queries.values()
+    assert (query.before, query.query) == (("SET a=1",), "SELECT 1 FROM t")
+    passed_on = read_script_options([*work.arguments(str)]).queries
+    assert text_digests(passed_on) == text_digests(work.queries)
+    with pytest.raises(BadInput, match="sql_define: a table of names and values is expected"):
+        experiment_with(tmp_path, 'sql = "day"\nsql_define = "day"')
 
 
 def experiment_with(directory: Path, keys: str) -> WorkOptions:

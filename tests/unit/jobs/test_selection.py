@@ -7,7 +7,7 @@ import pytest
 import jobs.workloads
 from harness.base.errors import BadInput, ClusterliftError
 from harness.commands.bench import WORKLOADS as WORKLOADS_OF_BENCH
-from jobs.queries import queries_of
+from jobs.queries import Query
 from jobs.workload import discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
@@ -76,7 +76,7 @@ def test_what_cannot_write_is_omitted_with_the_reason_or_refused_if_it_is_named(
 
 
 def test_queries_take_the_place_of_workloads_that_read_a_dataset() -> None:
-    queries = queries_of({"q2": "SELECT 2", "q1": "SELECT 1"})
+    queries = [Query("q2", "SELECT 2"), Query("q1", "SELECT 1")]
     selection = select_workloads(None, queries)
     controls = tuple(name for name, workload in WORKLOADS.items() if workload.control)
     assert (selection.names, selection.not_requested) == (("q2", "q1", *controls), ())
@@ -86,4 +86,4 @@ def test_queries_take_the_place_of_workloads_that_read_a_dataset() -> None:
 
 def test_a_query_with_the_name_of_a_workload_is_refused() -> None:
     with pytest.raises(BadInput, match="--sql: group-by is the name of a workload; rename"):
-        select_workloads(None, queries_of({"group-by": "SELECT 1"}))
+        select_workloads(None, [Query("group-by", "SELECT 1")])
