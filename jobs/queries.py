@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 
 from datagen.dataset import digest_expression, digest_text
 from harness.model.answer import MAX_WEIGHT, ColumnDigest, FloatSum, RowsDigest
+from harness.model.planning import Planning
 from harness.work.queries import QueryText
 from harness.work.statements import left_to_chance, limits_in
 from jobs.query_session import session_after
@@ -34,10 +35,17 @@ class Query(Workload):
         self._text = text
         self._before = before
         self._limit: SortedLimit | None = None
+        self._planning = Planning()
 
     def frame(self, context: Context) -> DataFrame:
         rows = self._rows(context)
+        plan: Any = rows
+        phases = plan._jdf.queryExecution().tracker().phases()  # noqa: SLF001
+        self._planning = Planning(_seconds(phases, "parsing"), _seconds(phases, "analysis"))
         return rows.toDF(*_numbered(rows.schema))
+
+    def planning(self) -> Planning:
+        return self._planning
 
     def _rows(self, context: Context) -> DataFrame:
         """Return the rows of the query, in its own session if there are statements before it."""
@@ -124,6 +132,14 @@ class Query(Workload):
 def queries_of(texts: Mapping[str, QueryText]) -> list[Query]:
     """Return the workloads with these texts, by their names."""
     return [Query(name, text.query, text.before) for name, text in texts.items()]
+
+
+def _seconds(phases: Any, name: str) -> float | None:
+    """Return how long a phase took that Spark has recorded; None if it has not."""
+    phase = phases.get(name)
+    if phase.isEmpty():
+        return None
+    return max(0, int(phase.get().durationMs())) / 1e3
 
 
 def _numbered(schema: T.StructType) -> list[str]:

@@ -6,11 +6,13 @@ SET, USE and temporary views change a session, and no other one. Spark's parser 
 from __future__ import annotations  # for Python 3.8
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from datagen.spark import java_packages
 from harness.base.redaction import SENSITIVE_NAME
 from harness.work.queries import BEFORE_A_QUERY
 
@@ -54,6 +56,23 @@ def own_session(spark: SparkSession) -> SparkSession:
     """Return a session with the tables, the namespace and the properties of this one, which it can change."""
     session: Any = spark
     return SparkSession(spark.sparkContext, session._jsparkSession.cloneSession())  # noqa: SLF001
+
+
+@contextmanager
+def obeyed_by_parser(session: SparkSession, other: SparkSession) -> Iterator[None]:
+    """Let a session decide how Spark parses in this thread, and the other one afterwards."""
+    _activate(session)
+    try:
+        yield
+    finally:
+        _activate(other)
+
+
+def _activate(session: Any) -> None:
+    sessions = java_packages(session).SparkSession
+    if hasattr(SparkSession, "_get_j_spark_session_class"):  # Spark 4
+        sessions = SparkSession._get_j_spark_session_class(java_packages(session))  # noqa: SLF001
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
 
 
 def session_after(spark: SparkSession, statements: Iterable[str]) -> SparkSession:

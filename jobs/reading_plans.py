@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import java_packages, spark_errors_as_one_line
 from harness.base.errors import BadInput
 from harness.work.queries import QueryText
-from jobs.query_session import VIEW, ViewsOfSession, own_session
+from jobs.query_session import VIEW, ViewsOfSession, obeyed_by_parser, own_session
 from jobs.sorted_limit import class_name, elements
 
 _TABLES = (
@@ -43,24 +43,34 @@ def require_queries(spark: SparkSession, queries: Mapping[str, QueryText]) -> No
     """
     identifier = _identifier_pattern(spark)
     for query in queries.values():
-        session = spark
-        if query.before:
-            session = own_session(spark)
-        views = ViewsOfSession()
-        for statement in query.before:
-            plan = _parsed(session, query.path, statement)
-            kind = class_name(plan)
-            problem = views.problem(plan, kind)
-            if problem:
-                raise BadInput(f"{query.path}: {problem}")
-            if kind == "SetCommand":
-                with spark_errors_as_one_line(f"{query.path}: Spark refuses a SET", BadInput):
-                    session.sql(statement)
-            if kind == VIEW:
-                below = [each for each in _nodes(session, plan) if each is not plan]
-                _require_reading(query.path, below, identifier)
-        plan = _parsed(session, query.path, query.query)
-        _require_reading(query.path, _nodes(session, plan), identifier)
+        if not query.before:
+            _require_query(spark, query, identifier)
+            continue
+        session = own_session(spark)
+        with obeyed_by_parser(session, spark):
+            _require_before(session, query, identifier)
+            _require_query(session, query, identifier)
+
+
+def _require_before(session: SparkSession, query: QueryText, identifier: Any) -> None:
+    views = ViewsOfSession()
+    for statement in query.before:
+        plan = _parsed(session, query.path, statement)
+        kind = class_name(plan)
+        problem = views.problem(plan, kind)
+        if problem:
+            raise BadInput(f"{query.path}: {problem}")
+        if kind == "SetCommand":
+            with spark_errors_as_one_line(f"{query.path}: Spark refuses a SET", BadInput):
+                session.sql(statement)
+        if kind == VIEW:
+            below = [each for each in _nodes(session, plan) if each is not plan]
+            _require_reading(query.path, below, identifier)
+
+
+def _require_query(session: SparkSession, query: QueryText, identifier: Any) -> None:
+    plan = _parsed(session, query.path, query.query)
+    _require_reading(query.path, _nodes(session, plan), identifier)
 
 
 def _parsed(session: Any, path: Path, statement: str) -> Any:

@@ -17,6 +17,7 @@ from harness.base.errors import ClusterliftError, SparkLost, WrongAnswer
 from harness.base.interrupt import deferred_signals
 from harness.eventlog.trial import TrialLog
 from harness.model.plan import Plan
+from harness.model.planning import Planning, planning_of_executions
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
 from harness.model.timeline import Stage
@@ -206,6 +207,7 @@ class PreparedSparkTrial:
         disk = disk_bytes_between(before, after)
         stages: Sequence[Stage] = ()
         if read is not None:
+            trial = replace(trial, planning=self._planning(trial, read))
             stages = read.stages
             trial = replace(trial, tasks=read.metrics.per_execution(self.executions))
         if self.profiler:
@@ -225,6 +227,17 @@ class PreparedSparkTrial:
             executors=executors,
         )
         return observed, read
+
+    def _planning(self, trial: Trial, read: TrialLog) -> Planning | None:
+        """Return what parsing, analysis and planning took; None for streams, whose queries run at once."""
+        workload = self.runner.workload
+        if isinstance(workload, Streams):
+            return None
+        planning_s = None
+        executed_s = read.executed_s.get(str(trial.job_group), ())
+        if trial.wall_s is not None and len(executed_s) == self.executions:
+            planning_s = planning_of_executions(trial.wall_s, executed_s)
+        return replace(workload.planning(), planning_s=planning_s)
 
 
 @contextmanager

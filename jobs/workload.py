@@ -29,6 +29,7 @@ from datagen.recipe import COLUMNS, Totals
 from harness.base.errors import BadInput, ClusterliftError, WrongAnswer
 from harness.base.option_values import what_exists
 from harness.model.answer import RowsDigest
+from harness.model.planning import Planning
 
 Answer = Mapping[str, Any]
 """The observed values of `Workload.observe`'s columns, by name."""
@@ -127,6 +128,10 @@ class Workload(ABC):
 
         `plan` is the executed tree of operators, as text.
         """
+
+    def planning(self) -> Planning:
+        """Return what Spark needed for the text of the last frame; nothing is known without a text."""
+        return Planning()
 
     def missing(self) -> tuple[str, ...]:
         """Return the required modules that the driver does not have."""

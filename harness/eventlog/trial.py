@@ -36,8 +36,8 @@ class TrialLog:
     """A trial's event log; the times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
-    recorded. `plans` are those of its executions, by their descriptions, and `rows` what Spark counted in
-    each, in the order of their start.
+    recorded. `plans` are those of its executions, by their descriptions, `rows` what Spark counted in each,
+    in the order of their start, and `executed_s` how long each took.
     """
 
     metrics: TaskMetrics
@@ -45,6 +45,7 @@ class TrialLog:
     spans: tuple[TaskSpan, ...]
     plans: Mapping[str, Plan] = field(default_factory=dict)
     rows: Mapping[str, Sequence[RowCounts]] = field(default_factory=dict)
+    executed_s: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class TrialAggregator:
@@ -136,7 +137,7 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     counter = RowCounter()
     readers = dict(counter.readers)
     for name, read in executions.readers.items():
-        readers[name] = _both(read, counter.readers[name])
+        readers[name] = _both(read, counter.readers.get(name))
     for line in lines:
         try:
             event = parse(line, readers)
@@ -148,15 +149,16 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     metrics = replace(aggregator.metrics(), input_files=executions.files())
     stages = tuple(aggregator.stages.times)
     spans = tuple(aggregator.spans)
-    return TrialLog(metrics, stages, spans, executions.plans(), counter.counts())
+    counts = counter.counts()
+    return TrialLog(metrics, stages, spans, executions.plans(), counts, executions.executed_s)
 
 
-def _both(first: Reader, second: Reader) -> Reader:
+def _both(first: Reader, second: Reader | None) -> Reader:
     """Return what lets both read an event, and returns what the second one finds."""
 
     def read(event: Any) -> Event | None:
         first(event)
-        return second(event)
+        return second(event) if second else None
 
     return read
 
@@ -167,8 +169,11 @@ class _Executions:
     def __init__(self) -> None:
         self._described: dict[str, ExecutedPlans] = {}
         self._numbered: dict[int, ExecutedPlans] = {}
+        self._running: dict[int, tuple[str, int]] = {}
+        self.executed_s: dict[str, list[float]] = {}
         self.readers = {
             SQL_EVENTS + b"SQLExecutionStart": self._started,
+            SQL_EVENTS + b"SQLExecutionEnd": self._ended,
             SQL_EVENTS + b"SQLAdaptiveExecutionUpdate": self._updated,
             SQL_EVENTS + b"DriverAccumUpdates": self._counted,
         }
@@ -193,6 +198,14 @@ class _Executions:
         executed = self._described.setdefault(description, ExecutedPlans())
         self._numbered[as_number(event["executionId"])] = executed
         executed.planned(event)
+        self._running[as_number(event["executionId"])] = (description, as_number(event["time"]))
+
+    def _ended(self, event: Any) -> None:
+        running = self._running.pop(as_number(event["executionId"]), None)
+        if running is not None:
+            description, started_ms = running
+            took_ms = max(0, as_number(event["time"]) - started_ms)
+            self.executed_s.setdefault(description, []).append(took_ms / 1e3)
 
     def _updated(self, event: Any) -> None:
         executed = self._numbered.get(as_number(event["executionId"]))

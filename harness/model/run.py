@@ -20,6 +20,7 @@ from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Numb
 from harness.model.executors import TrialExecutors
 from harness.model.interference import ClusterInterference
 from harness.model.plan import Plan
+from harness.model.planning import Planning
 from harness.model.profile import Profile
 from harness.model.task_metrics import (
     MIN_SECONDS,
@@ -145,6 +146,7 @@ class Trial:
     - `work`: what one execution does; None if only its time is of interest.
     - `profile`: where the tasks of all executions were; None if they were not asked.
     - `executors`: how many there were, and which came and went; None in local mode, and in older results.
+    - `planning`: what parsing, analysis and planning took; None if unknown.
     """
 
     workload: Name
@@ -175,6 +177,7 @@ class Trial:
     plan: Plan | None = None
     proof: Proof | None = None
     properties: Mapping[str, str] | None = None
+    planning: Planning | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -100,12 +100,25 @@ def _achieved(trial: Trial) -> str:
     return quantity_text(1 / trial.unit_s, f"{trial.work.unit}/s")
 
 
+def _planning(trial: Trial) -> Iterator[str]:
+    """Yield what a user's stopwatch has besides the time, and what part of the time was no execution."""
+    found = trial.planning
+    if found is None or found.parsing_s is None or found.analysis_s is None:
+        return
+    before_s = found.parsing_s + found.analysis_s
+    words = f"parsed and analysed in {before_s:.2f} s before"
+    if found.planning_s is not None:
+        words += f", planned in {found.planning_s:.2f} s of the time"
+    yield words
+
+
 def _remarks(trial: Trial) -> Iterator[str]:
     remark = trial.error or trial.note
     if remark:
         yield remark
     if trial.executions > 1:
         yield f"mean of {trial.executions} executions"
+    yield from _planning(trial)
     if trial.work:
         for name, value in trial.work.figures.items():
             yield f"{name} {value:,.10g}"

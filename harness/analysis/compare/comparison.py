@@ -30,8 +30,9 @@ from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
 from harness.analysis.observed.plans import variation
 from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
-from harness.base.words import count_of
+from harness.base.words import count_of, percent, significant
 from harness.model.limits import MIN_RUNS
+from harness.model.planning import LARGE_SHARE
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, ControlShift, changes_of_table, shift_of_controls
 from harness.statistics.interval import Interval
@@ -81,7 +82,14 @@ class Cell:
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: failures, reasons for omission, confounders."""
         reasons = (self.left_out,) if self.left_out else ()
-        return (*reasons, *_sample_notes(self.sample), *self.confounders)
+        return (*reasons, *_sample_notes(self.sample), *self._planning_note(), *self.confounders)
+
+    def _planning_note(self) -> Iterator[str]:
+        """Yield that planning is a large part of the time, which grows with neither data nor cluster."""
+        planning_s = self.sample.planning.planning_s
+        if planning_s and self.summary and planning_s >= LARGE_SHARE * self.summary.time_s:
+            share = percent(planning_s / self.summary.time_s)
+            yield f"Spark plans the query during {share} of the time ({significant(planning_s, 2)} s)"
 
 
 @dataclass(frozen=True)

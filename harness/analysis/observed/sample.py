@@ -11,6 +11,7 @@ from harness.analysis.observed.plans import PlanUse
 from harness.base.errors import BadInput
 from harness.model.answer import RowsDigest, distinct
 from harness.model.plan import Plan
+from harness.model.planning import Planning, median_planning
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, Word, answers_of
 from harness.model.task_metrics import TaskMetrics
 from harness.model.work import Work
@@ -40,6 +41,7 @@ class Sample:
     - `unsteady`: the reasons why the workload is not known to have been steady in its runs.
     - `unit`: what trials count their work in; None if they count none.
     - `peaks`: the median of the trials' peaks, by source.
+    - `planning`: the medians of what parsing, analysis and planning took.
     - `answers_of_runs`: the different answers of a user's query, in all phases, by run.
     - `plans`: those of the trials that are ok, without unknown ones.
     - `task_metrics`: those of the trials that are ok, without unknown ones.
@@ -54,6 +56,7 @@ class Sample:
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
     answers_of_runs: tuple[tuple[RowsDigest, ...], ...] = ()
+    planning: Planning = field(default_factory=Planning)
     plans: tuple[PlanUse, ...] = ()
     task_metrics: tuple[TaskMetrics, ...] = ()
     properties: tuple[Mapping[str, str] | None, ...] = ()
@@ -158,6 +161,7 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
         unsteady=tuple(doubts(of_runs, needed, workloads)),
         unit=work[0].unit if work else None,
         peaks=_median_peaks(work),
+        planning=median_planning(trial.planning for trial in counted if trial.planning),
         answers_of_runs=tuple(filter(None, map(answers_of, of_runs))),
         plans=_plans(workload, runs),
         task_metrics=tuple(t.tasks for t in counted if t.tasks and t.wall_s is not None),
