@@ -1,5 +1,6 @@
 """Event logs are read from real servers: Spark's History Server, HDFS, and the gateway of Ceph, an S3."""
 
+import json
 import shutil
 import socket
 import subprocess
@@ -30,11 +31,20 @@ HISTORY_SERVER = "org.apache.spark.deploy.history.HistoryServer"
 FIRST = Choice(until_ms=DAY_MS)
 
 
+def complete(line: bytes) -> bytes:
+    """Add what a History Server needs of the environment, and we do not."""
+    event = json.loads(line)
+    if event["Event"] == "SparkListenerEnvironmentUpdate":
+        event["JVM Information"]["Java Home"] = "/"
+        event |= {"Hadoop Properties": {}, "Metrics Properties": {}, "Classpath Entries": {}}
+    return json.dumps(event, separators=(",", ":")).encode() + b"\n"
+
+
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """Logs of two applications, of which the second has parts, and a file that is none."""
-    log = a_log("app-2", day=1)
-    write(tmp_path / "logs" / "app-1.zstd", a_log("app-1"), zstd)
+    log = [complete(line) for line in a_log("app-2", day=1)]
+    write(tmp_path / "logs" / "app-1.zstd", [complete(line) for line in a_log("app-1")], zstd)
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "appstatus_app-2", [])
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "events_1_app-2", log[:9])
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "events_2_app-2", log[9:])
@@ -116,7 +126,7 @@ def test_s3(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint(cluster))
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", service.credentials.access_key)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", service.credentials.secret_key)
-        target = fs.S3FileSystem()
+        target = fs.S3FileSystem(endpoint_override=endpoint(cluster))
         fs.copy_files(str(directory), "replicated-1/logs", destination_filesystem=target)
         assert applications(read_logs("s3a://replicated-1/logs/")) == BOTH
         assert applications(read_logs("s3://replicated-1/logs", FIRST)) == BOTH[:1]
