@@ -4,10 +4,9 @@ from __future__ import annotations  # for Python 3.8
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Thread
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Mapping, NamedTuple, Protocol, Sequence
 
 from pyspark.sql import Column, DataFrame, Observation
 
