@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Mapping, Tuple
 
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.disks import disk_growth
