@@ -12,4 +12,4 @@ box.addEventListener("input", () => {
   }
   found.textContent = words.length ? `${shown} of ${rows.length}` : "";
 });
-box.parentElement.hidden = false;
+box.closest(".search").hidden = false;
