@@ -52,15 +52,18 @@ def executors_text(hosts: Sequence[str] | None, environment: Mapping[str, Any]) 
     """Return how many executors are on how many nodes: `4 on 2 nodes`; None if that is not recorded.
 
     `hosts` has that of each executor. It counts nodes and does not name them, because a change of network
-    changes the names of hosts. A pod's address does not tell its node.
+    changes the names of hosts. A pod's address does not tell its node, and of a pod that came after the
+    beginning nothing is known.
     """
     if hosts is None:
         return None
     pods = pods_of(environment)
+    are_in_pods = executors_in_pods(environment)
     nodes: list[str] = []
     for host in hosts:
         node = pods.get(host, {}).get("node")
-        if node is None and has_own_network(environment, host):
+        is_pod = has_own_network(environment, host) or (are_in_pods and host not in pods)
+        if node is None and is_pod:
             return f"{len(hosts)} in pods, on unknown nodes"
         nodes.append(node or host)
     of_each = Counter(nodes).values()

@@ -103,6 +103,11 @@ def test_an_address_of_a_pod_does_not_tell_its_node(
     assert executors_text(environment.get("executors"), environment) == text
 
 
+def test_the_node_of_a_pod_that_came_later_is_unknown() -> None:
+    environment = pods("pods", ("a", "b"))
+    assert executors_text([POD_1, "10.244.1.8"], environment) == "2 in pods, on unknown nodes"
+
+
 def test_the_network_of_pods_and_where_they_run_are_confounders() -> None:
     before = side(None, **pods("pods", ("a", "b")))
     after = side(None, **pods("hosts", ("a", "a")))
