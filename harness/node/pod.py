@@ -19,7 +19,8 @@ VARIABLES = {
 """The variables that a template passes, by the names of facts."""
 _EXECUTOR = "SPARK_EXECUTOR_POD_IP"
 """What Spark passes to each executor on Kubernetes, and to nothing else."""
-_IN_ANY_POD = "KUBERNETES_SERVICE_HOST"
+_NODE_ADDRESS, _POD_ADDRESS = "CLUSTERLIFT_NODE_ADDRESS", "CLUSTERLIFT_POD_ADDRESS"
+"""What a template passes as `status.hostIP` and `status.podIP`: in a host's network they are the same."""
 _EXECUTOR_POD = re.compile(r"exec-\d+")
 """The end of the name that Spark gives an executor's pod, which is its host name in a network of its own."""
 _MAX_LENGTH = 253
@@ -41,11 +42,14 @@ def pod_facts(variables: Mapping[str, str], host_name: str) -> dict[str, str]:
 
 def _network(variables: Mapping[str, str], host_name: str, node: str | None) -> str | None:
     is_executor = _EXECUTOR in variables
-    if not is_executor and not node and _IN_ANY_POD not in variables:
+    node_address = variables.get(_NODE_ADDRESS)
+    pod_address = variables.get(_EXECUTOR) or variables.get(_POD_ADDRESS)
+    if node_address and pod_address:
+        has_own_network = node_address != pod_address
+    elif is_executor:
+        has_own_network = bool(_EXECUTOR_POD.search(host_name[-12:]))
+    elif node:
+        has_own_network = host_name.partition(".")[0] != node.partition(".")[0]
+    else:
         return None
-    if is_executor and _EXECUTOR_POD.search(host_name[-12:]):
-        return PODS
-    if node:
-        is_host = host_name.partition(".")[0] == node.partition(".")[0]
-        return HOSTS if is_host else PODS
-    return HOSTS if is_executor else None
+    return PODS if has_own_network else HOSTS

@@ -155,7 +155,7 @@ def test_sparks_properties_are_those_of_the_pod_around_them() -> None:
     [container] = one("driver.yaml", "Pod")["spec"]["containers"]
     variables = {each["name"] for each in container["env"]}
     named = set(re.findall(r"\$\{env:(\w+)}", " ".join(properties.values())))
-    assert named == {"NAMESPACE", "POD_NAME", "POD_ADDRESS"}
+    assert named == {"NAMESPACE", "POD_NAME", "CLUSTERLIFT_POD_ADDRESS"}
     assert named < variables
     ports = {each["name"]: each["port"] for each in one("driver.yaml", "Service")["spec"]["ports"]}
     assert ports["driver"] == int(properties["spark.driver.port"])

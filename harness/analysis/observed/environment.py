@@ -211,6 +211,9 @@ _IRRELEVANT = {
         spark.kubernetes.namespace spark.kubernetes.context spark.kubernetes.submitInDriver
         spark.kubernetes.*.label.* spark.kubernetes.*.annotation.* spark.kubernetes.jars.avoidDownloadSchemes
         spark.kubernetes.driverEnv.CLUSTERLIFT_* spark.executorEnv.CLUSTERLIFT_*""",
+    "how many executors may fail: a trial that loses one does not count": """
+        spark.executor.maxNumFailures spark.executor.failuresValidityInterval spark.yarn.max.executor.failures
+        spark.yarn.executor.failuresValidityInterval""",
     "who may use the API, the images or a store, and not how": """
         spark.kubernetes.authenticate.* spark.kubernetes.*.secrets.* spark.kubernetes.*.secretKeyRef.*
         spark.kubernetes.container.image.pullSecrets spark.executorEnv.AWS_*
