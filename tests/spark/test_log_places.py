@@ -28,7 +28,9 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.daemons
 HISTORY_SERVER = "org.apache.spark.deploy.history.HistoryServer"
-FIRST = Choice(until_ms=DAY_MS)
+DAY = 20_000
+"""A History Server does not list applications from before 2010."""
+FIRST = Choice(until_ms=(DAY + 1) * DAY_MS)
 
 
 def complete(line: bytes) -> bytes:
@@ -43,8 +45,10 @@ def complete(line: bytes) -> bytes:
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     """Logs of two applications, of which the second has parts, and a file that is none."""
-    log = [complete(line) for line in a_log("app-2", day=1)]
-    write(tmp_path / "logs" / "app-1.zstd", [complete(line) for line in a_log("app-1")], zstd)
+    log = [complete(line) for line in a_log("app-2", day=DAY + 1)]
+    write(
+        tmp_path / "logs" / "app-1.zstd", [complete(line) for line in a_log("app-1", day=DAY)], zstd
+    )
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "appstatus_app-2", [])
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "events_1_app-2", log[:9])
     write(tmp_path / "logs" / "eventlog_v2_app-2" / "events_2_app-2", log[9:])
