@@ -26,6 +26,7 @@ from jobs.options import parse
 from jobs.queries import queries_of
 from jobs.sinks import NoopSink
 from jobs.workload import Context, Workload, discover
+from tests.bench.test_sampler import used_s
 
 ROWS = int(os.environ.get("CLUSTERLIFT_BENCH_ROWS", "1000000"))
 TRIALS = 20
@@ -72,8 +73,9 @@ def measured_workloads() -> list[Workload]:
 
 
 def processor_s(spark: SparkSession) -> float:
-    management = java_packages(spark).java.lang.management.ManagementFactory
-    return float(management.getOperatingSystemMXBean().getProcessCpuTime()) / 1e9
+    """Return the processor time of the virtual machine, which spark-submit has become."""
+    context: Any = spark.sparkContext
+    return used_s(context._gateway.proc.pid)
 
 
 def measure(spark: SparkSession, times: Times, run: Callable[[], Any]) -> None:
