@@ -150,7 +150,7 @@ def test_a_node_has_its_own_name_beside_the_address_that_the_cluster_knows(
 
 def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as containers of one machine that have its name."""
-    answers = {f"boot net:[{number}]": ("node-1", ("", "", {"eth0": ""})) for number in (1, 2)}
+    answers = {f"boot net:[{number}]": ("node-1", ("", "", {"eth0": ""}, {})) for number in (1, 2)}
     monkeypatch.setattr(executors, "run_on_nodes", lambda *_: NodeAnswers(answers, {}, {}))
     nodes = describe_nodes(with_master("spark://localhost:7077"))
     assert nodes.links == {"node-1": {}}

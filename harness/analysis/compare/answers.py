@@ -122,6 +122,6 @@ def _streams(columns: Sequence[ConfigurationRuns]) -> dict[str, Sequence[str]]:
     for column in columns:
         for recorded in column.runs:
             parts = recorded.run.parameters.get("in_streams")
-            if parts:
+            if parts and recorded.run.workloads:
                 found[recorded.run.workloads[0]] = parts
     return found
