@@ -155,8 +155,8 @@ def at_ties(one: RowsDigest, other: RowsDigest) -> str:
     differing = [each.column for each in one.differing_columns(other)]
     which = join_names(differing) if differing else "how their values belong together"
     return (
-        f"other rows of those that tie at LIMIT {one.limit} ({which} differs; the number of rows and the "
-        "columns of ORDER BY are the same)"
+        f"other rows of those that tie at LIMIT {one.limit} (they differ in {which}; the number of rows and "
+        "the columns of ORDER BY are the same)"
     )
 
 

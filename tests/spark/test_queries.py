@@ -199,12 +199,12 @@ def test_a_limit_of_sorted_rows_is_known_with_the_columns_that_sort_them(
 def test_rows_that_tie_at_a_limit_are_told_from_other_data(spark: SparkSession) -> None:
     one, tied, other = (
         answer_of(spark, f"{TOP} WHERE id {where} ORDER BY k LIMIT 2")
-        for where in ("> 0", "> 3", "% 3 = 1")
+        for where in ("< 6", "> 0", "% 3 = 1")
     )
     assert likeness([one], [tied]) is Likeness.TIES
     assert at_ties(one, tied) == (
-        "other rows of those that tie at LIMIT 2 (i, half differs; the number of rows and the columns of "
-        "ORDER BY are the same)"
+        "other rows of those that tie at LIMIT 2 (they differ in i, half; the number of rows and the columns "
+        "of ORDER BY are the same)"
     )
     assert likeness([one], [other]) is Likeness.DIFFERENT
     assert "they differ in i, k, half" in why_different(one, other)

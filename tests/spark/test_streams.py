@@ -13,6 +13,7 @@ from harness.base.errors import WrongAnswer
 from harness.base.interrupt import interruptible
 from harness.model.run import Proof, RecordedRun, Status
 from harness.records.reader import load
+from harness.work.queries import QueryText
 from jobs.configuration_side import build_context
 from jobs.measuring import benchmark
 from jobs.options import parse
@@ -54,7 +55,7 @@ def run_streams(spark: SparkSession, tmp_path: Path) -> RunStreams:
 
 def ready(spark: SparkSession, *names: str) -> StreamsExecutions:
     """Return queries that are ready to be forced in three streams."""
-    queries = queries_of({name: QUERIES[name] for name in names})
+    queries = queries_of({name: QueryText(Path(f"{name}.sql"), QUERIES[name]) for name in names})
     selection = in_streams(select_workloads(names, queries), STREAMS)
     spark.sparkContext.setJobGroup("all", "all")
     context = build_context(spark, None, parse(["--trials=1"]))

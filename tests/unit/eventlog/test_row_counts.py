@@ -35,6 +35,7 @@ def started(plan: Plan, execution: int = 1, description: str = "group", root: in
         "executionId": execution,
         "rootExecutionId": root,
         "description": description,
+        "time": 1,
         "sparkPlanInfo": plan,
     }
 

@@ -1,8 +1,11 @@
 """What runs in several streams, and in which orders."""
 
+from pathlib import Path
+
 import pytest
 
 from harness.base.errors import BadInput
+from harness.work.queries import QueryText
 from jobs.queries import queries_of
 from jobs.streams import Streams, in_streams
 from jobs.workload import Selection, select_workloads
@@ -40,7 +43,7 @@ def test_controls_alone_are_no_streams() -> None:
 
 
 def test_a_query_cannot_have_the_name_of_all_streams() -> None:
-    queries = queries_of({"streams-3": "SELECT 1"})
+    queries = queries_of({"streams-3": QueryText(Path("streams-3.sql"), "SELECT 1")})
     with pytest.raises(BadInput, match="--sql: streams-3 is the name of all streams"):
         in_streams(select_workloads(None, queries), 3)
     in_streams(select_workloads(None, queries), 4)

@@ -68,7 +68,7 @@ def test_a_disk_writer_is_others_use_of_the_disks(tmp_path: Path) -> None:
 IN_A_GROUP = (
     "import json, sys\n"
     "from harness.node.counters import read_node\n"
-    "from harness.node.processes import Application\n"
+    "from harness.node.processes import RunningApplication\n"
     "for _ in sys.stdin:\n"
     "    print(json.dumps(read_node(RunningApplication('', 1, ''), 'x', with_samples=True)), flush=True)\n"
     "    sum(range(5_000_000))\n"

@@ -132,8 +132,8 @@ def test_other_rows_of_those_that_tie_at_a_limit_are_the_same_work() -> None:
     assert comparison.rows[0].cells[1].change
     [note] = comparison.rows[0].cells[1].notes
     assert note == (
-        "its answer has other rows of those that tie at LIMIT 100 (name differs; the number of rows and "
-        "the columns of ORDER BY are the same), than in a"
+        "its answer has other rows of those that tie at LIMIT 100 (they differ in name; the number of rows "
+        "and the columns of ORDER BY are the same), than in a"
     )
 
 

@@ -58,7 +58,7 @@ class TestSample:
             a_run(),
             [ok("pi", 29.0, phase=Phase.WARM_UP), failed("pi", phase=Phase.WARM_UP), ok("pi", 10)],
         )
-        assert take_sample("pi", [run]) == Sample("pi", ((10,),))
+        assert take_sample("pi", [run]) == Sample("pi", ((10,),), properties=(None,))
 
     def test_trials_are_in_order_and_stay_with_their_run(self) -> None:
         runs = [
