@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare, overview
 from harness.analysis.compare.probe_comparison import compare_probes
-from harness.base.words import shorten, visible
+from harness.base.words import display_width, shorten, visible
 from harness.commands.compare import FORMATS
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
@@ -355,7 +355,7 @@ class TestEscaping:
 
     @given(st.text(max_size=50), st.integers(1, 60))
     def test_a_shortened_text_fits(self, name: str, width: int) -> None:
-        assert len(shorten(name, width)) <= width
+        assert display_width(shorten(name, width)) <= width
 
     def test_a_shortened_text_keeps_both_ends(self) -> None:
         assert shorten("1g-rs-on-four-nodes", 9) == "1g-r…odes"
