@@ -39,6 +39,8 @@ _NUMBERED = re.compile(
     r"#\d+L?|,? ?\[?(?:plan_)?id=#?\d+\]?|@[0-9a-f]{4,}|\$?\$?Lambda[$/\w.]*|0x[0-9a-f]{6,}"
 )
 """The parts of a plan that number columns and plans, and addresses of objects."""
+_LOCATION = re.compile(r"(?:\b[a-z][a-z0-9+.-]{0,15}:)?/[^\s,;'\"()\[\]{}]+")
+"""A path or a URI, such as that of what is written, which may be another each time."""
 _JOIN = re.compile(
     r"\b(?:Inner|Cross|LeftOuter|RightOuter|FullOuter|LeftSemi|LeftAnti|LeftSingle|ExistenceJoin"
     r"|BuildLeft|BuildRight)\b"
@@ -120,7 +122,8 @@ def _described(name: str, node: Any) -> tuple[str, str]:
 
 @lru_cache(5_000)
 def _explained(name: str, text: str) -> tuple[str, str]:
-    return _details(name, text), _clean(text[len(name) :])
+    expressions = _LOCATION.sub("<location>", text[len(name) :])
+    return _details(name, text), _clean(expressions)
 
 
 def _details(name: str, text: str) -> str:

@@ -38,6 +38,8 @@ SCAN = scan("hdfs://a:8020/lake/orders", "[IsNotNull(a), GreaterThan(a,5)]")
 JOIN = "BroadcastHashJoin [a#1L], [b#2L], Inner, BuildRight, false"
 EXCHANGE = "Exchange hashpartitioning(pmod(a#1L, 5), 200), ENSURE_REQUIREMENTS, [plan_id=7]"
 
+WRITE = "Execute InsertIntoHadoopFsRelationCommand {0}, false, {1}, [path={0}], Overwrite, [id]"
+
 
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -59,6 +61,10 @@ EXCHANGE = "Exchange hashpartitioning(pmod(a#1L, 5), 200), ENSURE_REQUIREMENTS, 
         ),
         (node("ColumnarToRow", SCAN), SCAN),
         (node("CollectMetrics rows, [count(1) AS rows#1L]", SCAN), SCAN),
+        (
+            node(WRITE.format("file:/tmp/a/out", "Parquet")),
+            node(WRITE.format("s3a://b/x-2", "Parquet")),
+        ),
         (node("Project [rand(-123) AS x#1]"), node("Project [rand(456) AS x#9]")),
         (
             node("Window 0b4e1a3c-1111-4222-8333-123456789abc, [count(1) AS rows#1L]"),
@@ -91,6 +97,7 @@ def test_these_mean_the_same(one: Any, other: Any) -> None:
             node("HashAggregate(keys=[], functions=[avg(a#1)])"),
         ),
         (node("CollectLimit 10", SCAN), node("CollectLimit 100", SCAN)),
+        (node(WRITE.format("/out", "Parquet")), node(WRITE.format("/out", "CSV"))),
         (node("AQEShuffleRead coalesced", SCAN), node("AQEShuffleRead local", SCAN)),
         (
             scan("/t"),
