@@ -179,8 +179,7 @@ def executor_cores(spark: SparkSession) -> dict[str, int]:
 
 def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
     listed = scala_context(spark).statusStore().executorList(True)  # noqa: FBT003  Java's signature
-    for number in range(listed.size()):
-        entry = listed.apply(number)
+    for entry in elements(listed):
         # Spark lists the driver, too.
         if is_local(spark) or entry.id() != "driver":
             yield str(entry.id()), entry
@@ -188,8 +187,17 @@ def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
 
 def is_local(spark: SparkSession) -> bool:
     """Return whether driver and executors are one process."""
-    master = str(spark.sparkContext.master)
+    return is_local_master(str(spark.sparkContext.master))
+
+
+def is_local_master(master: str) -> bool:
+    """Return whether a master of this name runs driver and executors as one process."""
     return master == "local" or master.startswith("local[")  # `local-cluster[...]` starts executors
+
+
+def elements(sequence: Any) -> list[Any]:
+    """Return what a Seq of Scala has."""
+    return [sequence.apply(number) for number in range(sequence.size())]
 
 
 def scala_context(spark: SparkSession) -> Any:

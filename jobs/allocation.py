@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Mapping, NamedTuple
 
+from datagen.spark import is_local_master
 from harness.base.errors import BadInput
 from harness.base.terminal import say
 from harness.base.words import count_of
@@ -83,7 +84,7 @@ def asked_executors(properties: Mapping[str, str]) -> Asked | None:
         return _asked_dynamically(properties)
     if _has_instances(master):
         return Asked(_number(properties, INSTANCES) or _NOBODYS_CHOICE)
-    if _is_local(master):
+    if is_local_master(master):
         return None
     cores = _number(properties, "spark.cores.max")
     of_each = _number(properties, "spark.executor.cores")
@@ -113,12 +114,7 @@ def _named(properties: Mapping[str, str], command: str) -> int | None:
 
 def _is_dynamic(properties: Mapping[str, str]) -> bool:
     is_asked_for = properties.get(_DYNAMIC, "").strip().lower() == "true"
-    return is_asked_for and not _is_local(properties.get("spark.master", ""))
-
-
-def _is_local(master: str) -> bool:
-    """Return whether the driver is the only executor, which neither comes nor goes."""
-    return master == "local" or master.startswith("local[")
+    return is_asked_for and not is_local_master(properties.get("spark.master", ""))
 
 
 def _has_instances(master: str) -> bool:

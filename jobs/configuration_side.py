@@ -71,7 +71,9 @@ class ConfigurationSide:
         self._source = InputSource()
         self._find_source()
         destination = None
+        self._require_same_input: Callable[[], None] | None = None
         if dataset is not None:
+            self._require_same_input = _same_files(dataset.directory)
             destination = destinations.get(dataset.uri)
         context = build_context(spark, dataset, options, destination)
         self.runners: list[SparkTrialRunner] = []
@@ -100,8 +102,8 @@ class ConfigurationSide:
         options = self._options
         proves_always = options.proof == IN_TRIALS
         runner = SparkTrialRunner(workload, context, options.sink, log, proves_always=proves_always)
-        if workload.reads_data and self._dataset is not None:
-            runner = replace(runner, require_same_input=_same_files(self._dataset.directory))
+        if workload.reads_data and self._require_same_input is not None:
+            runner = replace(runner, require_same_input=self._require_same_input)
         if workload.reads_data or (self._tables and workload.reads_tables):
             runner = replace(runner, cold_reads=self._cold_reads, source=self._source)
         self.runners.append(runner)

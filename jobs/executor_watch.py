@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from datagen.spark import is_local, scala_context
+from datagen.spark import elements, is_local, scala_context
 from harness.base.failure_reason import reason_of
 from harness.model.executors import LostExecutor, TrialExecutors
 
@@ -59,9 +59,8 @@ class ExecutorWatch:
 def _listed(spark: SparkSession) -> dict[str, _Executor]:
     """Return the executors that Spark remembers, by id, without the driver."""
     found: dict[str, _Executor] = {}
-    entries = scala_context(spark).statusStore().executorList(False)  # noqa: FBT003  Java's signature
-    for number in range(entries.size()):
-        entry = entries.apply(number)
+    listed = scala_context(spark).statusStore().executorList(False)  # noqa: FBT003  Java's signature
+    for entry in elements(listed):
         id_ = str(entry.id())
         if id_ == "driver":
             continue

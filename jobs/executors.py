@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import (
     SPARK_ERRORS,
+    elements,
     executor_hosts,
     is_local,
     java_packages,
@@ -305,8 +306,7 @@ def _tasks_of_last_job(spark: SparkSession) -> list[Any]:
     if not stages:
         return []
     [stage] = stages
-    listed = scala_context(spark).statusStore().taskList(stage, 0, 2**31 - 1)
-    return list(map(listed.apply, range(listed.size())))
+    return elements(scala_context(spark).statusStore().taskList(stage, 0, 2**31 - 1))
 
 
 def last_own_stage(spark: SparkSession) -> int:

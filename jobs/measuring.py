@@ -152,9 +152,7 @@ def _wait_for_all_executors(spark: SparkSession) -> None:
     if asked is None:
         return
     come = wait_for_all_executors(spark, asked.number)
-    if come >= asked.number:
-        return
-    if not come:
+    if come == 0 or come >= asked.number:
         return
     few = f"{come} of {count_of(asked.number, 'executor')} have come"
     if asked.is_limit:

@@ -10,11 +10,11 @@ from py4j.java_gateway import JavaObject, is_instance_of
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from datagen.spark import java_packages, spark_errors_as_one_line
+from datagen.spark import elements, java_packages, spark_errors_as_one_line
 from harness.base.errors import BadInput
 from harness.work.queries import QueryText
 from jobs.query_session import VIEW, ViewsOfSession, obeyed_by_parser, own_session
-from jobs.sorted_limit import class_name, elements
+from jobs.sorted_limit import class_name
 
 _TABLES = (
     "UnresolvedRelation RelationTimeTravel RelationChanges OneRowRelation UnresolvedInlineTable "

@@ -5,6 +5,8 @@ from __future__ import annotations  # for Python 3.8
 from dataclasses import dataclass
 from typing import Any
 
+from datagen.spark import elements
+
 _WITHOUT_EFFECT = frozenset({"LocalLimit", "SubqueryAlias", "View"})
 
 
@@ -62,11 +64,6 @@ def _original(id_: int, renamed: dict[int, int]) -> int:
     while id_ in renamed:
         id_ = renamed[id_]
     return id_
-
-
-def elements(sequence: Any) -> list[Any]:
-    """Return what a Seq of Scala has."""
-    return [sequence.apply(number) for number in range(sequence.size())]
 
 
 def class_name(value: Any) -> str:
